@@ -1,0 +1,15 @@
+/** Who waits, until when, for which request. Every verb takes it last. */
+export interface Call {
+  /** Aborts when nobody waits for the answer any more; it ends our waiting, never the workflow. */
+  signal: AbortSignal
+  /** Epoch milliseconds by which the request must be answered. */
+  deadlineAt: number
+  requestId: string
+  /** Adds facts to the request's log line. */
+  note(fields: Record<string, unknown>): void
+}
+
+/** The same call with `timeoutMs` from now on. */
+export function within(call: Call, timeoutMs: number): Call {
+  return { ...call, deadlineAt: Date.now() + timeoutMs }
+}

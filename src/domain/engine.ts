@@ -1,0 +1,65 @@
+import type { TraceEntry } from '../protocol/trace-entry.ts'
+import type { Call } from './call.ts'
+import type { Closing, Description, Execution, ExecutionRef, RunRef } from './execution.ts'
+
+export interface StartRequest {
+  workflowId: string
+  workflowName: string
+  catalog: string
+  input: unknown
+}
+
+export interface Started extends RunRef {
+  firstRunId: string
+}
+
+/** What is sent to a handler of a workflow. */
+export interface Message {
+  /** Name of the signal, query or update handler. */
+  name: string
+  args: unknown[]
+}
+
+/**
+ * Port: a workflow engine, in our words.
+ *
+ * Every verb rejects with a `ServiceError`: `WorkflowNotFoundError` for what is not there, `EngineUnavailableError`
+ * when the engine does not answer before `call.deadlineAt`, `ResourceExhaustedError`, `EngineError`.
+ * A verb without a pinned run acts on the latest one.
+ */
+export interface Engine {
+  /** Starts once, however often the call has to be repeated. Rejects with `WorkflowAlreadyStartedError` when the id is in use. */
+  start(request: StartRequest, call: Call): Promise<Started>
+
+  /** How exactly this run ended; null when it is still open at `call.deadlineAt` or when `call.signal` aborts. Outlives outages of the engine. */
+  wait(run: RunRef, call: Call): Promise<Closing | null>
+
+  describe(ref: ExecutionRef, call: Call): Promise<Description>
+
+  /** The run with its input and how it ended. `closing`, when known from `wait`, is not read again. */
+  read(ref: ExecutionRef, call: Call, closing?: Closing): Promise<Execution>
+
+  /** Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that took the signal. */
+  signal(ref: ExecutionRef, message: Message, call: Call): Promise<{ runId: string | null }>
+
+  /** Rejects with `HandlerNotFoundError`, `QueryFailedError`, `WorkflowNotReadyError`, `DeadlineExceededError`. */
+  query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
+
+  /** Rejects like `query`, with `UpdateFailedError`; the same `updateId` is never run twice. */
+  update(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown>
+
+  /** Asks the chain of `run` to cancel; with `pinned` only that run. No error when it is closed. */
+  cancel(run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void>
+
+  /** Rejects with `WorkflowNotRunningError` when the run is closed. */
+  terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
+
+  /** The run's history as trace entries, oldest first. */
+  entries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
+
+  /** When a worker last asked the task queue for workflow tasks; null when none has lately. */
+  lastPolledAt(catalog: string, call: Call): Promise<Date | null>
+
+  /** Resolves when the engine answers. */
+  ping(call: Call): Promise<void>
+}

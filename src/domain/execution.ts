@@ -1,0 +1,87 @@
+/** The words everything else is said in. */
+
+export type OpenStatus = 'running' | 'paused'
+export type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
+export type Status = OpenStatus | ClosedStatus
+
+/** A workflow execution; without `runId` the latest run of that id. */
+export interface ExecutionRef {
+  workflowId: string
+  runId?: string
+}
+
+/** Exactly one run. */
+export interface RunRef {
+  workflowId: string
+  runId: string
+}
+
+export interface ErrorCause {
+  name: string
+  message: string
+  cause: ErrorCause | null
+}
+
+/** The user's own failure: the outermost one that is not a wrapper of the engine's (activity, child workflow, Nexus). */
+export interface ErrorDetails extends ErrorCause {
+  /** False when the failure is marked as non-retryable. */
+  retryable: boolean
+  /** Of the nearest activity around the failure; null when no activity was involved. */
+  activityId: string | null
+}
+
+export type Outcome =
+  | { status: 'completed'; output: unknown }
+  | { status: 'failed' | 'canceled' | 'terminated' | 'timed_out'; error: ErrorDetails }
+  | { status: 'continued' }
+
+/** How one run ended. */
+export interface Closing {
+  outcome: Outcome
+  /** The run that carries the work on (continue-as-new, engine retry, cron); null at the end of a chain. */
+  nextRunId: string | null
+}
+
+/** What the engine knows of a run without reading its history. */
+export interface Description extends RunRef {
+  /** First run of this run's chain. */
+  firstRunId: string
+  workflowName: string
+  /** The task queue the run was started on. */
+  catalog: string
+  status: Status
+  /** The run that started this one as its child; null for a root. */
+  parent: RunRef | null
+  /** Memo fields of the protocol (`MEMO_KEYS`), decoded. */
+  memo: ReadonlyMap<string, unknown>
+  startedAt: Date | null
+  /** Null while the run is open. */
+  completedAt: Date | null
+  /** Number of events so far. */
+  historyLength: number
+}
+
+/** One run with what went in and what came out. */
+export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'startedAt'> {
+  /** The one argument, null for none, the array for several. */
+  input: unknown
+  /** Null while the run is open. */
+  closing: Closing | null
+}
+
+/** Where a trace was written. */
+export interface TraceMeta {
+  destinations: { local?: string; remote?: string }
+}
+
+/** The specification's workflow result: always these eight keys. */
+export interface WorkflowResult {
+  workflowId: string
+  runId: string
+  status: Status
+  input: unknown
+  output: unknown
+  trace: TraceMeta | null
+  error: string | null
+  errorDetails: ErrorDetails | null
+}

@@ -1,0 +1,68 @@
+import type { CatalogEntry } from '../protocol/catalog.ts'
+import type { Call } from './call.ts'
+import type { Message } from './engine.ts'
+import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
+import type { Trace } from './traces.ts'
+
+/** What the service does: one verb an endpoint. Each rejects with a `ServiceError` that names what went wrong. */
+export interface Workflows {
+  /** Starts a workflow and does not wait for it. */
+  start(command: StartCommand, call: Call): Promise<RunRef>
+  /** Starts a workflow and waits for the end of its chain, `timeoutMs` at most; the workflow goes on either way. */
+  run(command: RunCommand, call: Call): Promise<WorkflowResult>
+  status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
+  /** Rejects with `WorkflowNotCompletedError` while the run is open. */
+  result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
+  signal(ref: ExecutionRef, message: Message, call: Call): Promise<SignalAccepted>
+  /** The handler's value; null when it returns nothing. */
+  query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
+  /** The handler's value; null when it returns nothing. */
+  update(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
+  /** Asks the run to cancel itself: its cleanup runs. */
+  stop(ref: ExecutionRef, reason: string | null, call: Call): Promise<Stopped>
+  /** Ends the run at once, without cleanup. */
+  terminate(ref: ExecutionRef, reason: string | null, call: Call): Promise<RunRef>
+  catalog(catalog: string, call: Call): Promise<CatalogListing>
+  trace(ref: ExecutionRef, call: Call): Promise<Trace>
+  /** Whether the engine answers; the truth of at most 2 s ago. */
+  ready(): Promise<boolean>
+}
+
+export interface StartCommand {
+  /** Generated when absent. */
+  workflowId?: string
+  workflowName: string
+  catalog: string
+  input: unknown
+}
+
+export interface RunCommand extends StartCommand {
+  /** How long to wait for the end. */
+  timeoutMs: number
+}
+
+export interface WorkflowStatus extends RunRef {
+  workflowName: string
+  catalog: string
+  status: Status
+  startedAt: Date | null
+  completedAt: Date | null
+  historyLength: number
+}
+
+export interface SignalAccepted {
+  workflowId: string
+  /** The run that took the signal. */
+  runId: string | null
+}
+
+export interface Stopped extends RunRef {
+  /** False on a run that was closed already. */
+  cancelRequested: boolean
+  status: Status
+}
+
+export interface CatalogListing {
+  catalog: string
+  workflows: CatalogEntry[]
+}

@@ -1,0 +1,93 @@
+/** What workers publish and the API reads: `docs/protocol.md`. */
+import * as z from 'zod'
+
+/** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */
+export const CATALOG_TYPE = '$catalog'
+
+export function catalogWorkflowId(catalog: string): string {
+  return `$catalog:${catalog}`
+}
+
+export type JsonSchema = Record<string, unknown> | boolean
+
+export interface HandlerEntry {
+  name: string
+  description: string | null
+  inputSchema: JsonSchema | null
+  outputSchema: JsonSchema | null
+}
+
+export interface CatalogEntry extends HandlerEntry {
+  aliases: string[]
+  signals: HandlerEntry[]
+  queries: HandlerEntry[]
+  updates: HandlerEntry[]
+}
+
+export interface CatalogDefinition {
+  workflows: CatalogEntry[]
+  /** Name or alias to canonical name. */
+  workflowNames: Record<string, string>
+}
+
+/** Where traces go, over `{workflowId}` and `{rootRunId}`; false: nowhere. */
+export type TraceTemplates = { remote?: string | undefined; local?: string | undefined } | false
+
+export interface CatalogMemo {
+  /** Name or alias to canonical name: a Map, for names come from outside. */
+  workflowNames: ReadonlyMap<string, string>
+  hash: string | null
+  /** Null when the worker does not say. */
+  traces: TraceTemplates | null
+}
+
+const jsonSchema: z.ZodType<JsonSchema> = z.union([z.boolean(), z.custom<Record<string, unknown>>(isObject)])
+
+const handlerEntry = z.object({
+  name: z.string(),
+  description: z.string().nullish().transform(orNull),
+  inputSchema: jsonSchema.nullish().transform(orNull),
+  outputSchema: jsonSchema.nullish().transform(orNull),
+})
+
+const handlerEntries = z
+  .array(handlerEntry)
+  .nullish()
+  .transform((entries) => entries ?? [])
+
+const catalogEntry = handlerEntry.extend({
+  aliases: z
+    .array(z.string())
+    .nullish()
+    .transform((aliases) => aliases ?? []),
+  signals: handlerEntries,
+  queries: handlerEntries,
+  updates: handlerEntries,
+})
+
+const traceTemplates = z.union([z.literal(false), z.object({ remote: z.string().optional(), local: z.string().optional() })])
+
+/** The workflows of a published definition, absent keys filled; null when it is none. */
+export function parseCatalogWorkflows(definition: unknown): CatalogEntry[] | null {
+  return z.object({ workflows: z.array(catalogEntry) }).safeParse(definition).data?.workflows ?? null
+}
+
+/** The memo of a catalog's run; null when it is none. */
+export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMemo | null {
+  const names = memo.get('workflowNames')
+  if (!isObject(names)) return null
+  const hash = memo.get('hash')
+  return {
+    workflowNames: new Map(Object.entries(names).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    hash: typeof hash === 'string' ? hash : null,
+    traces: traceTemplates.safeParse(memo.get('traces')).data ?? null,
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function orNull<T>(value: T | null | undefined): T | null {
+  return value ?? null
+}

@@ -1,0 +1,28 @@
+/**
+ * Something began or ended in a run. Every trace source yields these; `trace-tree.ts` makes the tree of them.
+ * The same thing seen from two places has the same `id`.
+ */
+export interface TraceEntry {
+  id: string
+  /** The node it belongs to; null for the workflow itself. */
+  parentId: string | null
+  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, or whatever a worker records. */
+  kind: string
+  name: string
+  /** Epoch milliseconds. */
+  at: number
+  phase: 'began' | 'ended'
+  /** With `began`. */
+  input?: unknown
+  /** With `ended`. */
+  output?: unknown
+  /** With `ended`. */
+  error?: TraceError
+  attributes?: Readonly<Record<string, unknown>>
+}
+
+export interface TraceError {
+  name: string
+  message: string
+  cause: TraceError | null
+}
