@@ -1,0 +1,83 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow'
+import type * as activities from './activities.ts'
+
+const { charge, refund, ship } = proxyActivities<typeof activities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumAttempts: 5 },
+})
+
+export interface Order {
+  orderId: string
+  amount: number
+  card: string
+}
+
+export interface Progress {
+  stage: 'validating' | 'charging' | 'waiting_for_approval' | 'shipping' | 'shipped' | 'refunding' | 'refunded'
+  priority: Priority
+  approvedBy: string | null
+}
+
+const PRIORITIES = ['low', 'normal', 'high'] as const
+export type Priority = (typeof PRIORITIES)[number]
+
+export const approve = defineSignal<[{ by: string }]>('approve')
+export const progress = defineQuery<Progress>('progress')
+export const priority = defineUpdate<{ before: Priority; after: Priority }, [{ level: Priority }]>('priority')
+
+const APPROVAL_NEEDED_ABOVE = 100
+
+export async function greet({ name }: { name: string }): Promise<string> {
+  return `Hello, ${name}!`
+}
+
+export async function order({ orderId, amount, card }: Order): Promise<{ orderId: string; chargeId: string; shipmentId: string }> {
+  const now: Progress = { stage: 'validating', priority: 'normal', approvedBy: null }
+  setHandler(progress, () => now)
+  setHandler(approve, ({ by }) => {
+    now.approvedBy ??= by
+  })
+  setHandler(
+    priority,
+    ({ level }) => {
+      const before = now.priority
+      now.priority = level
+      return { before, after: level }
+    },
+    {
+      validator: (change) => {
+        if (!PRIORITIES.includes(change?.level)) throw new Error(`level must be one of ${PRIORITIES.join(', ')}`)
+      },
+    },
+  )
+
+  if (!(amount > 0)) throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
+
+  now.stage = 'charging'
+  // A stop must not leave us without knowing whether the money has moved.
+  const chargeId = await CancellationScope.nonCancellable(() => charge({ orderId, amount, card }))
+  try {
+    if (amount > APPROVAL_NEEDED_ABOVE) {
+      now.stage = 'waiting_for_approval'
+      await condition(() => now.approvedBy !== null)
+    }
+    now.stage = 'shipping'
+    const shipmentId = await ship({ orderId, priority: now.priority })
+    now.stage = 'shipped'
+    return { orderId, chargeId, shipmentId }
+  } catch (error) {
+    now.stage = 'refunding'
+    await CancellationScope.nonCancellable(() => refund({ chargeId }))
+    now.stage = 'refunded'
+    throw error
+  }
+}

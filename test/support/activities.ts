@@ -1,0 +1,46 @@
+/** Activities of `workflows.ts`: each does one thing an activity can do. */
+import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity'
+
+export async function echoBack(value: unknown): Promise<unknown> {
+  return value
+}
+
+export async function step(number: number): Promise<number> {
+  return number
+}
+
+/** Succeeds at attempt `succeedsAt`. */
+export async function flaky(succeedsAt: number): Promise<number> {
+  const { attempt } = activityInfo()
+  if (attempt < succeedsAt) throw new RangeError(`attempt ${attempt} is not enough`)
+  return attempt
+}
+
+export async function alwaysFails(): Promise<never> {
+  throw new RangeError('always out of range')
+}
+
+export async function refuses(): Promise<never> {
+  throw ApplicationFailure.create({
+    message: 'no retry please',
+    type: 'BadInput',
+    nonRetryable: true,
+    details: [{ field: 'name' }],
+    cause: new Error('the cause below'),
+  })
+}
+
+/** Ends early only when its cancellation is asked for. */
+export async function sleeps(ms: number): Promise<void> {
+  const context = Context.current()
+  const beat = setInterval(() => context.heartbeat(), 100)
+  try {
+    await context.sleep(ms)
+  } finally {
+    clearInterval(beat)
+  }
+}
+
+export async function cleanUp(what: string): Promise<string> {
+  return `cleaned up ${what}`
+}

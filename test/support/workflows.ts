@@ -1,0 +1,297 @@
+/** Plain workflows for the whole suite: each does one thing a workflow can do. They know nothing of Portico. */
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  executeChild,
+  isCancellation,
+  type ParentClosePolicy,
+  proxyActivities,
+  setHandler,
+  sleep,
+  startChild,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type * as activities from './activities.ts'
+
+const { echoBack, step, flaky, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
+  startToCloseTimeout: '20s',
+  heartbeatTimeout: '5s',
+  retry: { initialInterval: '20ms', backoffCoefficient: 1, maximumAttempts: 5 },
+})
+
+// What comes out
+
+export async function echo(input: unknown): Promise<unknown> {
+  return input
+}
+
+export async function several(...args: unknown[]): Promise<unknown[]> {
+  return args
+}
+
+export async function nothing(): Promise<void> {}
+
+/** A number beyond 2^53 and a long decimal, as a worker in another language would send them. */
+export async function hugeNumbers(): Promise<object> {
+  return { id: JSON.rawJSON('9007199254740993'), price: JSON.rawJSON('0.12345678901234567890'), plain: 1.5 }
+}
+
+export async function bigOutput({ bytes }: { bytes: number }): Promise<string> {
+  return 'x'.repeat(bytes)
+}
+
+/** What the engine told the workflow of itself. */
+export async function whoAmI(): Promise<object> {
+  const { workflowId, runId, firstExecutionRunId, workflowType, taskQueue, attempt } = workflowInfo()
+  return { workflowId, runId, firstExecutionRunId, workflowType, taskQueue, attempt }
+}
+
+// Time
+
+export async function sleepFor({ ms }: { ms: number }): Promise<string> {
+  await sleep(ms)
+  return 'slept'
+}
+
+export async function neverEnds(): Promise<void> {
+  await condition(() => false)
+}
+
+// Steps
+
+/** `n` activities, one after the other: a history of 6 events each. */
+export async function manySteps({ n }: { n: number }): Promise<number> {
+  for (let number = 1; number <= n; number++) await step(number)
+  return n
+}
+
+export async function flakyStep({ succeedsAt }: { succeedsAt: number }): Promise<number> {
+  return flaky(succeedsAt)
+}
+
+/** One of each: step, timer, child. */
+export async function everyKind(input: unknown): Promise<unknown> {
+  const value = await echoBack(input)
+  await sleep(10)
+  return executeChild(echo, { args: [value] })
+}
+
+export async function longStep({ ms }: { ms: number }): Promise<string> {
+  await sleeps(ms)
+  return 'done'
+}
+
+// Failures
+
+/** Outer <- Middle <- a cause without a type. */
+export async function failWithCauses(): Promise<never> {
+  throw ApplicationFailure.create({
+    message: 'the outer failure',
+    type: 'Outer',
+    nonRetryable: true,
+    details: [{ code: 17 }],
+    cause: ApplicationFailure.create({ message: 'in the middle', type: 'Middle', cause: new Error('the root cause') }),
+  })
+}
+
+export async function failRetryable(): Promise<never> {
+  throw ApplicationFailure.retryable('may be tried again', 'Flaky')
+}
+
+export async function failInActivity(): Promise<never> {
+  return refuses()
+}
+
+export async function failAfterRetries(): Promise<never> {
+  return alwaysFails()
+}
+
+export async function failInActivityTimeout(): Promise<void> {
+  await proxyActivities<typeof activities>({ startToCloseTimeout: '200ms', retry: { maximumAttempts: 1 } }).sleeps(60_000)
+}
+
+/** A user's failure whose cause is an activity's. */
+export async function failWrapped(): Promise<never> {
+  try {
+    return await refuses()
+  } catch (error) {
+    throw ApplicationFailure.create({ message: 'could not go on', type: 'Outer', cause: error instanceof Error ? error : undefined })
+  }
+}
+
+export async function failInChild(): Promise<unknown> {
+  return executeChild(failWithCauses)
+}
+
+/** Throws a cancellation that nobody asked for. */
+export async function failCancelledUnasked(): Promise<never> {
+  throw new CancelledFailure('nobody asked')
+}
+
+/** Its workflow task fails again and again; the run stays open. */
+export async function failTask(): Promise<never> {
+  throw new Error('a bug in the workflow')
+}
+
+/** Fails until the engine's retry policy has made `succeedsAt` runs of it. */
+export async function retriedRun({ succeedsAt }: { succeedsAt: number }): Promise<number> {
+  const { attempt } = workflowInfo()
+  if (attempt < succeedsAt) throw ApplicationFailure.retryable(`run ${attempt} fails`, 'Flaky')
+  return attempt
+}
+
+// Chains and children
+
+/** `links` runs by continue-as-new, then the result; it takes about a second a link from the engine. */
+export async function chain({ links, link = 1 }: { links: number; link?: number }): Promise<{ links: number; link: number }> {
+  if (link < links) await continueAsNew<typeof chain>({ links, link: link + 1 })
+  return { links, link }
+}
+
+/** Goes on as a new run when signalled with `next`, ends when signalled with `finish`. */
+export async function chainOnSignal(rounds: number): Promise<number> {
+  let said: 'next' | 'finish' | null = null
+  setHandler(next, () => {
+    said ??= 'next'
+  })
+  setHandler(finish, () => {
+    said ??= 'finish'
+  })
+  await condition(() => said !== null)
+  if (said === 'next') await continueAsNew<typeof chainOnSignal>(rounds + 1)
+  return rounds
+}
+
+/** Runs a child of any type in this catalog and returns what it returns. */
+export async function parent({ child, input, workflowId }: { child: string; input: unknown; workflowId?: string }): Promise<unknown> {
+  return executeChild(child, { args: [input], ...(workflowId !== undefined && { workflowId }) })
+}
+
+export async function startsChild(options: {
+  child: string
+  input: unknown
+  workflowId: string
+  parentClosePolicy?: ParentClosePolicy
+}): Promise<string> {
+  const { child, input, ...rest } = options
+  const { firstExecutionRunId } = await startChild(child, { args: [input], ...rest })
+  return firstExecutionRunId
+}
+
+// Stopping
+
+export async function catchesCancel(): Promise<string> {
+  try {
+    await condition(() => false)
+    return 'never'
+  } catch (error) {
+    if (!isCancellation(error)) throw error
+    return 'stopped, and glad of it'
+  }
+}
+
+/** Cleans up for `ms`, then ends `canceled`. */
+export async function cleansUp({ ms = 0 }: { ms?: number } = {}): Promise<void> {
+  let stage = 'working'
+  setHandler(state, () => stage)
+  try {
+    await condition(() => false)
+  } finally {
+    stage = 'cleaning up'
+    await CancellationScope.nonCancellable(async () => {
+      await cleanUp('everything')
+      await sleep(ms)
+    })
+  }
+}
+
+// Messages
+
+export const next = defineSignal('next')
+export const finish = defineSignal<unknown[]>('finish')
+export const add = defineSignal<unknown[]>('add')
+export const state = defineQuery<unknown>('state')
+
+/** Returns what `finish` was sent, as an array of its arguments. */
+export async function waitForSignal(): Promise<unknown[]> {
+  let received: unknown[] | undefined
+  setHandler(finish, (...args: unknown[]) => {
+    received = args
+  })
+  await condition(() => received !== undefined)
+  return received ?? []
+}
+
+/**
+ * A run with every kind of handler; ends at the signal `finish` with what it has gathered.
+ *
+ * Signals `add`, `finish`. Queries `state`, `echo`, `void`, `throws`, `throwsFailure`.
+ * Updates `set`, `echo`, `void`, `wait` (milliseconds), `validated` (refuses what is not positive),
+ * `fails` (ApplicationFailure), `throws` (its workflow task fails until the run is terminated).
+ */
+export async function messages(): Promise<{ gathered: unknown[]; value: unknown }> {
+  const gathered: unknown[] = []
+  let value: unknown = null
+  let finished = false
+  setHandler(add, (...args) => {
+    gathered.push(...args)
+  })
+  setHandler(finish, () => {
+    finished = true
+  })
+  setHandler(state, () => ({ gathered, value }))
+  setHandler(defineQuery<unknown, unknown[]>('echo'), (...args) => args)
+  setHandler(defineQuery<void>('void'), () => undefined)
+  setHandler(defineQuery<never>('throws'), () => {
+    throw new Error('the query does not want to')
+  })
+  setHandler(defineQuery<never>('throwsFailure'), () => {
+    throw ApplicationFailure.nonRetryable('the query refuses', 'QueryRefused')
+  })
+  setHandler(defineUpdate<unknown, [unknown]>('set'), (to) => {
+    const before = value
+    value = to
+    return { before, after: to }
+  })
+  setHandler(defineUpdate<unknown, unknown[]>('echo'), (...args) => args)
+  setHandler(defineUpdate<void>('void'), () => undefined)
+  setHandler(defineUpdate<string, [number]>('wait'), async (ms) => {
+    await sleep(ms)
+    return 'waited'
+  })
+  setHandler(
+    defineUpdate<number, [number]>('validated'),
+    (number) => {
+      value = number
+      return number
+    },
+    {
+      validator: (number) => {
+        if (!(number > 0)) throw new Error(`${number} is not positive`)
+      },
+    },
+  )
+  setHandler(defineUpdate<never>('fails'), () => {
+    throw ApplicationFailure.nonRetryable('the update refuses', 'UpdateRefused')
+  })
+  setHandler(defineUpdate<never>('throws'), () => {
+    throw new Error('a bug in the update')
+  })
+  await condition(() => finished)
+  return { gathered, value }
+}
+
+// Memo
+
+/** Says where its trace is, as a worker without the kit does; ends at once. */
+export async function saysTrace({ trace }: { trace: unknown }): Promise<string> {
+  upsertMemo({ trace })
+  return 'said'
+}
