@@ -1,0 +1,126 @@
+import { type EngineApiConfig, engineApiConfig } from './config/engine.ts'
+import { type TracesConfig, tracesConfig } from './config/traces.ts'
+import {
+  bytes,
+  duration,
+  type Environment,
+  flag,
+  integer,
+  list,
+  readVariables,
+  satisfying,
+  text,
+  type Variables,
+} from './config/variables.ts'
+import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { catalogFault } from './protocol/names.ts'
+
+export { ConfigError, type Environment } from './config/variables.ts'
+
+/** Everything the environment says, checked. `docs/operating.md` tells what each variable means. */
+export interface Config {
+  engine: EngineApiConfig
+  /** Catalog of requests that name none. */
+  catalog: string
+  server: { host: string; port: number; shutdownTimeoutMs: number }
+  access: AccessConfig
+  limits: LimitsConfig
+  /** How long what was read of a catalog counts as fresh. */
+  catalogTtlMs: number
+  /** How long a query or an update may wait for its worker. */
+  messageTimeoutMs: number
+  traces: TracesConfig
+  logLevel: LogLevel
+}
+
+export interface AccessConfig {
+  /** Any of these opens the door; null: it stands open. */
+  tokens: string[] | null
+  /** Origins whose browsers may call; `*`: all. */
+  corsOrigins: string[]
+}
+
+export interface LimitsConfig {
+  maxBodyBytes: number
+  /** Of the payloads of one call, encoded, summed. */
+  maxPayloadBytes: number
+  /** The longest `timeout` a `run` may ask for. */
+  maxRunTimeoutMs: number
+}
+
+const MEBIBYTE = 1024 * 1024
+
+// The engine refuses a payload of 2 MiB; an oversized update it takes, and the run is lost. The margin is for what wraps the payload.
+const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
+
+/** Throws one `ConfigError` that lists every fault. `binds`: the caller is an entry that opens the socket on `server.host` itself. */
+export function parseConfig(env: Environment, { binds }: { binds: boolean }): Config {
+  return readVariables(env, (variables) => {
+    const { read } = variables
+    const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
+    const host = serverHost(variables, binds)
+    return {
+      engine: engineApiConfig(variables),
+      catalog: defaultCatalog(variables),
+      server: {
+        host,
+        port: read('SERVICE_PORT', integer(0, 65_535)) ?? 3001,
+        shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ leastMs: 1 })) ?? 30_000,
+      },
+      access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [] },
+      limits: {
+        maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
+        maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
+        maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ leastMs: 1 })) ?? 24 * 3_600_000,
+      },
+      catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ leastMs: 0 })) ?? 5000,
+      messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ leastMs: 1 })) ?? 60_000,
+      traces: tracesConfig(variables),
+      logLevel: read('SERVICE_LOG_LEVEL', satisfying(toLogLevel, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
+    }
+  })
+}
+
+function defaultCatalog({ read, isSet, fault }: Variables): string {
+  if (!isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) of the workers')
+  const catalog = read(
+    'SERVICE_CATALOG_ID',
+    text.superRefine((id, context) => addFault(context, catalogFault(id))),
+  )
+  return catalog ?? ''
+}
+
+/** Without a token only who can reach this machine's own address may call, unless it is said aloud that all may. */
+function serverHost({ read, isSet, fault }: Variables, binds: boolean): string {
+  const guarded = isSet('SERVICE_API_AUTH_TOKEN')
+  const host = read('SERVICE_HOST', text.regex(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(/^\[(.*)\]$/, '$1')
+  const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
+  const bound = host ?? (guarded ? '0.0.0.0' : '127.0.0.1')
+  if (!guarded && !anonymous && !(binds && isLoopback(bound))) {
+    const reason = binds ? 'SERVICE_HOST is no loopback address' : 'this entry cannot tell who reaches it'
+    fault(`SERVICE_API_AUTH_TOKEN is required, for ${reason}; SERVICE_ALLOW_ANONYMOUS=true lets everybody call`)
+  }
+  return bound
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)
+}
+
+const tokenList = list
+  .refine((tokens) => tokens.length > 0, 'holds no token')
+  // Others can't be carried by a header as they are.
+  .refine((tokens) => tokens.every((token) => /^[\x20-\x7e]+$/.test(token)), 'must be printable ASCII')
+
+const originList = list.refine(
+  (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+  'must be a comma-separated list of origins like https://app.example.com, or *',
+)
+
+function toLogLevel(value: string): LogLevel | null {
+  return LOG_LEVELS.find((level) => level === value) ?? null
+}
+
+function addFault(context: { addIssue(message: string): void }, fault: string | null): void {
+  if (fault !== null) context.addIssue(fault)
+}

@@ -1,0 +1,75 @@
+/** The connection to the engine: the API and its workers read the same variables. */
+import { characterFault } from '../protocol/names.ts'
+import { flag, satisfying, text, url, type Variables } from './variables.ts'
+
+export interface EngineConfig {
+  /** `<host>:<port>` of the engine's gRPC frontend. */
+  address: string
+  namespace: string
+  apiKey: string | null
+  /** Null: plain text. */
+  tls: EngineTls | null
+}
+
+/** The files are read by the runtime's entry; without them the system's authorities and no client certificate are used. */
+export interface EngineTls {
+  caPath: string | null
+  certPath: string | null
+  keyPath: string | null
+  /** Name expected in the engine's certificate; null: the host of the address. */
+  serverName: string | null
+}
+
+/** How the API carries its calls. */
+export interface EngineApiConfig extends EngineConfig {
+  transport: 'grpc' | 'http'
+  /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
+  httpUrl: string | null
+  codecEndpoint: string | null
+}
+
+export function engineConfig(variables: Variables): EngineConfig {
+  const { read } = variables
+  return {
+    address: read('ENGINE_ADDRESS', satisfying(toAddress, 'must be <host>:<port>, without a scheme')) ?? '127.0.0.1:7233',
+    namespace:
+      read(
+        'ENGINE_NAMESPACE',
+        text.refine((name) => characterFault(name) === null, 'must be well-formed text'),
+      ) ?? 'default',
+    apiKey: read('ENGINE_API_KEY', text.regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
+    tls: engineTls(variables),
+  }
+}
+
+export function engineApiConfig(variables: Variables): EngineApiConfig {
+  const { read, isSet, fault } = variables
+  const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? 'grpc'
+  const httpUrl = read('ENGINE_HTTP_URL', url('http:', 'https:'))
+  if (transport === 'http' && !isSet('ENGINE_HTTP_URL'))
+    fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
+  return { ...engineConfig(variables), transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', url('http:', 'https:')) }
+}
+
+function engineTls({ read, isSet, fault }: Variables): EngineTls | null {
+  const tls: EngineTls = {
+    caPath: read('ENGINE_TLS_CA', text),
+    certPath: read('ENGINE_TLS_CERT', text),
+    keyPath: read('ENGINE_TLS_KEY', text),
+    serverName: read('ENGINE_TLS_SERVER_NAME', text),
+  }
+  const wanted = read('ENGINE_TLS', flag)
+  const described = Object.values(tls).some((value) => value !== null)
+  if ((tls.certPath === null) !== (tls.keyPath === null)) fault('ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together')
+  if (wanted === false && described) fault('ENGINE_TLS=false contradicts the other ENGINE_TLS_… variables')
+  return (wanted ?? (described || isSet('ENGINE_API_KEY'))) ? tls : null
+}
+
+function toAddress(value: string): string | null {
+  const port = /^(?:\[[\da-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(value)?.[1]
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? value : null
+}
+
+function toTransport(value: string): 'grpc' | 'http' | null {
+  return value === 'grpc' || value === 'http' ? value : null
+}

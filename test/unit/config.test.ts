@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, parseConfig } from '../../src/config.ts'
+
+const least = { SERVICE_CATALOG_ID: 'orders' }
+
+function parse(env: Record<string, string>, options = { binds: true }) {
+  return parseConfig({ ...least, ...env }, options)
+}
+
+function faultsOf(env: Record<string, string>, options = { binds: true }): readonly string[] {
+  try {
+    parseConfig(env, options)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+  return []
+}
+
+describe('parseConfig', () => {
+  test('parseConfig: needs nothing but the catalog', () => {
+    expect(parse({})).toEqual({
+      engine: {
+        address: '127.0.0.1:7233',
+        namespace: 'default',
+        apiKey: null,
+        tls: null,
+        transport: 'grpc',
+        httpUrl: null,
+        codecEndpoint: null,
+      },
+      catalog: 'orders',
+      server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
+      access: { tokens: null, corsOrigins: [] },
+      limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000 },
+      catalogTtlMs: 5000,
+      messageTimeoutMs: 60_000,
+      traces: { remote: null, local: null, maxBytes: 33_554_432 },
+      logLevel: 'info',
+    })
+  })
+
+  test('parseConfig: lists every fault at once', () => {
+    const faults = faultsOf({
+      SERVICE_PORT: '99999',
+      SERVICE_HOST: '0.0.0.0',
+      ENGINE_ADDRESS: 'https://engine:7233',
+      ENGINE_TRANSPORT: 'http',
+      SERVICE_TRACE_REMOTE_ON: 'true',
+    })
+
+    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual([
+      'ENGINE_ADDRESS',
+      'ENGINE_TRANSPORT=http',
+      'SERVICE_API_AUTH_TOKEN',
+      'SERVICE_CATALOG_ID',
+      'SERVICE_PORT',
+      'SERVICE_TRACE_REMOTE_ON=true',
+    ])
+  })
+
+  test('ConfigError: its message holds each fault on its own line', () => {
+    expect(() => parseConfig({ SERVICE_PORT: 'x' }, { binds: true })).toThrow(
+      /^The configuration has 2 faults:\n {2}SERVICE_.+\n {2}SERVICE_.+$/,
+    )
+  })
+
+  test('parseConfig: never shows a value, right or wrong', () => {
+    const env = Object.fromEntries([...variableNames()].map((name) => [name, `\0 s3cr€t ${name.toLowerCase()}`]))
+
+    const faults = faultsOf(env)
+
+    expect(faults.length).toBeGreaterThan(20)
+    expect(faults.join('\n')).not.toContain('s3cr€t')
+  })
+
+  test('parseConfig: takes an empty value as unset', () => {
+    const empty = Object.fromEntries([...variableNames()].map((name) => [name, '']))
+
+    expect(parseConfig({ ...empty, ...least }, { binds: true })).toEqual(parse({}))
+  })
+
+  test('parseConfig: reads durations in milliseconds or with a unit', () => {
+    const { catalogTtlMs, messageTimeoutMs, limits, server } = parse({
+      SERVICE_CATALOG_TTL: '0',
+      SERVICE_MESSAGE_TIMEOUT: '1500',
+      SERVICE_RUN_MAX_TIMEOUT: '2h',
+      SERVICE_SHUTDOWN_TIMEOUT: '1.5s',
+    })
+
+    expect([catalogTtlMs, messageTimeoutMs, limits.maxRunTimeoutMs, server.shutdownTimeoutMs]).toEqual([0, 1500, 7_200_000, 1500])
+  })
+
+  test('parseConfig: refuses durations that no timer can hold', () => {
+    expect(faultsOf({ ...least, SERVICE_RUN_MAX_TIMEOUT: '25d', SERVICE_MESSAGE_TIMEOUT: '0', SERVICE_CATALOG_TTL: '5 minutes' })).toEqual([
+      'SERVICE_RUN_MAX_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
+      'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with its unit, like 30s or 5m',
+      'SERVICE_MESSAGE_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
+    ])
+  })
+
+  test('parseConfig: refuses bytes that are no positive integer', () => {
+    expect(faultsOf({ ...least, SERVICE_MAX_BODY_BYTES: '2MB', SERVICE_MAX_PAYLOAD_BYTES: '0', SERVICE_TRACE_MAX_BYTES: '1.5' })).toEqual([
+      'SERVICE_MAX_BODY_BYTES must be an integer of at least 1',
+      'SERVICE_MAX_PAYLOAD_BYTES must be an integer of at least 1',
+      'SERVICE_TRACE_MAX_BYTES must be an integer of at least 1',
+    ])
+  })
+
+  test('parseConfig: refuses a catalog that the engine keeps for itself', () => {
+    expect(faultsOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
+      'SERVICE_CATALOG_ID must not begin with "__temporal_", which is reserved',
+    ])
+  })
+
+  test('parseConfig: refuses what is neither true nor false', () => {
+    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual(['SERVICE_TRACE_LOCAL_ON must be true or false'])
+  })
+
+  test('parseConfig: takes origins only as browsers send them', () => {
+    expect(parse({ SERVICE_CORS_ORIGINS: 'https://a.example, http://localhost:5173' }).access.corsOrigins).toEqual([
+      'https://a.example',
+      'http://localhost:5173',
+    ])
+    expect(faultsOf({ ...least, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(/^SERVICE_CORS_ORIGINS must be/)
+  })
+})
+
+describe('parseConfig, who may call', () => {
+  test('parseConfig: listens everywhere once there is a token', () => {
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret' })).toMatchObject({ server: { host: '0.0.0.0' }, access: { tokens: ['s3cret'] } })
+  })
+
+  test('parseConfig: takes a list of tokens and drops its empty entries', () => {
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 'new, ,old,' }).access.tokens).toEqual(['new', 'old'])
+  })
+
+  test('parseConfig: refuses a list that holds no token, rather than to stand open', () => {
+    expect(faultsOf({ ...least, SERVICE_API_AUTH_TOKEN: ' , ' })).toEqual(['SERVICE_API_AUTH_TOKEN holds no token'])
+  })
+
+  test('parseConfig: refuses to be reached from outside without a token', () => {
+    expect(faultsOf({ ...least, SERVICE_HOST: '0.0.0.0' })).toEqual([
+      'SERVICE_API_AUTH_TOKEN is required, for SERVICE_HOST is no loopback address; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+    ])
+  })
+
+  test('parseConfig: takes no host name for a loopback address because it begins like one', () => {
+    expect(faultsOf({ ...least, SERVICE_HOST: '127.0.0.1.example.com' })).toHaveLength(1)
+  })
+
+  test('parseConfig: stays open on each loopback address', () => {
+    expect(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]'].map((host) => parse({ SERVICE_HOST: host }).access.tokens)).toEqual(
+      Array(5).fill(null),
+    )
+  })
+
+  test('parseConfig: does not count loopback for those who do not open the socket', () => {
+    expect(faultsOf({ ...least, SERVICE_HOST: '127.0.0.1' }, { binds: false })).toEqual([
+      'SERVICE_API_AUTH_TOKEN is required, for this entry cannot tell who reaches it; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+    ])
+  })
+
+  test('parseConfig: stands open to all when that is said aloud', () => {
+    expect(parse({ SERVICE_HOST: '0.0.0.0', SERVICE_ALLOW_ANONYMOUS: 'true' })).toMatchObject({
+      server: { host: '0.0.0.0' },
+      access: { tokens: null },
+    })
+  })
+
+  test('parseConfig: never ignores a token, not even where anonymous calls are allowed', () => {
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual(['s3cret'])
+  })
+})
+
+describe('parseConfig, the engine', () => {
+  test('parseConfig: an API key implies TLS', () => {
+    expect(parse({ ENGINE_API_KEY: 'key' }).engine.tls).toEqual({ caPath: null, certPath: null, keyPath: null, serverName: null })
+  })
+
+  test('parseConfig: a key travels in plain text only when TLS is switched off by name', () => {
+    expect(parse({ ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' }).engine.tls).toBeNull()
+  })
+
+  test('parseConfig: a file of certificates implies TLS', () => {
+    expect(parse({ ENGINE_TLS_CA: '/ca.pem' }).engine.tls).toMatchObject({ caPath: '/ca.pem' })
+  })
+
+  test('parseConfig: a client certificate needs its key', () => {
+    expect(faultsOf({ ...least, ENGINE_TLS_CERT: '/cert.pem' })).toEqual(['ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together'])
+  })
+
+  test('parseConfig: certificates contradict ENGINE_TLS=false', () => {
+    expect(faultsOf({ ...least, ENGINE_TLS: 'false', ENGINE_TLS_CA: '/ca.pem' })).toHaveLength(1)
+  })
+
+  test('parseConfig: takes an IPv6 address of the engine', () => {
+    expect(parse({ ENGINE_ADDRESS: '[::1]:7233' }).engine.address).toBe('[::1]:7233')
+  })
+
+  test('parseConfig: the HTTP transport needs its URL', () => {
+    expect(faultsOf({ ...least, ENGINE_TRANSPORT: 'http' })).toEqual([
+      "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
+    ])
+  })
+})
+
+describe('parseConfig, traces', () => {
+  const credentials = {
+    SERVICE_STORAGE_ACCESS_KEY_ID: 'id',
+    SERVICE_STORAGE_SECRET_ACCESS_KEY: 'key',
+    SERVICE_STORAGE_REGION: 'eu-central-1',
+  }
+
+  test("parseConfig: the specification's variables are enough for remote traces", () => {
+    expect(parse({ SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_KVSTORE_URL: 'redis://kv:6379', ...credentials }).traces.remote).toEqual({
+      storage: { accessKeyId: 'id', secretAccessKey: 'key', region: 'eu-central-1', bucket: null, endpoint: null },
+      kvstore: { url: 'redis://kv:6379', token: null },
+    })
+  })
+
+  test('parseConfig: remote traces need credentials, and the fault names those that miss', () => {
+    expect(faultsOf({ ...least, SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_STORAGE_REGION: 'eu-central-1' })).toEqual([
+      'SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_ACCESS_KEY_ID, SERVICE_STORAGE_SECRET_ACCESS_KEY',
+    ])
+  })
+
+  test('parseConfig: a region can only be a word, for it becomes part of a host name', () => {
+    expect(faultsOf({ ...least, SERVICE_STORAGE_REGION: 'evil.example/' })).toEqual([
+      'SERVICE_STORAGE_REGION must be a region like eu-central-1',
+    ])
+  })
+
+  test('parseConfig: an endpoint of one’s own needs a bucket', () => {
+    expect(faultsOf({ ...least, SERVICE_STORAGE_ENDPOINT: 'http://127.0.0.1:9000' })).toEqual([
+      'SERVICE_STORAGE_ENDPOINT needs SERVICE_STORAGE_BUCKET',
+    ])
+  })
+
+  test('parseConfig: a key-value store over https needs a token', () => {
+    expect(faultsOf({ ...least, SERVICE_KVSTORE_URL: 'https://kv.example' })).toHaveLength(1)
+    expect(faultsOf({ ...least, SERVICE_KVSTORE_URL: 'https://:token@kv.example' })).toEqual([])
+  })
+
+  test('parseConfig: sends no token over plain http to another machine', () => {
+    expect(faultsOf({ ...least, SERVICE_KVSTORE_URL: 'http://kv.example', SERVICE_KVSTORE_TOKEN: 'token' })).toHaveLength(1)
+  })
+
+  test('parseConfig: local traces are written only to a folder that is named', () => {
+    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'true' })).toEqual(['SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR'])
+  })
+})
+
+/** Every variable that parseConfig looks at. */
+function variableNames(): Set<string> {
+  const names = new Set<string>()
+  const env = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) })
+  faultsOf(env)
+  return names
+}
