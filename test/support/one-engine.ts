@@ -1,0 +1,37 @@
+/** One engine a run for all tests that need no engine of their own: `inject('engine')`. */
+import { Connection } from '@temporalio/client'
+import type { TestProject } from 'vitest/node'
+import { serverFault } from './components.ts'
+import { type EngineAddresses, startEngine } from './engine.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    engine: EngineAddresses
+  }
+}
+
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const { engine, stop } = await oneEngine()
+  await assertNewEnough(engine.address)
+  provide('engine', engine)
+  return stop
+}
+
+async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promise<void> }> {
+  const { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl } = process.env
+  if (address) return { engine: { address, httpUrl: httpUrl || null, metricsUrl: null }, stop: async () => {} }
+  const { httpUrl: ownHttpUrl, metricsUrl, ...started } = await startEngine()
+  return { engine: { address: started.address, httpUrl: ownHttpUrl, metricsUrl }, stop: started.stop }
+}
+
+/** A wrong version would fail tests for reasons that nobody would look for there. */
+async function assertNewEnough(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '5s' })
+  try {
+    const { serverVersion } = await connection.workflowService.getSystemInfo({})
+    const fault = serverFault(`Server ${serverVersion}`)
+    if (fault !== null) throw new Error(`The engine at ${address} won't do: ${fault}`)
+  } finally {
+    await connection.close()
+  }
+}
