@@ -122,7 +122,7 @@ export async function failWrapped(): Promise<never> {
   try {
     return await refuses()
   } catch (error) {
-    throw ApplicationFailure.create({ message: 'could not go on', type: 'Outer', cause: error instanceof Error ? error : undefined })
+    throw ApplicationFailure.create({ message: 'could not go on', type: 'Outer', ...(error instanceof Error && { cause: error }) })
   }
 }
 

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { defineCatalog } from '../src/worker/index.ts'
+import type * as workflows from './workflows.ts'
+
+const level = z.enum(['low', 'normal', 'high'])
+
+export const catalog = defineCatalog<typeof workflows>({
+  greet: {
+    description: 'Greets somebody by name.',
+    aliases: ['hello'],
+    input: z.object({ name: z.string().min(1) }),
+    output: z.string(),
+  },
+  order: {
+    description: 'Charges a card and ships; above 100 it waits for an approval first.',
+    input: z.object({ orderId: z.string().min(1), amount: z.number(), card: z.string() }),
+    output: z.object({ orderId: z.string(), chargeId: z.string(), shipmentId: z.string() }),
+    signals: {
+      approve: { description: 'Lets an order above 100 go on.', input: z.object({ by: z.string() }) },
+    },
+    queries: {
+      progress: {
+        description: 'How far the order is.',
+        output: z.object({ stage: z.string(), priority: level, approvedBy: z.string().nullable() }),
+      },
+    },
+    updates: {
+      priority: {
+        description: 'Ships sooner or later.',
+        input: z.object({ level }),
+        output: z.object({ before: level, after: level }),
+      },
+    },
+  },
+})

@@ -1,0 +1,47 @@
+/** What a worker reads of its environment. */
+import { catalogFault } from '../protocol/names.ts'
+import { type EngineConfig, engineConfig } from './engine.ts'
+import { type Environment, integer, readVariables, text, type Variables } from './variables.ts'
+
+export interface WorkerConfig {
+  engine: EngineConfig
+  /** The task queue; null when unset, which is a fault unless `required`. */
+  catalog: string | null
+  tuning: TuningConfig
+}
+
+/** Null: the SDK's own default. */
+export interface TuningConfig {
+  activityExecutions: number | null
+  workflowTaskExecutions: number | null
+  cachedWorkflows: number | null
+  activityPolls: number | null
+  workflowTaskPolls: number | null
+}
+
+/** Throws one `ConfigError` that lists every fault. `catalogRequired` is false for a worker that is told its task queue in code. */
+export function parseWorkerConfig(env: Environment, { catalogRequired }: { catalogRequired: boolean }): WorkerConfig {
+  return readVariables(env, (variables) => ({
+    engine: engineConfig(variables),
+    catalog: catalogId(variables, catalogRequired),
+    tuning: {
+      activityExecutions: variables.read('ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS', integer(1)),
+      workflowTaskExecutions: variables.read('ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_EXECUTIONS', integer(1)),
+      cachedWorkflows: variables.read('ENGINE_MAX_CACHED_WORKFLOWS', integer(0)),
+      activityPolls: variables.read('ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_POLLS', integer(1)),
+      // One of them polls the queue, the others the runs that are cached.
+      workflowTaskPolls: variables.read('ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS', integer(2)),
+    },
+  }))
+}
+
+function catalogId({ read, isSet, fault }: Variables, required: boolean): string | null {
+  if (required && !isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves')
+  return read(
+    'SERVICE_CATALOG_ID',
+    text.superRefine((id, context) => {
+      const wrong = catalogFault(id)
+      if (wrong !== null) context.addIssue(wrong)
+    }),
+  )
+}

@@ -1,0 +1,5 @@
+/** `portico/worker`: what a Temporal worker needs to be served by the API. */
+export type { CatalogDefinition } from '../protocol/catalog.ts'
+export { defineCatalog, type HandlerDescription, type WorkflowDescription, type WorkflowDescriptions } from './define-catalog.ts'
+export { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
+export { type RunWorkerOptions, runWorker } from './run-worker.ts'

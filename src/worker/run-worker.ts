@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url'
+import { Runtime, Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker'
+import { parseWorkerConfig } from '../config/worker.ts'
+import type { CatalogDefinition } from '../protocol/catalog.ts'
+import { connect } from './connect.ts'
+import { porticoPlugin } from './plugin.ts'
+import { toTuningOptions } from './tuning.ts'
+
+/** Any option of Temporal's `Worker`; what is given here wins over the environment. */
+export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'workflowsPath'> {
+  /** Made by `defineCatalog`. */
+  catalog: CatalogDefinition
+  /** The file that exports the workflows: a path, or `new URL('./workflows.ts', import.meta.url)`. */
+  workflowsPath?: string | URL
+  /** Id of the catalog; `SERVICE_CATALOG_ID` when absent. */
+  taskQueue?: string
+}
+
+// Time for activities in hand to end before they are told to; the SDK's own default tells them at once. Orchestrators kill after 30 s.
+const SHUTDOWN_GRACE_TIME = '10s'
+
+/**
+ * Runs a worker until it is told to end (SIGINT, SIGTERM), and publishes its catalog.
+ *
+ * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` from the environment when called (`docs/operating.md`). Resolves when all work in hand
+ * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every
+ * fault of the environment, or when the engine can't be reached or refuses the catalog.
+ */
+export async function runWorker({ catalog, workflowsPath, plugins = [], ...options }: RunWorkerOptions): Promise<void> {
+  const config = parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined })
+  const connection = options.connection ?? (await connect(config.engine))
+  try {
+    const worker = await Worker.create({
+      namespace: config.engine.namespace,
+      taskQueue: config.catalog ?? '',
+      shutdownGraceTime: SHUTDOWN_GRACE_TIME,
+      ...toTuningOptions(config.tuning),
+      ...options,
+      ...(workflowsPath !== undefined && { workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath }),
+      connection,
+      plugins: [porticoPlugin({ catalog }), ...plugins, sayReady(catalog, options.connection ? null : config.engine.address)],
+    })
+    await worker.run()
+  } finally {
+    if (!options.connection) await connection.close()
+  }
+}
+
+/** Comes last: what comes after it is the worker's own polling. */
+function sayReady({ workflows }: CatalogDefinition, address: string | null): WorkerPlugin {
+  return {
+    name: 'portico.ready',
+    runWorker(worker, next) {
+      const { namespace, taskQueue } = worker.options
+      Runtime.instance().logger.info('Worker ready', { catalog: taskQueue, workflows: workflows.length, namespace, address })
+      return next(worker)
+    },
+  }
+}

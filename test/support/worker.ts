@@ -1,0 +1,99 @@
+/** A Temporal worker inside the test's process. */
+import { fileURLToPath } from 'node:url'
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import { porticoPlugin } from '../../src/worker/plugin.ts'
+import * as activities from './activities.ts'
+import { until } from './until.ts'
+
+export interface TestWorker {
+  taskQueue: string
+  /** Ends the worker without waiting for what it has in hand; safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface TestWorkerOptions {
+  /** Of the engine, `host:port`. */
+  address: string
+  /** One a test file. */
+  taskQueue: string
+  /** `test/support/workflows.ts` unless given. */
+  workflowsPath?: URL
+  /** Those of `test/support/activities.ts` unless given. */
+  activities?: object
+  /** Published when given; without, the worker is plain Temporal. */
+  catalog?: CatalogDefinition
+  namespace?: string
+  /** Whatever else the worker should have. */
+  options?: Omit<Partial<WorkerOptions>, 'taskQueue' | 'connection' | 'namespace' | 'workflowsPath' | 'activities' | 'workflowBundle'>
+}
+
+const QUIET = new DefaultLogger('ERROR', () => {})
+const TEST_WORKFLOWS = new URL('./workflows.ts', import.meta.url)
+const bundles = new Map<string, ReturnType<typeof bundleWorkflowCode>>()
+
+/** Resolves when the worker asks for tasks, as the engine sees it, and its catalog, if any, is published. */
+export async function startWorker({ address, taskQueue, namespace = 'default', ...rest }: TestWorkerOptions): Promise<TestWorker> {
+  quietRuntime()
+  const workflowBundle = await bundle(rest.workflowsPath ?? TEST_WORKFLOWS)
+  const connection = await NativeConnection.connect({ address })
+  const worker = await Worker.create({
+    shutdownGraceTime: 0,
+    shutdownForceTime: '5s',
+    ...rest.options,
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle,
+    activities: rest.activities ?? activities,
+    plugins: [...(rest.catalog ? [porticoPlugin({ catalog: rest.catalog })] : []), ...(rest.options?.plugins ?? [])],
+  })
+  const running = worker.run()
+  running.catch(() => {}) // told by stop()
+  const stop = once(async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown()
+    await running.finally(() => connection.close())
+  })
+  try {
+    await Promise.race([
+      running.then(refuseEarlyEnd),
+      until(`a worker polls ${taskQueue}`, () => isPolled(connection, namespace, taskQueue)),
+    ])
+  } catch (error) {
+    await stop().catch(() => {})
+    throw error
+  }
+  return { taskQueue, stop }
+}
+
+/** A bundle takes a second to make: one a file of workflows. */
+function bundle(workflowsPath: URL): ReturnType<typeof bundleWorkflowCode> {
+  const path = fileURLToPath(workflowsPath)
+  const made = bundles.get(path) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET })
+  bundles.set(path, made)
+  return made
+}
+
+async function isPolled(connection: NativeConnection, namespace: string, taskQueue: string): Promise<boolean> {
+  const taskQueueType = 1 // WORKFLOW
+  const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType })
+  return (pollers?.length ?? 0) > 0
+}
+
+function refuseEarlyEnd(): never {
+  throw new Error('The worker ended before it was ready')
+}
+
+let quieted = false
+function quietRuntime(): void {
+  if (!quieted) Runtime.install({ logger: QUIET, shutdownSignals: [] })
+  quieted = true
+}
+
+function once(end: () => Promise<void>): () => Promise<void> {
+  let ending: Promise<void> | undefined
+  return () => {
+    ending ??= end()
+    return ending
+  }
+}
