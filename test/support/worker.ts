@@ -55,15 +55,25 @@ export async function startWorker({ address, taskQueue, namespace = 'default', .
     await running.finally(() => connection.close())
   })
   try {
-    await Promise.race([
-      running.then(refuseEarlyEnd),
-      until(`a worker polls ${taskQueue}`, () => isPolled(connection, namespace, taskQueue)),
-    ])
+    await Promise.race([running.then(refuseEarlyEnd), untilPolled(connection, namespace, taskQueue)])
   } catch (error) {
     await stop().catch(() => {})
     throw error
   }
   return { taskQueue, stop }
+}
+
+/** Resolves when the engine has seen a worker ask this queue for workflow tasks. */
+export async function untilPolled(
+  { workflowService }: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  taskQueue: string,
+): Promise<void> {
+  const taskQueueType = 1 // WORKFLOW
+  await until(`a worker polls ${taskQueue}`, async () => {
+    const { pollers } = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType })
+    return (pollers?.length ?? 0) > 0
+  })
 }
 
 /** A bundle takes a second to make: one a file of workflows. */
@@ -72,12 +82,6 @@ function bundle(workflowsPath: URL): ReturnType<typeof bundleWorkflowCode> {
   const made = bundles.get(path) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET })
   bundles.set(path, made)
   return made
-}
-
-async function isPolled(connection: NativeConnection, namespace: string, taskQueue: string): Promise<boolean> {
-  const taskQueueType = 1 // WORKFLOW
-  const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType })
-  return (pollers?.length ?? 0) > 0
 }
 
 function refuseEarlyEnd(): never {

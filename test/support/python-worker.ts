@@ -1,0 +1,77 @@
+/** A worker in Python without a catalog: what every Temporal SDK's workers are to the API. */
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Connection } from '@temporalio/client'
+import { type Component, have, outputOf } from './component.ts'
+import { startProcess } from './process.ts'
+import { type TestWorker, untilPolled } from './worker.ts'
+
+// Pinned with what it needs, so that tomorrow's run is today's.
+const PACKAGES = [
+  'temporalio==1.35.0',
+  'nexus-rpc==1.4.0',
+  'protobuf==7.36.2',
+  'types-protobuf==7.35.1.20260906',
+  'typing-extensions==4.16.0',
+]
+
+const SCRIPT = fileURLToPath(new URL('./python_worker.py', import.meta.url))
+
+const pythonSdk: Component = {
+  name: "Temporal's Python SDK",
+  version: '1.35.0',
+  pins: PACKAGES,
+  program: 'temporalio/__init__.py',
+  ways: [
+    {
+      name: 'pip, temporalio',
+      quietMs: 60_000,
+      fetch: async (folder, signal) => {
+        const args = ['-m', 'pip', 'install', '--no-deps', '--only-binary=:all:', '--no-input', '--progress-bar=off', '--target', folder]
+        // A user's own settings for pip must not redirect it.
+        const env = { ...process.env, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
+        await outputOf({ command: 'python3', args: [...args, ...PACKAGES], env }, signal)
+      },
+    },
+  ],
+  check: async (module) => {
+    await outputOf({ command: 'python3', args: ['-c', 'import temporalio.worker'], env: pythonEnvironment(module) })
+  },
+  advice: 'Install Python 3.10 or newer with pip.',
+}
+
+export interface PythonWorkerOptions {
+  /** Of the engine, `host:port`. */
+  address: string
+  taskQueue: string
+  namespace?: string
+}
+
+/** Runs `python_worker.py`; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
+export async function startPythonWorker({ address, taskQueue, namespace = 'default' }: PythonWorkerOptions): Promise<TestWorker> {
+  const module = await have(pythonSdk)
+  const worker = await startProcess({ command: 'python3', args: [SCRIPT, address, namespace, taskQueue], env: pythonEnvironment(module) })
+  const connection = await Connection.connect({ address })
+  const failed = worker.ended.then(({ code }) => {
+    throw new Error(`The Python worker ended with ${code}:\n${worker.output()}`)
+  })
+  failed.catch(() => {}) // told by the race, and of no interest after it
+  try {
+    await Promise.race([failed, untilPolled(connection, namespace, taskQueue)])
+  } catch (error) {
+    await worker.kill()
+    throw error
+  } finally {
+    await connection.close()
+  }
+  return {
+    taskQueue,
+    async stop() {
+      await worker.stop(2000)
+    },
+  }
+}
+
+function pythonEnvironment(module: string): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: dirname(dirname(module)), PYTHONDONTWRITEBYTECODE: '1' }
+}
