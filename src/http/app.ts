@@ -1,0 +1,95 @@
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { ServiceError } from '../domain/errors.ts'
+import type { Workflows } from '../domain/workflows.ts'
+import type { Log } from '../log.ts'
+import { requireToken } from './auth.ts'
+import { refuseDeclaredLength } from './body.ts'
+import { type Env, endWaiting } from './context.ts'
+import { createDrain, type Drain } from './drain.ts'
+import { problem } from './errors.ts'
+import { jsonReader } from './json.ts'
+import { observe } from './observe.ts'
+import { decodablePath, rawPath } from './path.ts'
+import { requestId } from './request-id.ts'
+import { catalog } from './routes/catalog.ts'
+import { control } from './routes/control.ts'
+import { health } from './routes/health.ts'
+import { inspect } from './routes/inspect.ts'
+import { message } from './routes/message.ts'
+import { start } from './routes/start.ts'
+
+export interface AppOptions {
+  workflows: Workflows
+  /** Catalog of requests that name none. */
+  defaultCatalog: string
+  /** Who may call; null: everybody. */
+  auth: { tokens: string[] } | null
+  maxBodyBytes: number
+  /** For a whole body to arrive; 30 s by the contract. */
+  bodyTimeoutMs?: number
+  /** The longest `timeout` of a `run`. */
+  maxTimeoutMs: number
+  /** Origins whose browsers may call; `*`: all. */
+  corsOrigins: string[]
+  log: Log
+  /** Ends the waits of a server that shuts down. */
+  drain?: Drain
+}
+
+/** The service's HTTP face: what happens to a request, in the order in which it happens. */
+export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
+  const { workflows, defaultCatalog, maxBodyBytes, bodyTimeoutMs = 30_000, maxTimeoutMs, drain = createDrain() } = options
+  const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
+  const app = new Hono<Env>({ getPath: rawPath })
+
+  app.use(requestId, observe(options.log))
+  if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
+  app.use(declaredLength(maxBodyBytes))
+  if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
+
+  app.route('/', health(workflows))
+  app.use('/workflow/*', decodablePath, endWaiting(drain))
+  app.route('/workflow', start({ workflows, json, defaultCatalog, maxTimeoutMs }))
+  app.route('/workflow/catalog', catalog(workflows, defaultCatalog))
+  for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
+    app.route(run, inspect(workflows))
+    app.route(run, message(workflows, json))
+    app.route(run, control(workflows, json))
+  }
+
+  app.notFound((c) => problem(c, new ServiceError('NotFoundError', `There is no route ${c.req.path.slice(0, MAX_SHOWN_PATH)}`)))
+  app.onError((error, c) => problem(c, error))
+  return { fetch: async (request) => app.fetch(request) }
+}
+
+const MAX_SHOWN_PATH = 200
+
+function allowOrigins(origins: string[]): MiddlewareHandler {
+  return cors({
+    origin: origins.includes('*') ? '*' : origins,
+    allowMethods: ['GET', 'HEAD', 'POST', 'PATCH'],
+    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer', 'X-Request-Id', 'Last-Event-ID', 'If-None-Match'],
+    exposeHeaders: ['Location', 'Deprecation', 'Link', 'ETag', 'Retry-After', 'X-Request-Id', 'Preference-Applied', 'Idempotency-Replayed'],
+  })
+}
+
+function declaredLength(maxBytes: number): MiddlewareHandler {
+  return async (c, next) => {
+    refuseDeclaredLength(c.req.raw, maxBytes)
+    await next()
+  }
+}
+
+function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
+  return (c, next) => (c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next))
+}
+
+/** The route is there: OPTIONS is told its methods, any other method is refused with them. */
+function wrongMethod(c: Context<Env>, methods: string[]): Response {
+  c.header('Allow', methods.join(', '))
+  if (c.req.method === 'OPTIONS') return c.body(null, 204)
+  return problem(c, new ServiceError('MethodNotAllowedError', `This route takes ${methods.join(', ')}, not ${c.req.method}`))
+}

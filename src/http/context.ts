@@ -1,0 +1,43 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { Call } from '../domain/call.ts'
+import type { Drain } from './drain.ts'
+
+/** What a request carries through the app. */
+export interface Env {
+  Variables: {
+    requestId: string
+    /** Facts for the request's log line. */
+    facts: Record<string, unknown>
+    /** Ends the waiting for this request. */
+    signal: AbortSignal
+  }
+}
+
+// The contract promises an answer within 5 s; the rest is for reading the refusal and sending it.
+const ANSWER_WITHIN_MS = 4750
+
+/** Who waits for the verb that is about to be called: its time begins now. */
+export function call(c: Context<Env>): Call {
+  return {
+    signal: c.var.signal,
+    deadlineAt: Date.now() + ANSWER_WITHIN_MS,
+    requestId: c.var.requestId,
+    note: (fields) => void Object.assign(c.var.facts, fields),
+  }
+}
+
+/** Waiting ends when the client goes away or the server drains, whichever comes first. */
+export function endWaiting(drain: Drain): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const controller = new AbortController()
+    const abort = () => controller.abort()
+    const client = c.req.raw.signal
+    if (client.aborted) abort()
+    client.addEventListener('abort', abort)
+    const release = drain.track(controller)
+    c.set('signal', controller.signal)
+    await next()
+    release()
+    client.removeEventListener('abort', abort)
+  }
+}

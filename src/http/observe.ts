@@ -1,0 +1,44 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { ServiceError } from '../domain/errors.ts'
+import type { Log, LogLevel } from '../log.ts'
+import type { Env } from './context.ts'
+
+// Web servers' word for a client that left before its answer.
+const CLIENT_GONE = 499
+
+/** One event a request. Never the query string, a body or a token. */
+export function observe(log: Log): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const startedAt = performance.now()
+    await next()
+    const gone = c.req.raw.signal.aborted
+    const status = gone ? CLIENT_GONE : c.res.status
+    log(levelOf(c, status), 'request', {
+      requestId: c.var.requestId,
+      method: c.req.method,
+      route: routePattern(c),
+      status,
+      ms: Math.round(performance.now() - startedAt),
+      ...c.var.facts,
+      ...(status >= 500 && { cause: causeOf(c.error) }),
+    })
+  }
+}
+
+function levelOf(c: Context<Env>, status: number): LogLevel {
+  // 500 and 502: a bug, or an engine that has to be looked at.
+  if (status === 500 || status === 502) return 'error'
+  if (status > 500) return 'warn'
+  return c.req.path === '/health' || c.req.path === '/ready' ? 'debug' : 'info'
+}
+
+/** Null when no route took the request. */
+function routePattern(c: Context<Env>): string | null {
+  return matchedRoutes(c).findLast((route) => route.method !== 'ALL')?.path ?? null
+}
+
+/** A bug as it is; what we expected to go wrong with what lies below it. */
+function causeOf(error: Error | undefined): unknown {
+  return error instanceof ServiceError ? (error.cause ?? error.message) : error
+}

@@ -1,0 +1,55 @@
+/** What a path names. Paths are routed as they came and decoded once, here. */
+import type { Context, MiddlewareHandler } from 'hono'
+import { ServiceError } from '../domain/errors.ts'
+import type { ExecutionRef } from '../domain/execution.ts'
+import { catalogFault, handlerNameFault, workflowIdFault } from '../protocol/names.ts'
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The path of a URL, still percent-encoded: "%2F" in an id is no separator, and "%25" must not be decoded twice. */
+export function rawPath({ url }: Request): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.slice(start).search(/[?#]/)
+  return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : start + end)
+}
+
+/** Refuses what hono would pass on undecoded: malformed escapes, and escapes that are no UTF-8. */
+export const decodablePath: MiddlewareHandler = async (c, next) => {
+  try {
+    decodeURIComponent(c.req.path)
+  } catch (cause) {
+    throw new ServiceError('ValidationError', 'The path is not percent-encoded UTF-8', { cause })
+  }
+  await next()
+}
+
+/** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */
+export function execution(c: Context): ExecutionRef {
+  const workflowId = checked('Workflow id', c.req.param('id'), workflowIdFault)
+  const runId = c.req.param('rid')
+  if (runId === undefined) return { workflowId }
+  return { workflowId, runId: checked('Run id', runId, runIdFault).toLowerCase() }
+}
+
+/** The signal, query or update named by `…/:name`. */
+export function handlerName(c: Context): string {
+  return checked('Handler name', c.req.param('name'), handlerNameFault)
+}
+
+export function catalogId(c: Context): string {
+  return checked('Catalog', c.req.param('catalog'), catalogFault)
+}
+
+export function resultPath(workflowId: string): string {
+  return `/workflow/${encodeURIComponent(workflowId)}/result`
+}
+
+function checked(what: string, value = '', faultOf: (value: string) => string | null): string {
+  const fault = faultOf(value)
+  if (fault === null) return value
+  throw new ServiceError('ValidationError', `${what}: ${fault}`, { details: { issues: [{ path: '', message: `${what}: ${fault}` }] } })
+}
+
+function runIdFault(runId: string): string | null {
+  return UUID.test(runId) ? null : 'must be a UUID'
+}

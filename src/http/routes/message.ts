@@ -1,0 +1,40 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import type { Message } from '../../domain/engine.ts'
+import type { Workflows } from '../../domain/workflows.ts'
+import { answer } from '../answer.ts'
+import { call, type Env } from '../context.ts'
+import type { ReadJson } from '../json.ts'
+import { execution, handlerName } from '../path.ts'
+
+/** What is sent to an execution's own handlers. */
+export function message(workflows: Workflows, json: ReadJson) {
+  async function messageOf(c: Context<Env>): Promise<Message> {
+    const name = handlerName(c)
+    return { name, args: await json(c, messageRequest) }
+  }
+
+  return new Hono<Env>()
+    .post('/signal/:name', async (c) => {
+      const ref = execution(c)
+      const message = await messageOf(c)
+      const { workflowId, runId } = await workflows.signal(ref, message, call(c))
+      return answer(c, { workflowId, runId, signal: message.name, accepted: true })
+    })
+    .post('/query/:name', async (c) => {
+      const ref = execution(c)
+      const message = await messageOf(c)
+      return answer(c, await workflows.query(ref, message, call(c)))
+    })
+    .post('/update/:name', async (c) => {
+      const ref = execution(c)
+      const message = await messageOf(c)
+      return answer(c, await workflows.update(ref, message, call(c)))
+    })
+}
+
+/** `payload` is one argument, `args` are several, neither is none. */
+const messageRequest = z
+  .strictObject({ payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) })
+  .refine((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')
+  .transform((body): unknown[] => ('payload' in body ? [body.payload] : (body.args ?? [])))

@@ -1,0 +1,58 @@
+import type { Workflows } from '../../../src/domain/workflows.ts'
+import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import type { LogLevel } from '../../../src/log.ts'
+
+export interface Event {
+  level: LogLevel
+  message: string
+  fields: Readonly<Record<string, unknown>>
+}
+
+/** The real app over workflows that answer what the test says; any other verb would be a bug. */
+export function makeApi({ workflows = {}, ...options }: Partial<Omit<AppOptions, 'workflows'>> & { workflows?: Partial<Workflows> } = {}) {
+  const events: Event[] = []
+  const app = createApp({
+    workflows: { ...unexpected, ...workflows },
+    defaultCatalog: 'orders',
+    auth: null,
+    maxBodyBytes: 2 * 1024 * 1024,
+    maxTimeoutMs: 86_400_000,
+    corsOrigins: [],
+    log: (level, message, fields = {}) => void events.push({ level, message, fields }),
+    ...options,
+  })
+
+  /** `body`: a string is sent as it is, anything else as JSON. */
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+    return await app.fetch(new Request(`http://portico.test${path}`, { method, headers: { ...type, ...headers }, ...sent }))
+  }
+
+  return { call, fetch: app.fetch, events }
+}
+
+/** Status and error name: what most refusals are told apart by. */
+export async function refusal(response: Response): Promise<[number, unknown]> {
+  const body = await response.json()
+  return [response.status, body.error]
+}
+
+export function never(): Promise<never> {
+  return Promise.reject(new Error('This verb was not expected'))
+}
+
+const unexpected: Workflows = {
+  start: never,
+  run: never,
+  status: never,
+  result: never,
+  signal: never,
+  query: never,
+  update: never,
+  stop: never,
+  terminate: never,
+  catalog: never,
+  trace: never,
+  ready: never,
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { makeApi } from './api.ts'
+
+async function statusFor(authorization: string | null, tokens = ['s3cret']) {
+  const { call } = makeApi({ auth: { tokens }, workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) } })
+  const response = await call('GET', '/workflow/catalog', undefined, authorization === null ? {} : { Authorization: authorization })
+  return response.status
+}
+
+describe('requireToken', () => {
+  test('requireToken: takes the raw token after Basic, as the specification says', async () => {
+    expect(await statusFor('Basic s3cret')).toBe(200)
+  })
+
+  test('requireToken: takes a Bearer token', async () => {
+    expect(await statusFor('Bearer s3cret')).toBe(200)
+  })
+
+  test('requireToken: takes what curl -u sends, whoever the user', async () => {
+    expect(await statusFor(`Basic ${btoa('anything:s3cret')}`)).toBe(200)
+    expect(await statusFor(`Basic ${btoa(':s3cret')}`)).toBe(200)
+  })
+
+  test('requireToken: takes a token with a colon from curl -u', async () => {
+    expect(await statusFor(`Basic ${btoa('user:a:b')}`, ['a:b'])).toBe(200)
+  })
+
+  test('requireToken: does not care how the scheme is spelled', async () => {
+    expect(await statusFor('bAsIc s3cret')).toBe(200)
+    expect(await statusFor('BEARER s3cret')).toBe(200)
+  })
+
+  test('requireToken: takes each token of a list', async () => {
+    expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([200, 200])
+  })
+
+  test('requireToken: refuses a token that is missing, wrong, cut off, too long, a list, or another scheme’s', async () => {
+    const refused = [
+      null,
+      '',
+      'Basic',
+      'Basic ',
+      'Bearer ',
+      's3cret',
+      'Basic s3cre',
+      'Basic s3crett',
+      'Basic S3CRET',
+      'Basic wrong',
+      'Basic new,old',
+      'Digest s3cret',
+      `Bearer ${btoa('anything:s3cret')}`,
+      `Basic ${btoa('s3cret')}`,
+      `Basic ${btoa('s3cret:')}`,
+      'Basic !!!!',
+      'Basic A',
+    ]
+
+    const statuses = await Promise.all(refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])))
+
+    expect(statuses).toEqual(refused.map(() => 401))
+  })
+
+  test('requireToken: says how to present one', async () => {
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+
+    const response = await call('GET', '/workflow/catalog')
+
+    expect(response.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
+    expect(await response.json()).toMatchObject({ error: 'UnauthorizedError', status: 401, source: 'gateway' })
+  })
+
+  test('requireToken: is asked for before a route, a method or a path is looked at', async () => {
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+
+    const statuses = [await call('GET', '/nope'), await call('GET', '/workflow/run'), await call('GET', '/workflow/%zz/status')]
+
+    expect(statuses.map((response) => response.status)).toEqual([401, 401, 401])
+  })
+
+  test('requireToken: nothing of the body is read for a caller who may not call', async () => {
+    const { fetch } = makeApi({ auth: { tokens: ['s3cret'] } })
+    let pulled = 0
+    const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
+
+    const response = await fetch(new Request('http://portico.test/workflow/run', { method: 'POST', body, duplex: 'half' } as RequestInit))
+
+    expect([response.status, pulled]).toEqual([401, 0])
+  })
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { makeApi, refusal } from './api.ts'
+
+const json = { 'Content-Type': 'application/json' }
+
+function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } = {}) {
+  const api = makeApi({ ...options, workflows: { signal: async ({ workflowId }) => ({ workflowId, runId: 'r' }) } })
+
+  /** Sends chunks as they are asked for; the body ends only when `chunks` does. */
+  async function stream(chunks: Iterable<string | Uint8Array>, headers: Record<string, string> = json) {
+    const iterator = chunks[Symbol.iterator]()
+    const seen = { pulled: 0, cancelled: false }
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const { done, value } = iterator.next()
+          if (done) return controller.close()
+          seen.pulled++
+          controller.enqueue(typeof value === 'string' ? new TextEncoder().encode(value) : value)
+        },
+        cancel() {
+          seen.cancelled = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const request = new Request('http://portico.test/workflow/w/signal/s', { method: 'POST', body, headers, duplex: 'half' } as RequestInit)
+    return { response: await api.fetch(request), seen }
+  }
+
+  return { stream, signal: (body?: unknown, headers?: Record<string, string>) => api.call('POST', '/workflow/w/signal/s', body, headers) }
+}
+
+function* endless(chunk: string) {
+  while (true) yield chunk
+}
+
+describe('body', () => {
+  test('body: may be absent where nothing in it is required, whatever the content type says', async () => {
+    const { signal } = makeBodyApi()
+
+    expect((await signal()).status).toBe(200)
+    expect((await signal('')).status).toBe(200)
+    expect((await signal('', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).toBe(200)
+  })
+
+  test('body: takes application/json and its relatives, with or without a charset', async () => {
+    const { signal } = makeBodyApi()
+
+    for (const type of [
+      'application/json',
+      'APPLICATION/JSON; charset=utf-8',
+      'application/vnd.order+json',
+      'application/cloudevents+json;v=1',
+    ]) {
+      expect([type, (await signal('{"payload":1}', { 'Content-Type': type })).status]).toEqual([type, 200])
+    }
+  })
+
+  test('body: refuses any other type, and none at all', async () => {
+    const { signal, stream } = makeBodyApi()
+
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
+      expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([type, 415, 'UnsupportedMediaTypeError'])
+    }
+    expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
+  })
+
+  test('body: refuses a compressed one', async () => {
+    const { signal } = makeBodyApi()
+
+    expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([415, 'UnsupportedMediaTypeError'])
+  })
+
+  test('body: one of the wrong type is not read further', async () => {
+    const { stream } = makeBodyApi()
+
+    const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain' })
+
+    expect(response.status).toBe(415)
+    expect(seen).toEqual({ pulled: 1, cancelled: true })
+  })
+
+  test('body: refuses what is no JSON, and does not quote it', async () => {
+    const { signal } = makeBodyApi()
+
+    for (const body of ['{', '{"payload":s3cret}', 'undefined', '{"payload":01}', "{'payload':1}", '{"payload":1}}', ' ']) {
+      const response = await signal(body)
+      const text = await response.text()
+      expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([body, 400, 'ValidationError', false])
+    }
+  })
+
+  test('body: refuses what is not UTF-8', async () => {
+    const { stream } = makeBodyApi()
+
+    const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
+    const cutOff = await stream(['{"payload":"', new Uint8Array([0xc3])])
+
+    expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
+    expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])
+  })
+
+  test('body: reads a character that comes in two pieces', async () => {
+    const { stream } = makeBodyApi()
+
+    const { response } = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'])
+
+    expect(response.status).toBe(200)
+  })
+
+  test('body: refuses JSON nested deeper than 1000 levels, 100 000 too', async () => {
+    const { signal } = makeBodyApi()
+
+    const deep = (levels: number) => `{"payload":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+
+    expect((await signal(deep(1000))).status).toBe(200)
+    expect(await refusal(await signal(deep(1001)))).toEqual([400, 'ValidationError'])
+    expect(await refusal(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
+  })
+
+  test('body: is refused by the length it declares, before any of it is read', async () => {
+    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+
+    const { response, seen } = await stream(endless(' '), { ...json, 'Content-Length': '101' })
+
+    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+    expect(seen.pulled).toBe(0)
+  })
+
+  test('body: is counted as it comes, and left where it grows too large', async () => {
+    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+
+    const { response, seen } = await stream(endless('x'.repeat(30)))
+
+    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+    expect(seen).toEqual({ pulled: 4, cancelled: true })
+  })
+
+  test('body: is taken up to the last byte', async () => {
+    const { stream } = makeBodyApi({ maxBodyBytes: 13 })
+
+    expect((await stream(['{"payload":', '1}'])).response.status).toBe(200)
+  })
+
+  test('body: that stops half way is a 408 and the end of its connection', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')) })
+    const { fetch } = makeApi({ bodyTimeoutMs: 20 })
+    const response = await fetch(
+      new Request('http://portico.test/workflow/w/signal/s', { method: 'POST', body, headers: json, duplex: 'half' } as RequestInit),
+    )
+
+    expect(response.headers.get('Connection')).toBe('close')
+    expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
+  })
+})
