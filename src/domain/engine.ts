@@ -39,6 +39,9 @@ export interface Engine {
   /** The run with its input and how it ended. `closing`, when known from `wait`, is not read again. */
   read(ref: ExecutionRef, call: Call, closing?: Closing): Promise<Execution>
 
+  /** What the run was started with: the one argument, null for none, the array for several. */
+  input(run: RunRef, call: Call): Promise<unknown>
+
   /** Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that took the signal. */
   signal(ref: ExecutionRef, message: Message, call: Call): Promise<{ runId: string | null }>
 

@@ -4,6 +4,10 @@ export type OpenStatus = 'running' | 'paused'
 export type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
 export type Status = OpenStatus | ClosedStatus
 
+export function isOpen(status: Status): status is OpenStatus {
+  return status === 'running' || status === 'paused'
+}
+
 /** A workflow execution; without `runId` the latest run of that id. */
 export interface ExecutionRef {
   workflowId: string

@@ -1,0 +1,69 @@
+import type { Config } from './config.ts'
+import { createCatalogs } from './domain/catalog.ts'
+import type { TraceSource } from './domain/traces.ts'
+import { createWorkflows } from './domain/workflows.ts'
+import { remoteCodec } from './engine/codec.ts'
+import { createEngine } from './engine/engine.ts'
+import type { Transport } from './engine/transport/transport.ts'
+import { createApp } from './http/app.ts'
+import { createDrain } from './http/drain.ts'
+import type { Log } from './log.ts'
+import { tracesFromHistory } from './trace/from-history.ts'
+
+export interface Parts {
+  config: Config
+  /** What carries the calls to the engine; closed by `close`. */
+  transport: Transport
+  log: Log
+  /** Asked before the engine's history, in this order. */
+  traceSources?: TraceSource[]
+}
+
+export interface Portico {
+  /** The whole service as a function. */
+  fetch(request: Request): Promise<Response>
+  /** Answers every wait as timed out: what a server does shortly before it has to be gone. */
+  drain(): void
+  /** Loads the engine client and connects; rejects with the `ServiceError` that tells what is wrong. */
+  warm(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Joins all parts. It connects to nothing and reads no environment: that is the runtime's. */
+export function createPortico({ config, transport, log, traceSources = [] }: Parts): Portico {
+  const { engine: engineConfig, access, limits } = config
+  const { namespace, codecEndpoint } = engineConfig
+  const engine = createEngine({
+    transport,
+    namespace,
+    maxPayloadBytes: limits.maxPayloadBytes,
+    codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
+  })
+  const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs })
+  const workflows = createWorkflows({
+    engine,
+    catalogs,
+    traceSources: [...traceSources, tracesFromHistory(engine)],
+    messageTimeoutMs: config.messageTimeoutMs,
+  })
+  const drain = createDrain()
+  const app = createApp({
+    workflows,
+    defaultCatalog: config.catalog,
+    auth: access.tokens === null ? null : { tokens: access.tokens },
+    maxBodyBytes: limits.maxBodyBytes,
+    maxTimeoutMs: limits.maxRunTimeoutMs,
+    corsOrigins: access.corsOrigins,
+    log,
+    drain,
+  })
+  return {
+    fetch: app.fetch,
+    drain: () => drain.abortAll(),
+    async warm() {
+      // It needs connection, key and namespace, and the first request needs it.
+      await catalogs.published(config.catalog)
+    },
+    close: () => transport.close(),
+  }
+}

@@ -1,0 +1,95 @@
+import type { TraceTemplates } from '../protocol/catalog.ts'
+import type { Call } from './call.ts'
+import type { Catalogs, Published } from './catalog.ts'
+import { checkInput } from './check-input.ts'
+import { ServiceError } from './errors.ts'
+import type { StartCommand } from './workflows.ts'
+
+export interface Accepted {
+  /** The name to start. */
+  workflowName: string
+  /** What the catalog says of traces; null when it says nothing. */
+  traces: TraceTemplates | null
+}
+
+// The engine lists a worker for 300 s after its last poll; a live one polls at least once a minute.
+const POLL_IS_FRESH_MS = 75_000
+
+// More names than this help nobody.
+const MAX_AVAILABLE = 50
+
+/**
+ * Whether this may be started, before anything is. Rejects with `UnsupportedWorkflowError`, `ValidationError` or `CatalogNotAvailableError`.
+ *
+ * Every refusal is given on what was read after the request came, so a fresh deploy is never refused.
+ */
+export async function accept(catalogs: Catalogs, command: StartCommand, call: Call): Promise<Accepted> {
+  const arrivedAt = Date.now()
+  const first = await judge(catalogs, command, call, 0)
+  const verdict = first.refusal !== null && first.readAt < arrivedAt ? await judge(catalogs, command, call, arrivedAt) : first
+  if (verdict.refusal !== null) throw verdict.refusal
+  return verdict.accepted
+}
+
+type Verdict = { readAt: number } & ({ refusal: ServiceError } | { refusal: null; accepted: Accepted })
+
+async function judge(catalogs: Catalogs, command: StartCommand, call: Call, freshSince: number): Promise<Verdict> {
+  const { value: published, readAt } = await catalogs.published(command.catalog, freshSince)
+  if (published !== null) return { readAt, ...(await judgePublished(catalogs, published, command, call)) }
+  const polled = await catalogs.lastPolledAt(command.catalog, freshSince)
+  const lastPoll = polled.value?.getTime() ?? 0
+  return { readAt: Math.min(readAt, polled.readAt), ...judgeUnpublished(command, Date.now() - lastPoll < POLL_IS_FRESH_MS) }
+}
+
+type Judgement = { refusal: ServiceError } | { refusal: null; accepted: Accepted }
+
+async function judgePublished(catalogs: Catalogs, published: Published, command: StartCommand, call: Call): Promise<Judgement> {
+  const { workflowNames, traces } = published
+  const workflowName = workflowNames.get(command.workflowName)
+  if (workflowName === undefined) return { refusal: unsupported(command, [...new Set(workflowNames.values())]) }
+  const entry = (await catalogs.workflows(published))?.find(({ name }) => name === workflowName)
+  const schema = entry?.inputSchema ?? null
+  const issues = schema === null ? [] : check(command, schema, call)
+  if (issues.length > 0) return { refusal: invalid(command, issues) }
+  return { refusal: null, accepted: { workflowName, traces } }
+}
+
+function judgeUnpublished(command: StartCommand, isPolled: boolean): Judgement {
+  if (!isPolled) return { refusal: unavailable(command) }
+  // A TypeScript worker looks its workflows up in a plain object: it would run these.
+  if (command.workflowName in Object.prototype) return { refusal: unsupported(command, null) }
+  return { refusal: null, accepted: { workflowName: command.workflowName, traces: null } }
+}
+
+/** A schema that can't be used refuses nothing: the worker that published it checks for itself. */
+function check({ input, workflowName }: StartCommand, schema: Parameters<typeof checkInput>[1], call: Call) {
+  try {
+    return checkInput(input, schema)
+  } catch (error) {
+    call.note({ inputUnchecked: `the schema of ${workflowName} can't be used: ${error}` })
+    return []
+  }
+}
+
+function unsupported({ workflowName, catalog }: StartCommand, available: string[] | null): ServiceError {
+  return new ServiceError('UnsupportedWorkflowError', `Catalog "${catalog}" has no workflow "${workflowName}"`, {
+    details: available !== null && available.length <= MAX_AVAILABLE ? { available } : {},
+  })
+}
+
+function invalid({ workflowName }: StartCommand, issues: ReturnType<typeof checkInput>): ServiceError {
+  const [first] = issues
+  return new ServiceError('ValidationError', `Workflow "${workflowName}" refuses this input: ${first?.path} ${first?.message}`, {
+    details: { issues },
+  })
+}
+
+function unavailable({ catalog }: StartCommand): ServiceError {
+  return new ServiceError(
+    'CatalogNotAvailableError',
+    `Nothing serves catalog "${catalog}": no catalog is published and no worker polls it`,
+    {
+      details: { retryAfterSeconds: 3 },
+    },
+  )
+}

@@ -1,0 +1,86 @@
+import {
+  CATALOG_TYPE,
+  type CatalogEntry,
+  type CatalogMemo,
+  catalogWorkflowId,
+  parseCatalogMemo,
+  parseCatalogWorkflows,
+} from '../protocol/catalog.ts'
+import type { Call } from './call.ts'
+import type { Engine } from './engine.ts'
+import { ServiceError } from './errors.ts'
+import { isOpen, type RunRef } from './execution.ts'
+import { type Remembered, remember } from './remember.ts'
+
+/** What is on the task queues: remembered for a short while, shared by all requests. */
+export interface Catalogs {
+  /** The published catalog, null when there is none; with `freshSince` (epoch ms) never older than that. */
+  published(catalog: string, freshSince?: number): Promise<Remembered<Published | null>>
+  /** The workflows with their schemas, from the very run that `published` was read from; null when that run holds no definition. */
+  workflows(published: Published): Promise<CatalogEntry[] | null>
+  /** When a worker last polled the task queue. */
+  lastPolledAt(catalog: string, freshSince?: number): Promise<Remembered<Date | null>>
+  /** Whether a catalog of the older form was read under this workflow id. */
+  isOlderForm(workflowId: string): boolean
+}
+
+export interface Published extends CatalogMemo {
+  run: RunRef
+}
+
+export interface CatalogOptions {
+  engine: Engine
+  ttlMs: number
+  now?: () => number
+}
+
+// A published catalog costs a few kilobytes; a service in front of more task queues reads some of them again.
+const MAX_CATALOGS = 1000
+
+// Readings are shared, so none of them runs under one caller's deadline or signal.
+const READ_TIMEOUT_MS = 4000
+
+export function createCatalogs({ engine, ttlMs, now = Date.now }: CatalogOptions): Catalogs {
+  const olderForms = new Set<string>()
+
+  async function readPublished(catalog: string): Promise<Published | null> {
+    const call = ownCall()
+    const parked = await readForm(engine, catalogWorkflowId(catalog), call)
+    if (parked !== null) return parked
+    const older = await readForm(engine, catalog, call)
+    if (older === null) olderForms.delete(catalog)
+    else olderForms.add(catalog)
+    return older
+  }
+
+  // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
+  const definitions = remember({
+    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall())),
+    ttlMs: Number.POSITIVE_INFINITY,
+    maxKeys: MAX_CATALOGS,
+    now,
+  })
+
+  return {
+    published: remember({ read: readPublished, ttlMs, maxKeys: MAX_CATALOGS, now }),
+    workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
+    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, maxKeys: MAX_CATALOGS, now }),
+    isOlderForm: (workflowId) => olderForms.has(workflowId),
+  }
+}
+
+async function readForm(engine: Engine, workflowId: string, call: Call): Promise<Published | null> {
+  const description = await engine.describe({ workflowId }, call).catch(nullWhenNotFound)
+  if (description === null || description.workflowName !== CATALOG_TYPE || !isOpen(description.status)) return null
+  const memo = parseCatalogMemo(description.memo)
+  return memo === null ? null : { ...memo, run: { workflowId, runId: description.runId } }
+}
+
+function nullWhenNotFound(error: unknown): null {
+  if (error instanceof ServiceError && error.error === 'WorkflowNotFoundError') return null
+  throw error
+}
+
+function ownCall(): Call {
+  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'catalog', note() {} }
+}

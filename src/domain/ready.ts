@@ -1,0 +1,21 @@
+import type { Engine } from './engine.ts'
+import { remember } from './remember.ts'
+
+// The wire contract's numbers: with both, the answer tells the truth within 3 s.
+const PING_DEADLINE_MS = 1000
+const PING_REMEMBERED_MS = 2000
+
+/** Whether the engine answers, asked of it at most every 2 s. */
+export function createReady(engine: Engine): () => Promise<boolean> {
+  const pings = remember({ read: () => ping(engine), ttlMs: PING_REMEMBERED_MS, maxKeys: 1 })
+  return async () => (await pings('engine')).value
+}
+
+function ping(engine: Engine): Promise<boolean> {
+  const call = { signal: new AbortController().signal, deadlineAt: Date.now() + PING_DEADLINE_MS, requestId: 'ready', note() {} }
+  return engine.ping(call).then(
+    () => true,
+    // Whatever went wrong, it is not ready; what it was shows in the log of the requests that meet it.
+    () => false,
+  )
+}

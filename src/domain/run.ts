@@ -1,0 +1,74 @@
+import { type Accepted, accept } from './accept.ts'
+import { type Call, within } from './call.ts'
+import type { Catalogs } from './catalog.ts'
+import type { Engine, Started } from './engine.ts'
+import { ServiceError } from './errors.ts'
+import type { Closing, RunRef, WorkflowResult } from './execution.ts'
+import { toResult } from './result.ts'
+import { startAccepted } from './start.ts'
+import { fillTemplates, traceOf } from './trace-destination.ts'
+import type { RunCommand } from './workflows.ts'
+
+// What reading the rest of a run that has ended may take, however little of the caller's own time is left.
+const READ_TIMEOUT_MS = 4000
+
+/** Starts a workflow and waits for the end of its chain. What was started is never lost: every answer from then on carries its ids. */
+export async function run(engine: Engine, catalogs: Catalogs, command: RunCommand, call: Call): Promise<WorkflowResult> {
+  const deadlineAt = Date.now() + command.timeoutMs
+  const accepted = await accept(catalogs, command, call)
+  const started = await startAccepted(engine, command, accepted, call)
+  const end = await waitForEnd(engine, started, { ...call, deadlineAt })
+  if (end.closing === null) throw timedOut(end.run, command.timeoutMs)
+  try {
+    return await toAnswer({ engine, catalogs, command, accepted, started }, end.run, end.closing, within(call, READ_TIMEOUT_MS))
+  } catch (error) {
+    throw withIds(error, end.run)
+  }
+}
+
+/** The last run that was reached, and how it ended; null when it is still open at the deadline. */
+async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<{ run: RunRef; closing: Closing | null }> {
+  let run: RunRef = { workflowId: started.workflowId, runId: started.runId }
+  try {
+    while (true) {
+      const closing = await engine.wait(run, call)
+      if (closing?.nextRunId == null) return { run, closing }
+      run = { ...run, runId: closing.nextRunId }
+    }
+  } catch (error) {
+    throw withIds(error, run)
+  }
+}
+
+interface Ran {
+  engine: Engine
+  catalogs: Catalogs
+  command: RunCommand
+  accepted: Accepted
+  started: Started
+}
+
+/** What was sent is the input and the catalog knows where the trace is, unless a chain, a cancellation or a silent catalog asks for a look. */
+async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, run: RunRef, closing: Closing, call: Call) {
+  const isChain = run.runId !== started.runId
+  const hasReason = closing.outcome.status === 'canceled'
+  if (!isChain && !hasReason && accepted.traces !== null) {
+    return toResult({ ...run, input: command.input }, closing, await fillTemplates(accepted.traces, started))
+  }
+  const execution = await engine.read(run, call, hasReason ? undefined : closing)
+  return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs))
+}
+
+function timedOut({ workflowId, runId }: RunRef, timeoutMs: number): ServiceError {
+  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} is still running after ${timeoutMs} ms; it goes on`, {
+    details: { workflowId, runId, workflowStatus: 'running' },
+  })
+}
+
+/** Once something has been started an answer must name it, and must not invite to start it again. */
+function withIds(error: unknown, { workflowId, runId }: RunRef): ServiceError {
+  if (!(error instanceof ServiceError))
+    return new ServiceError('InternalError', 'Internal error', { cause: error, details: { workflowId, runId } })
+  const { retryAfterSeconds: _, ...details } = error.details
+  return new ServiceError(error.error, error.message, { cause: error.cause, details: { ...details, workflowId, runId } })
+}

@@ -1,0 +1,42 @@
+import type { TraceTemplates } from '../protocol/catalog.ts'
+import { fillTemplate } from '../protocol/trace-template.ts'
+import type { Catalogs } from './catalog.ts'
+import type { Description, TraceMeta } from './execution.ts'
+
+type Run = Pick<Description, 'catalog' | 'firstRunId' | 'memo' | 'parent' | 'workflowId'>
+
+/** Where the run's trace is written, as its catalog computes it or, where that says nothing, as the run itself says. */
+export async function traceOf(run: Run, catalogs: Catalogs): Promise<TraceMeta | null> {
+  // A child's story is told in its root's trace.
+  if (run.parent !== null) return null
+  const { value: published } = await catalogs.published(run.catalog)
+  return published?.traces != null ? fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+}
+
+/** The destinations that the catalog's templates name for a root run. */
+export async function fillTemplates(
+  templates: TraceTemplates,
+  { workflowId, firstRunId: rootRunId }: Pick<Run, 'firstRunId' | 'workflowId'>,
+): Promise<TraceMeta | null> {
+  if (templates === false) return null
+  const { local, remote } = templates
+  const values = { workflowId, rootRunId }
+  return {
+    destinations: {
+      ...(local === undefined ? {} : { local: await fillTemplate(local, values) }),
+      ...(remote === undefined ? {} : { remote: await fillTemplate(remote, values) }),
+    },
+  }
+}
+
+function announced(trace: unknown): TraceMeta | null {
+  if (typeof trace !== 'object' || trace === null) return null
+  const local = textOf(trace, 'local')
+  const remote = textOf(trace, 'remote')
+  return { destinations: { ...(local === null ? {} : { local }), ...(remote === null ? {} : { remote }) } }
+}
+
+function textOf(value: object, key: string): string | null {
+  const text: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : null
+  return typeof text === 'string' ? text : null
+}

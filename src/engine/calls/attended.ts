@@ -1,0 +1,41 @@
+import { type Call, within } from '../../domain/call.ts'
+import type { Rpc } from '../rpc.ts'
+import { Code, RpcError } from '../transport/transport.ts'
+import { ping } from './ping.ts'
+
+// The wire contract's numbers: an engine that hangs is told from a worker that is slow within 4 s.
+const PING_EVERY_MS = 3000
+const PING_DEADLINE_MS = 1000
+
+/** Waits for a worker's answer with an eye on the engine: when that stops answering, this rejects as unavailable. */
+export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  call.signal.addEventListener('abort', abort)
+  let silence: RpcError | null = null
+
+  async function watch(): Promise<void> {
+    try {
+      await ping(rpc, within(call, PING_DEADLINE_MS))
+    } catch (error) {
+      if (call.signal.aborted || !isSilence(error)) return
+      silence = new RpcError('the engine stopped answering', { code: Code.UNAVAILABLE, cause: error })
+      abort()
+    }
+  }
+
+  const timer = setInterval(watch, PING_EVERY_MS)
+  try {
+    return await act({ ...call, signal: controller.signal })
+  } catch (error) {
+    throw silence ?? error
+  } finally {
+    clearInterval(timer)
+    call.signal.removeEventListener('abort', abort)
+  }
+}
+
+/** An engine that answers, whatever it says, is there. */
+function isSilence(error: unknown): boolean {
+  return error instanceof RpcError && (error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED)
+}

@@ -1,0 +1,31 @@
+import type { Call } from '../../domain/call.ts'
+import type { Description, ExecutionRef } from '../../domain/execution.ts'
+import { toServiceError } from '../errors.ts'
+import { decodeMemo, toRunRef } from '../opening.ts'
+import { toStatus } from '../status.ts'
+import { toDate } from '../time.ts'
+import { factsOf, toExecution, type Wire } from './wire.ts'
+
+export async function describe({ rpc, namespace, payloads }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
+  try {
+    const { workflowExecutionInfo } = await rpc('describeWorkflowExecution', { namespace, execution: toExecution(ref) }, call)
+    const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength } =
+      workflowExecutionInfo ?? {}
+    const runId = execution?.runId ?? ''
+    return {
+      workflowId: ref.workflowId,
+      runId,
+      firstRunId: firstRunId || runId,
+      workflowName: type?.name ?? '',
+      catalog: taskQueue ?? '',
+      status: toStatus(status),
+      parent: toRunRef(parentExecution),
+      memo: await decodeMemo(new Map(Object.entries(memo?.fields ?? {})), payloads),
+      startedAt: toDate(startTime),
+      completedAt: toDate(closeTime),
+      historyLength: Number(historyLength ?? 0),
+    }
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
+  }
+}

@@ -1,0 +1,21 @@
+import type { Call } from '../../domain/call.ts'
+import type { RunRef } from '../../domain/execution.ts'
+import type { TraceEntry } from '../../protocol/trace-entry.ts'
+import { toServiceError } from '../errors.ts'
+import { createHistoryReader } from '../history.ts'
+import { readPage } from './history.ts'
+import { factsOf, type Wire } from './wire.ts'
+
+export async function* entries(wire: Wire, run: RunRef, call: Call): AsyncGenerator<TraceEntry> {
+  const reader = createHistoryReader(run, wire.payloads)
+  let nextPageToken: Uint8Array | null = null
+  try {
+    do {
+      const page = await readPage(wire, run, call, nextPageToken === null ? {} : { nextPageToken })
+      for (const event of page.events) yield* await reader.entriesOf(event)
+      nextPageToken = page.nextPageToken
+    } while (nextPageToken !== null)
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
+  }
+}

@@ -1,0 +1,46 @@
+import type { Call } from '../../domain/call.ts'
+import { type Closing, type Description, type Execution, type ExecutionRef, isOpen, type RunRef } from '../../domain/execution.ts'
+import { toServiceError } from '../errors.ts'
+import { toOpening } from '../opening.ts'
+import { toClosing } from '../outcome.ts'
+import { describe } from './describe.ts'
+import { readEnd, readPage } from './history.ts'
+import { factsOf, type Wire } from './wire.ts'
+
+// Most histories are shorter: their one page says everything. Of longer ones most of the page would be thrown away.
+const PAGE_SIZE = 40
+
+export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
+  try {
+    const { events, nextPageToken } = await readPage(wire, ref, call, { maximumPageSize: PAGE_SIZE })
+    const opening = await toOpening(ref.workflowId, events, wire.payloads)
+    const closing = nextPageToken === null ? await toClosing(events, wire.payloads) : null
+    if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
+
+    // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.
+    const description = await describe(wire, ref, call)
+    const given = opening.runId === description.runId ? opening.input : await input(wire, description, call)
+    return {
+      ...description,
+      input: given,
+      closing: isOpen(description.status) ? null : (known ?? (await readClosing(wire, description, call))),
+    }
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
+  }
+}
+
+export async function input(wire: Wire, run: RunRef, call: Call): Promise<unknown> {
+  try {
+    const { events } = await readPage(wire, run, call, { maximumPageSize: 1 })
+    return (await toOpening(run.workflowId, events, wire.payloads)).input
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
+  }
+}
+
+async function readClosing(wire: Wire, run: Description, call: Call): Promise<Closing | null> {
+  // The reason of a cancellation stands in an event of its own, some way before the end.
+  const atLeast = run.status === 'canceled' ? PAGE_SIZE : 1
+  return toClosing(await readEnd(wire, run, call, atLeast), wire.payloads)
+}

@@ -1,0 +1,21 @@
+import type { Call } from '../../domain/call.ts'
+import type { Message } from '../../domain/engine.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
+import { onOpenRun } from './target.ts'
+import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
+
+export async function signal(wire: Wire, ref: ExecutionRef, { name, args }: Message, call: Call): Promise<{ runId: string | null }> {
+  const request = {
+    namespace: wire.namespace,
+    workflowExecution: toExecution(ref),
+    signalName: name,
+    input: await wire.payloads.encode(args),
+    identity: IDENTITY,
+    // One for all tries: the signal is delivered once, whichever of them arrive.
+    requestId: crypto.randomUUID(),
+  }
+  const { link } = await onOpenRun(wire, ref, { kind: 'write', facts: factsOf(ref) }, call, () =>
+    wire.rpc('signalWorkflowExecution', request, call),
+  )
+  return { runId: link?.workflowEvent?.runId || ref.runId || null }
+}

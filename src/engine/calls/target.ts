@@ -1,0 +1,28 @@
+import type { Call } from '../../domain/call.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import { type ExecutionRef, isOpen } from '../../domain/execution.ts'
+import { type Asked, isGoneOrClosed, toServiceError } from '../errors.ts'
+import { describe } from './describe.ts'
+import type { Wire } from './wire.ts'
+
+/**
+ * Does something to an open run.
+ *
+ * The engine's one refusal for unknown and closed runs is told apart by a look at the run: `WorkflowNotFoundError` or
+ * `WorkflowNotRunningError`. A run that went on meanwhile (continue-as-new, an engine retry) is tried once more.
+ */
+export async function onOpenRun<T>(wire: Wire, ref: ExecutionRef, asked: Asked, call: Call, act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!isGoneOrClosed(error)) throw toServiceError(error, asked)
+      const { runId, status } = await describe(wire, ref, call)
+      if (isOpen(status) && attempt === 1) continue
+      throw new ServiceError('WorkflowNotRunningError', `Workflow ${ref.workflowId} is not running: it is ${status}`, {
+        cause: error,
+        details: { ...asked.facts, runId, workflowStatus: status },
+      })
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from '../domain/errors.ts'
+import { fromBase64, toBase64 } from './base64.ts'
+import type { Codec, Payload } from './payload.ts'
+
+export interface RemoteCodecOptions {
+  /** Temporal's remote codec protocol is spoken at `<endpoint>/encode` and `<endpoint>/decode`. */
+  endpoint: string
+  namespace: string
+  fetch?: typeof globalThis.fetch
+}
+
+// A codec is asked in the middle of a call of 5 s.
+const TIMEOUT_MS = 2000
+
+/**
+ * Payloads encoded and decoded by a codec server, as Temporal's own tools ask it.
+ *
+ * https://docs.temporal.io/remote-data-encoding
+ */
+export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: RemoteCodecOptions): Codec {
+  async function ask(verb: 'decode' | 'encode', payloads: Payload[]): Promise<Payload[]> {
+    const response = await fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-namespace': namespace },
+      body: JSON.stringify({ payloads: payloads.map(toJson) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (!response.ok) throw new Error(`the codec answered ${response.status}`)
+    const answer = ((await response.json()) as { payloads?: JsonPayload[] }).payloads
+    if (answer?.length !== payloads.length) throw new Error(`the codec answered ${answer?.length} payloads for ${payloads.length}`)
+    return answer.map(fromJson)
+  }
+
+  return {
+    encode: (payloads) => ask('encode', payloads).catch(failed),
+    decode: (payloads) => ask('decode', payloads).catch(failed),
+  }
+}
+
+function failed(cause: unknown): never {
+  throw new ServiceError('EngineError', 'The payload codec failed.', { cause: new Error('look at ENGINE_CODEC_ENDPOINT', { cause }) })
+}
+
+interface JsonPayload {
+  metadata?: Record<string, string>
+  data?: string
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  return { metadata: mapValues(metadata ?? {}, toBase64), data: toBase64(data ?? new Uint8Array()) }
+}
+
+function fromJson({ metadata, data }: JsonPayload): Payload {
+  return { metadata: mapValues(metadata ?? {}, fromBase64), data: fromBase64(data ?? '') }
+}
+
+function mapValues<A, B>(record: Record<string, A>, map: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
+}

@@ -1,0 +1,45 @@
+import type { Engine } from '../domain/engine.ts'
+import { cancel, terminate } from './calls/control.ts'
+import { describe } from './calls/describe.ts'
+import { entries } from './calls/entries.ts'
+import { ping } from './calls/ping.ts'
+import { lastPolledAt } from './calls/pollers.ts'
+import { query } from './calls/query.ts'
+import { input, read } from './calls/read.ts'
+import { signal } from './calls/signal.ts'
+import { start } from './calls/start.ts'
+import { update } from './calls/update.ts'
+import { wait } from './calls/wait.ts'
+import type { Wire } from './calls/wire.ts'
+import { toServiceError } from './errors.ts'
+import { type Codec, createPayloads } from './payload.ts'
+import { createRpc } from './rpc.ts'
+import type { Transport } from './transport/transport.ts'
+
+export interface EngineOptions {
+  transport: Transport
+  namespace: string
+  /** Bytes that the payloads of one call may have, encoded, together. */
+  maxPayloadBytes: number
+  codec: Codec | null
+}
+
+/** Temporal as the port Engine, whatever carries the calls. */
+export function createEngine({ transport, namespace, maxPayloadBytes, codec }: EngineOptions): Engine {
+  const wire: Wire = { rpc: createRpc(transport), namespace, payloads: createPayloads({ codec, maxBytes: maxPayloadBytes }) }
+  return {
+    start: (request, call) => start(wire, request, call),
+    wait: (run, call) => wait(wire, run, call),
+    describe: (ref, call) => describe(wire, ref, call),
+    read: (ref, call, closing) => read(wire, ref, call, closing),
+    input: (run, call) => input(wire, run, call),
+    signal: (ref, message, call) => signal(wire, ref, message, call),
+    query: (ref, message, call) => query(wire, ref, message, call),
+    update: (ref, message, updateId, call) => update(wire, ref, message, updateId, call),
+    cancel: (run, options, call) => cancel(wire, run, options, call),
+    terminate: (run, reason, call) => terminate(wire, run, reason, call),
+    entries: (run, call) => entries(wire, run, call),
+    lastPolledAt: (catalog, call) => lastPolledAt(wire, catalog, call),
+    ping: (call) => ping(wire.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),
+  }
+}

@@ -1,0 +1,149 @@
+/** The engine's refusals in our words. The texts are those measured on the real engine; no text of its leaves here. */
+import proto from '@temporalio/proto'
+import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
+import { Code, RpcError } from './transport/transport.ts'
+
+const { errordetails, enums } = proto.temporal.api
+const failures = errordetails.v1
+const { ResourceExhaustedCause: Cause } = enums.v1
+
+type FailureName = 'NotFoundFailure' | 'NamespaceNotFoundFailure' | 'QueryFailedFailure' | 'WorkflowNotReadyFailure'
+
+/** What was asked, as far as it decides what a refusal means. */
+export interface Asked {
+  /** A `read` may be asked again whatever became of it, a `write` only when it was never sent. */
+  kind: 'read' | 'write'
+  /** Whether the engine answers only when a worker has: then silence is the worker's. */
+  waitsForWorker?: boolean
+  /** What every answer about it carries. */
+  facts: ErrorFacts
+}
+
+/** The error to throw for `error`; what is no answer of the engine's passes through as the bug it is. */
+export function toServiceError(error: unknown, asked: Asked): unknown {
+  if (!(error instanceof RpcError)) return error
+  switch (error.code) {
+    case Code.UNAVAILABLE:
+      return unavailable(error, asked)
+    case Code.DEADLINE_EXCEEDED:
+      return asked.waitsForWorker ? unanswered(error, asked) : unavailable(error, asked)
+    case Code.CANCELLED:
+      return unanswered(error, asked)
+    case Code.NOT_FOUND:
+      return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unforeseen(error, asked)
+    case Code.ALREADY_EXISTS:
+      return alreadyStarted(error, asked)
+    case Code.RESOURCE_EXHAUSTED:
+      return exhausted(error, asked)
+    case Code.FAILED_PRECONDITION:
+      return notReady(error, asked)
+    case Code.INVALID_ARGUMENT:
+      return isTooLarge(error) ? tooLarge(error, asked) : unforeseen(error, asked)
+    case Code.UNIMPLEMENTED:
+      return wrap('NotSupportedError', 'The engine does not support this.', error, asked)
+    default:
+      return unforeseen(error, asked)
+  }
+}
+
+/** An unknown execution and a closed one are the same answer: only a look at the run tells them apart. */
+export function isGoneOrClosed(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === Code.NOT_FOUND && hasDetail(error, 'NotFoundFailure')
+}
+
+export function isQueryFailure(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === Code.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
+}
+
+/** Out of reach, too busy, or too slow: the same call may well succeed later. */
+export function isTransient(error: RpcError): boolean {
+  return (
+    error.code === Code.UNAVAILABLE ||
+    error.code === Code.DEADLINE_EXCEEDED ||
+    (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
+  )
+}
+
+export function hasDetail(error: RpcError, name: FailureName): boolean {
+  return error.details.some(({ type_url }) => type_url?.endsWith(`.${name}`))
+}
+
+function unavailable(error: RpcError, asked: Asked): ServiceError {
+  const repeatable = asked.kind === 'read' || !error.maybeSent
+  return wrap('EngineUnavailableError', 'The workflow engine does not answer.', error, asked, repeatable ? { retryAfterSeconds: 1 } : {})
+}
+
+function unanswered(error: RpcError, asked: Asked): ServiceError {
+  return wrap('DeadlineExceededError', 'No worker answered in time.', error, asked)
+}
+
+function notFound(error: RpcError, asked: Asked): ServiceError {
+  const { workflowId, runId } = asked.facts
+  const run = runId === undefined ? '' : ` has no run ${runId}`
+  return wrap('WorkflowNotFoundError', run === '' ? `Workflow ${workflowId} not found` : `Workflow ${workflowId}${run}`, error, asked)
+}
+
+function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
+  const runId = runInUse(error)
+  const facts = runId === null ? {} : { runId }
+  return wrap('WorkflowAlreadyStartedError', `Workflow id ${asked.facts.workflowId} is in use`, error, asked, facts)
+}
+
+function runInUse(error: RpcError): string | null {
+  const detail = error.details.find(({ type_url }) => type_url?.endsWith('.WorkflowExecutionAlreadyStartedFailure'))
+  return detail?.value ? failures.WorkflowExecutionAlreadyStartedFailure.decode(detail.value).runId || null : null
+}
+
+function notReady(error: RpcError, asked: Asked): ServiceError {
+  const { workflowId } = asked.facts
+  if (error.message.startsWith('Workflow is paused')) {
+    return wrap('WorkflowNotReadyError', `Workflow ${workflowId} takes no updates: it is paused`, error, asked, {
+      workflowStatus: 'paused',
+    })
+  }
+  if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unforeseen(error, asked)
+  const why = 'its workflow task is failing, has not begun, or never did before it closed'
+  return wrap('WorkflowNotReadyError', `Workflow ${workflowId} can't take this now: ${why}`, error, asked)
+}
+
+function exhausted(error: RpcError, asked: Asked): ServiceError {
+  if (isTooLarge(error)) return tooLarge(error, asked)
+  // grpc-js's own limit on what it receives: nothing a caller could do about.
+  if (error.details.length === 0) return unforeseen(error, asked)
+  const what =
+    exhaustedCause(error) === Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW
+      ? 'The workflow is busy.'
+      : 'The workflow engine is at its limit.'
+  return wrap('ResourceExhaustedError', what, error, asked, { retryAfterSeconds: 1 })
+}
+
+function exhaustedCause(error: RpcError): number | null {
+  const detail = error.details.find(({ type_url }) => type_url?.endsWith('.ResourceExhaustedFailure'))
+  return detail?.value ? failures.ResourceExhaustedFailure.decode(detail.value).cause : null
+}
+
+/** Three shapes: of a payload, of a memo, of the whole message. */
+function isTooLarge(error: RpcError): boolean {
+  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max)/.test(error.message)
+}
+
+function tooLarge(error: RpcError, asked: Asked): ServiceError {
+  return wrap('PayloadTooLargeError', 'The payload is larger than the workflow engine takes.', error, asked, { source: 'engine' })
+}
+
+/** The variable an operator should look at; the text of the engine goes to the log alone. */
+function unforeseen(error: RpcError, asked: Asked): ServiceError {
+  const cause = new Error(`${advice(error)}: gRPC code ${error.code}, ${error.message}`, { cause: error })
+  return wrap('EngineError', 'The workflow engine gave an answer that this service did not expect.', cause, asked)
+}
+
+function advice(error: RpcError): string {
+  if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'the engine does not know the namespace, look at ENGINE_NAMESPACE'
+  if (error.code === Code.UNAUTHENTICATED || error.code === Code.PERMISSION_DENIED)
+    return 'the engine refused the key, look at ENGINE_API_KEY'
+  return 'unforeseen answer of the engine'
+}
+
+function wrap(name: ServiceError['error'], message: string, cause: Error, asked: Asked, facts: ErrorFacts = {}): ServiceError {
+  return new ServiceError(name, message, { cause, details: { ...asked.facts, ...facts } })
+}

@@ -1,0 +1,44 @@
+import type { Call } from '../domain/call.ts'
+import { pause } from './pause.ts'
+import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
+
+/** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
+export type Rpc = <M extends Method>(method: M, request: Request<M>, call: Call, options?: RpcOptions) => Promise<Response<M>>
+
+export interface RpcOptions extends Pick<CallOptions, 'longPoll'> {
+  /** False for what would be done twice if the first try arrived after all: it is repeated only when nothing was sent. */
+  repeatable?: boolean
+}
+
+const PAUSES_MS = [100, 250, 500, 1000]
+
+export function createRpc(transport: Transport): Rpc {
+  return async <M extends Method>(
+    method: M,
+    request: Request<M>,
+    call: Call,
+    { longPoll = false, repeatable = true }: RpcOptions = {},
+  ): Promise<Response<M>> => {
+    let maybeSent = false
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await transport.call(method, request, { deadlineAt: call.deadlineAt, signal: call.signal, longPoll })
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        maybeSent ||= error.maybeSent
+        const pauseMs = PAUSES_MS[attempt]
+        const goesOn =
+          error.code === Code.UNAVAILABLE && (repeatable || !maybeSent) && pauseMs !== undefined && Date.now() + pauseMs < call.deadlineAt
+        if (!goesOn) throw sentOnce(error, maybeSent)
+        call.note({ engineRetries: attempt + 1 })
+        await pause(pauseMs, call.signal)
+      }
+    }
+  }
+}
+
+/** An earlier try may have arrived even when the last one was never sent. */
+function sentOnce(error: RpcError, maybeSent: boolean): RpcError {
+  if (error.maybeSent === maybeSent) return error
+  return new RpcError(error.message, { code: error.code, details: [...error.details], maybeSent, cause: error })
+}

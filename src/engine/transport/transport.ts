@@ -1,0 +1,67 @@
+import type { google, temporal } from '@temporalio/proto'
+
+type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
+
+/** The calls of Temporal's WorkflowService that this service makes. */
+export type Method =
+  | 'startWorkflowExecution'
+  | 'getWorkflowExecutionHistory'
+  | 'getWorkflowExecutionHistoryReverse'
+  | 'describeWorkflowExecution'
+  | 'signalWorkflowExecution'
+  | 'queryWorkflow'
+  | 'updateWorkflowExecution'
+  | 'requestCancelWorkflowExecution'
+  | 'terminateWorkflowExecution'
+  | 'describeTaskQueue'
+  | 'describeNamespace'
+  | 'getSystemInfo'
+
+export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
+export type Response<M extends Method> = Awaited<ReturnType<WorkflowService[M]>>
+
+export interface CallOptions {
+  /** Epoch milliseconds. */
+  deadlineAt: number
+  signal: AbortSignal
+  /** A call that the engine holds open: it must not stand in the way of the short ones. */
+  longPoll?: boolean
+}
+
+/** Carries calls to Temporal's WorkflowService; rejects with `RpcError` for what the engine, or the way to it, answers. */
+export interface Transport {
+  call<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>>
+  close(): Promise<void>
+}
+
+/** gRPC's status codes, those that we tell apart. */
+export const Code = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  UNIMPLEMENTED: 12,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const
+
+/** What the engine answered instead of a response. `CANCELLED` always means that our own signal aborted. */
+export class RpcError extends Error {
+  readonly code: number
+  /** Of `google.rpc.Status`. */
+  readonly details: readonly google.protobuf.IAny[]
+  /** False when the request certainly never left. */
+  readonly maybeSent: boolean
+
+  constructor(message: string, options: { code: number; details?: google.protobuf.IAny[]; maybeSent?: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause })
+    this.name = 'RpcError'
+    this.code = options.code
+    this.details = options.details ?? []
+    this.maybeSent = options.maybeSent ?? true
+  }
+}
