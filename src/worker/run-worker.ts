@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { Runtime, Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker'
+import { Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { parseWorkerConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
@@ -38,7 +38,7 @@ export async function runWorker({ catalog, workflowsPath, plugins = [], ...optio
       ...options,
       ...(workflowsPath !== undefined && { workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath }),
       connection,
-      plugins: [porticoPlugin({ catalog }), ...plugins, sayReady(catalog, options.connection ? null : config.engine.address)],
+      plugins: [porticoPlugin({ catalog, onReady: sayReady(catalog, options.connection ? null : config.engine.address) }), ...plugins],
     })
     await worker.run()
   } finally {
@@ -46,14 +46,7 @@ export async function runWorker({ catalog, workflowsPath, plugins = [], ...optio
   }
 }
 
-/** Comes last: what comes after it is the worker's own polling. */
-function sayReady({ workflows }: CatalogDefinition, address: string | null): WorkerPlugin {
-  return {
-    name: 'portico.ready',
-    runWorker(worker, next) {
-      const { namespace, taskQueue } = worker.options
-      Runtime.instance().logger.info('Worker ready', { catalog: taskQueue, workflows: workflows.length, namespace, address })
-      return next(worker)
-    },
-  }
+function sayReady({ workflows }: CatalogDefinition, address: string | null) {
+  return ({ options: { taskQueue, namespace } }: Worker): void =>
+    Runtime.instance().logger.info('Worker ready', { catalog: taskQueue, workflows: workflows.length, namespace, address })
 }

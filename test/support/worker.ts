@@ -1,6 +1,14 @@
 /** A Temporal worker inside the test's process. */
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  IllegalStateError,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import * as activities from './activities.ts'
@@ -88,10 +96,13 @@ function refuseEarlyEnd(): never {
   throw new Error('The worker ended before it was ready')
 }
 
-let quieted = false
-function quietRuntime(): void {
-  if (!quieted) Runtime.install({ logger: QUIET, shutdownSignals: [] })
-  quieted = true
+/** The SDK's logs would bury the tests' own; its runtime ends with the last connection, and comes anew with the next. */
+export function quietRuntime(): void {
+  try {
+    Runtime.install({ logger: QUIET, shutdownSignals: [] })
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error // there is one, and it is ours
+  }
 }
 
 function once(end: () => Promise<void>): () => Promise<void> {
