@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { jsonLog } from '../../src/log.ts'
+
+function makeLog(level: Parameters<typeof jsonLog>[0] = 'info') {
+  const lines: string[] = []
+  return { lines, log: jsonLog(level, (line) => void lines.push(line)) }
+}
+
+describe('jsonLog', () => {
+  test('jsonLog: writes one line of JSON an event', () => {
+    const { lines, log } = makeLog()
+
+    log('info', 'request', { route: '/health\n', status: 200 })
+
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).not.toContain('\n')
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      time: expect.stringMatching(/^\d{4}-.+Z$/),
+      level: 'info',
+      message: 'request',
+      route: '/health\n',
+      status: 200,
+    })
+  })
+
+  test('jsonLog: leaves out what is below its level', () => {
+    const { lines, log } = makeLog('warn')
+
+    log('debug', 'a')
+    log('info', 'b')
+    log('warn', 'c')
+    log('error', 'd')
+
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['c', 'd'])
+  })
+
+  test('jsonLog: tells an error with its causes, and nothing that a library hung on it', () => {
+    const { lines, log } = makeLog()
+    const cause = Object.assign(new TypeError('below'), { request: { token: 's3cret' } })
+
+    log('error', 'request', { cause: new Error('above', { cause }) })
+
+    expect(JSON.parse(lines[0] ?? '').cause).toMatchObject({
+      name: 'Error',
+      message: 'above',
+      cause: { name: 'TypeError', message: 'below' },
+    })
+    expect(lines[0]).not.toContain('s3cret')
+  })
+
+  test('jsonLog: survives facts that JSON has no word for', () => {
+    const { lines, log } = makeLog()
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+
+    log('info', 'a', { circle })
+    log('info', 'b', { big: 1n })
+
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['a', 'b'])
+  })
+})
