@@ -1,0 +1,225 @@
+/**
+ * Drives each endpoint of the API with nothing but fetch, on the workflows of this folder, and checks what it answers.
+ *
+ * PORTICO_URL (default http://127.0.0.1:3001) and PORTICO_TOKEN, when the server wants one. Exits with 1 at the first surprise.
+ */
+import assert from 'node:assert/strict'
+
+const url = process.env.PORTICO_URL || 'http://127.0.0.1:3001'
+const token = process.env.PORTICO_TOKEN
+
+interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: the checks below say what it has to be
+  body: any
+  headers: Headers
+}
+
+async function send(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> {
+  const headers = {
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(token && { authorization: `Basic ${token}` }),
+    ...more,
+  }
+  const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers }
+}
+
+const get = (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers)
+const post = (path: string, body?: unknown) => send('POST', path, body)
+const patch = (path: string, body?: unknown) => send('PATCH', path, body)
+
+/** As unique as an order should be: this script can run twice. */
+const newOrderId = () => `order-${crypto.randomUUID()}`
+
+/** Starts an order that waits for its approval, and returns the path of its execution. */
+async function waitingOrder(orderId: string): Promise<string> {
+  const input = { orderId, amount: 250, card: '4242' }
+  const started = await post('/workflow/start', { workflowName: 'order', workflowId: orderId, input })
+  assert.deepEqual({ ...started.body, runId: 'any' }, { workflowId: orderId, runId: 'any', status: 'running' })
+  assert.equal(started.headers.get('location'), `/workflow/${orderId}/result`)
+
+  const path = `/workflow/${orderId}`
+  await until(async () => (await post(`${path}/query/progress`)).body.stage === 'waiting_for_approval')
+  return path
+}
+
+async function until(reached: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!(await reached())) {
+    assert.ok(Date.now() < deadline, 'not reached within 10 s')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const chapters: Record<string, () => Promise<void>> = {
+  async 'the server is there'() {
+    const health = await get('/health')
+    assert.deepEqual([health.status, health.body], [200, { status: 'ok' }])
+    const ready = await get('/ready')
+    assert.deepEqual([ready.status, ready.body.engine], [200, 'reachable'])
+  },
+
+  async 'the catalog lists what can be run'() {
+    const { status, body, headers } = await get('/workflow/catalog')
+    assert.equal(status, 200)
+    const [greet, order] = ['greet', 'order'].map((name) => body.workflows.find((workflow: { name: string }) => workflow.name === name))
+    assert.deepEqual(greet.aliases, ['hello'])
+    assert.deepEqual(greet.inputSchema.required, ['name'])
+    assert.deepEqual(
+      [order.signals, order.queries, order.updates].map(([handler]) => handler.name),
+      ['approve', 'progress', 'priority'],
+    )
+
+    const named = await get(`/workflow/catalog/${encodeURIComponent(body.catalog)}`)
+    assert.deepEqual(named.body, body)
+    const unchanged = await get('/workflow/catalog', { 'if-none-match': headers.get('etag') ?? '' })
+    assert.equal(unchanged.status, 304)
+  },
+
+  async 'run waits for the result'() {
+    const { status, body } = await post('/workflow/run', { workflowName: 'greet', input: { name: 'Ada' } })
+    assert.equal(status, 200)
+    const { workflowId, runId, ...result } = body
+    assert.ok(workflowId && runId)
+    assert.deepEqual(result, {
+      status: 'completed',
+      input: { name: 'Ada' },
+      output: 'Hello, Ada!',
+      trace: null,
+      error: null,
+      errorDetails: null,
+    })
+
+    const alias = await post('/workflow/run', { workflowName: 'hello', input: { name: 'Grace' }, timeout: '10s' })
+    assert.equal(alias.body.output, 'Hello, Grace!')
+  },
+
+  async 'a workflow that fails is an answer, not an error'() {
+    const orderId = newOrderId()
+    const { status, body } = await post('/workflow/run', { workflowName: 'order', input: { orderId, amount: 20, card: '0000' } })
+    assert.equal(status, 200)
+    assert.deepEqual([body.status, body.output, body.error], ['failed', null, 'Card 0000 was declined'])
+    assert.deepEqual(
+      { ...body.errorDetails, activityId: 'any' },
+      {
+        message: 'Card 0000 was declined',
+        name: 'CardDeclined',
+        retryable: false,
+        activityId: 'any',
+        cause: null,
+      },
+    )
+  },
+
+  async 'a step that fails for a while is tried again'() {
+    const { body } = await post('/workflow/run', { workflowName: 'order', input: { orderId: newOrderId(), amount: 20, card: 'flaky' } })
+    assert.equal(body.status, 'completed')
+  },
+
+  async 'run gives up waiting, the workflow goes on'() {
+    const orderId = newOrderId()
+    const input = { orderId, amount: 250, card: '4242' }
+    const { status, body, headers } = await post('/workflow/run', { workflowName: 'order', workflowId: orderId, input, timeout: 500 })
+    assert.deepEqual(
+      [status, body.error, body.workflowId, body.workflowStatus],
+      [408, 'WorkflowExecutionTimedOutError', orderId, 'running'],
+    )
+    assert.equal(headers.get('location'), `/workflow/${orderId}/result`)
+    await post(`/workflow/${orderId}/terminate`)
+  },
+
+  async 'start, look, ask, change, tell, and fetch the result'() {
+    const orderId = newOrderId()
+    const path = await waitingOrder(orderId)
+
+    const { body: status } = await get(`${path}/status`)
+    assert.deepEqual([status.workflowId, status.workflowName, status.status, status.completedAt], [orderId, 'order', 'running', null])
+    const early = await get(`${path}/result`)
+    assert.deepEqual([early.status, early.body.error], [424, 'WorkflowNotCompletedError'])
+
+    const query = await post(`${path}/query/progress`)
+    assert.deepEqual([query.status, query.body], [200, { stage: 'waiting_for_approval', priority: 'normal', approvedBy: null }])
+    const update = await post(`${path}/update/priority`, { payload: { level: 'high' } })
+    assert.deepEqual([update.status, update.body], [200, { before: 'normal', after: 'high' }])
+    const refused = await post(`${path}/update/priority`, { payload: { level: 'at once' } })
+    assert.deepEqual([refused.status, refused.body.error, refused.body.source], [422, 'UpdateFailedError', 'workflow'])
+
+    const signal = await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
+    assert.deepEqual([signal.status, signal.body.signal, signal.body.accepted], [200, 'approve', true])
+    await until(async () => (await get(`${path}/status`)).body.status === 'completed')
+    const { body: result } = await get(`${path}/result`)
+    assert.deepEqual(result.output, { orderId, chargeId: `charge-${orderId}`, shipmentId: `shipment-${orderId}-high` })
+
+    const late = await post(`${path}/signal/approve`, { payload: { by: 'Linus' } })
+    assert.deepEqual([late.status, late.body.error, late.body.workflowStatus], [409, 'WorkflowNotRunningError', 'completed'])
+  },
+
+  async 'the trace tells what happened'() {
+    const { body: run } = await post('/workflow/run', { workflowName: 'order', input: { orderId: newOrderId(), amount: 20, card: '4242' } })
+    const { status, body } = await get(`/workflow/${run.workflowId}/trace-log`)
+    assert.equal(status, 200)
+    assert.deepEqual([body.runId, body.complete, body.data.kind, body.data.name], [run.runId, true, 'workflow', 'order'])
+    assert.deepEqual(
+      body.data.children.map((step: { name: string }) => step.name),
+      ['charge', 'ship'],
+    )
+  },
+
+  async 'stop lets the workflow clean up'() {
+    const path = await waitingOrder(newOrderId())
+    const { status, body } = await patch(`${path}/stop`, { reason: 'the customer changed their mind' })
+    assert.deepEqual([status, body.cancelRequested], [200, true])
+
+    await until(async () => (await get(`${path}/status`)).body.status === 'canceled')
+    assert.equal((await post(`${path}/query/progress`)).body.stage, 'refunded')
+    const again = await patch(`${path}/stop`)
+    assert.deepEqual([again.status, again.body.cancelRequested, again.body.status], [200, false, 'canceled'])
+  },
+
+  async 'terminate ends it at once'() {
+    const path = await waitingOrder(newOrderId())
+    const { status, body } = await post(`${path}/terminate`, { reason: 'a mistake' })
+    assert.deepEqual([status, body.terminated], [200, true])
+    const { body: result } = await get(`${path}/result`)
+    assert.deepEqual([result.status, result.output, result.errorDetails.name], ['terminated', null, 'TerminatedFailure'])
+  },
+
+  async 'each of these works on one pinned run, too'() {
+    const path = await waitingOrder(newOrderId())
+    const { body: status } = await get(`${path}/status`)
+    const run = `${path}/runs/${status.runId}`
+    assert.deepEqual((await get(`${run}/status`)).body.runId, status.runId)
+    assert.equal((await post(`${run}/query/progress`)).status, 200)
+    assert.equal((await post(`${run}/update/priority`, { payload: { level: 'low' } })).status, 200)
+    assert.equal((await get(`${run}/trace-log`)).body.complete, false)
+    assert.equal((await post(`${run}/signal/approve`, { args: [{ by: 'Grace' }] })).body.runId, status.runId)
+    await until(async () => (await get(`${run}/result`)).status === 200)
+    assert.equal((await patch(`${run}/stop`)).body.cancelRequested, false)
+    assert.equal((await post(`${run}/terminate`)).status, 409)
+  },
+
+  async 'what is wrong is said by name, and nothing is started'() {
+    const wrong = await post('/workflow/run', { workflowName: 'greet', input: { name: 7 } })
+    assert.deepEqual([wrong.status, wrong.body.error, wrong.body.issues[0].path], [400, 'ValidationError', '/input/name'])
+    const unknown = await post('/workflow/start', { workflowName: 'gret', input: null })
+    assert.deepEqual([unknown.status, unknown.body.error], [424, 'UnsupportedWorkflowError'])
+    assert.deepEqual(unknown.body.available.includes('greet'), true)
+    const nowhere = await post('/workflow/start', { workflowName: 'greet', input: null, catalog: `nobody-${crypto.randomUUID()}` })
+    assert.deepEqual([nowhere.status, nowhere.body.error], [503, 'CatalogNotAvailableError'])
+    const missing = await get(`/workflow/${newOrderId()}/status`)
+    assert.deepEqual([missing.status, missing.body.error], [404, 'WorkflowNotFoundError'])
+    assert.equal(missing.headers.get('content-type'), 'application/problem+json')
+  },
+}
+
+for (const [chapter, check] of Object.entries(chapters)) {
+  try {
+    await check()
+    console.log(`ok      ${chapter}`)
+  } catch (error) {
+    console.error(`FAILED  ${chapter} (${url})`)
+    throw error
+  }
+}
