@@ -15,6 +15,8 @@ export interface EngineOptions {
   namespaces?: string[]
   /** Chosen by the system where they are absent. */
   ports?: Partial<EnginePorts>
+  /** Of gRPC, when nobody has it; else the system's choice. */
+  wishedPort?: number
   /** Gets each line that the server prints. */
   onLine?: (line: string) => void
   /** How the program is had, e.g. where progress goes. */
@@ -61,9 +63,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
 const ATTEMPTS = 3
 
 async function onFreePorts(program: string, options: EngineOptions): Promise<RunningEngine> {
+  const { wishedPort } = options
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startServer(program, options, await portsFor({}))
+      return await startServer(program, options, await portsFor(wishedPort !== undefined && attempt === 1 ? { grpc: wishedPort } : {}))
     } catch (error) {
       if (attempt === ATTEMPTS || !/already in use/.test(String(error))) throw error
     }

@@ -16,13 +16,18 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether somebody listens there already, or we may not. */
-export async function isTaken(port: number, host: string = LOOPBACK): Promise<boolean> {
+/** Whether somebody listens there already. */
+export async function isTaken(port: number, host?: string): Promise<boolean> {
+  return (await listenFault(port, host)) === 'EADDRINUSE'
+}
+
+/** The system's code for why nobody can listen there, e.g. `EADDRINUSE`; null when one can. */
+export async function listenFault(port: number, host: string = LOOPBACK): Promise<string | null> {
   try {
     await close(await listen(port, host))
-    return false
-  } catch {
-    return true // EADDRINUSE, EACCES
+    return null
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
   }
 }
 

@@ -109,7 +109,7 @@ function isZombie(pid: number): boolean {
  * It ignores what a terminal sends, and has a process group of its own. Returns how to send it home.
  */
 function killWhenWeAreGone(pid: number): () => void {
-  const guard = spawn('sh', ['-c', `trap '' INT TERM HUP; read -r _; kill -9 -- -$0`, String(pid)], {
+  const guard = spawn('sh', ['-c', `trap '' INT TERM HUP; read -r _; kill -9 -$0`, String(pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -1,0 +1,120 @@
+/** `npm run dev`: an engine, the example worker and the API, until Ctrl-C or until one of them ends. */
+import { fileURLToPath } from 'node:url'
+import { parseConfig } from '../src/config.ts'
+import { type RunningEngine, startEngine } from '../test/support/engine.ts'
+import { freePort, listenFault } from '../test/support/ports.ts'
+import { type Ended, type RunningProcess, startProcess } from '../test/support/process.ts'
+import { until } from '../test/support/until.ts'
+import { firstSteps } from './first-steps.ts'
+import { Interruption, whenInterrupted } from './interruption.ts'
+import { type ProgramName, print, printer } from './print.ts'
+
+// The one that clients and workers look for by default.
+const ENGINE_PORT = 7233
+const READY_TIMEOUT_MS = 60_000
+const LOOK_TIMEOUT_MS = 2000
+const STOP_GRACE_MS = 3000
+
+const env: Record<string, string | undefined> = {
+  SERVICE_CATALOG_ID: 'examples',
+  // To drain; all has to have ended within five.
+  SERVICE_SHUTDOWN_TIMEOUT: '2s',
+  ...withoutEmpty(process.env),
+}
+const over = new AbortController()
+const { signal } = over
+let engine: RunningEngine | undefined
+const programs: RunningProcess[] = []
+
+whenInterrupted((interruption) => over.abort(interruption))
+try {
+  const { url, withToken } = await startAll()
+  print(firstSteps(url, { withToken }))
+  await aborted()
+} catch (error) {
+  over.abort(error)
+}
+await stopAll()
+process.exit(farewell(signal.reason))
+
+async function startAll(): Promise<{ url: string; withToken: boolean }> {
+  const { server, access } = parseConfig(env, { binds: true })
+  await assertFree(server.port, server.host)
+  const port = server.port || (await freePort())
+
+  const address = env.ENGINE_ADDRESS ?? (await ownEngine())
+  await startProgram('worker', '../examples/worker.ts', { ...env, ENGINE_ADDRESS: address })
+  await startProgram('api', '../src/runtime/node.ts', { ...env, ENGINE_ADDRESS: address, SERVICE_PORT: `${port}` })
+
+  const url = `http://${addressable(server.host)}:${port}`
+  const token = access.tokens?.[0]
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const get = (path: string) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
+  const bounds = { timeoutMs: READY_TIMEOUT_MS, signal }
+  await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
+  await until('the worker has published its workflows', async () => /"greet"/.test(await (await get('/workflow/catalog')).text()), bounds)
+  return { url, withToken: token !== undefined }
+}
+
+async function ownEngine(): Promise<string> {
+  engine = await startEngine({
+    wishedPort: ENGINE_PORT,
+    namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
+    onLine: printer('engine'),
+    have: { signal, progress: printer('engine') },
+  })
+  endAllWith('engine', engine.ended)
+  return engine.address
+}
+
+async function startProgram(name: ProgramName, file: string, env: Record<string, string | undefined>): Promise<void> {
+  signal.throwIfAborted()
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  const program = await startProcess({ command: process.execPath, args: [path], env, onLine: printer(name) })
+  programs.push(program)
+  endAllWith(name, program.ended)
+}
+
+function endAllWith(name: ProgramName, ended: Promise<Ended>): void {
+  void ended.then(({ code, signal }) => {
+    over.abort(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}); its last words are above.`))
+  })
+}
+
+async function assertFree(port: number, host: string): Promise<void> {
+  const fault = await listenFault(port, host)
+  if (fault === null) return
+  const what = fault === 'EADDRINUSE' ? 'is taken by another program' : `can't be used (${fault})`
+  throw new Error(`Port ${port} of ${host} ${what}. End that program, or choose another port: SERVICE_PORT=${port + 1} npm run dev`)
+}
+
+function aborted(): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+}
+
+/** The engine last: the others need it to end well. */
+async function stopAll(): Promise<void> {
+  await Promise.all(programs.map((program) => program.stop(STOP_GRACE_MS)))
+  await engine?.stop()
+}
+
+/** The exit code. */
+function farewell(reason: unknown): number {
+  const isWanted = reason instanceof Interruption
+  print(isWanted ? 'All ended.' : reason instanceof Error ? reason.message : String(reason))
+  return isWanted ? 0 : 1
+}
+
+/** What is set but empty counts as unset, here as in the service. */
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+}
+
+function addressable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
