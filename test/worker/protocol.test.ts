@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NativeConnection } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
+import { publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { outputOf } from '../support/component.ts'
+import { haveTemporal } from '../support/components.ts'
+
+const { address } = inject('engine')
+let connection: NativeConnection
+let folder: string
+
+beforeAll(async () => {
+  connection = await NativeConnection.connect({ address })
+  folder = await mkdtemp(join(tmpdir(), 'portico-protocol-'))
+})
+
+afterAll(async () => {
+  await connection?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('docs/protocol.md: what it publishes by hand is what the kit would have published', async () => {
+  const page = await readFile(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
+  const definition: CatalogDefinition = JSON.parse(block(page, 'json'))
+  expect(parseCatalogWorkflows(definition)).toEqual(definition.workflows)
+
+  const catalog = `by-hand-${crypto.randomUUID()}`
+  const script = block(page, 'sh publish').replace('$catalog:shop', `$catalog:${catalog}`).replace('temporal', '"$0"')
+  await writeFile(join(folder, 'definition.json'), JSON.stringify(definition, null, 2))
+  const env = { ...process.env, TEMPORAL_ADDRESS: address }
+  await outputOf({ command: 'sh', args: ['-c', script, await haveTemporal()], cwd: folder, env })
+
+  const publish = () => publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
+  const byHand = await started(catalog)
+  expect((await publish()).published).toBe(false)
+  await connection.workflowService.terminateWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: `$catalog:${catalog}` },
+  })
+  await publish()
+  expect(byHand).toEqual(await started(catalog))
+})
+
+function block(page: string, language: string): string {
+  const found = page.split('```').find((part) => part.startsWith(`${language}\n`))
+  if (found === undefined) throw new Error(`The page has no block of ${language}`)
+  return found.slice(language.length)
+}
+
+/** What readers can see of the run's first event. */
+async function started(catalog: string) {
+  const { history } = await connection.workflowService.getWorkflowExecutionHistory({
+    namespace: 'default',
+    execution: { workflowId: `$catalog:${catalog}` },
+  })
+  const event = history?.events?.[0]?.workflowExecutionStartedEventAttributes
+  return {
+    type: event?.workflowType?.name,
+    taskQueue: event?.taskQueue?.name,
+    delaySeconds: Number(event?.firstWorkflowTaskBackoff?.seconds),
+    input: event?.input?.payloads?.map(json),
+    memo: Object.entries(event?.memo?.fields ?? {})
+      .sort()
+      .map(([key, payload]) => [key, json(payload)]),
+  }
+}
+
+function json({ metadata, data }: { metadata?: Record<string, Uint8Array> | null; data?: Uint8Array | null }): unknown {
+  expect(Buffer.from(metadata?.encoding ?? '').toString()).toBe('json/plain')
+  return JSON.parse(Buffer.from(data ?? '').toString())
+}
