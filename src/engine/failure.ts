@@ -16,7 +16,8 @@ export function toErrorDetails(failure: Failure): ErrorDetails {
     if (!own.cause) break
     own = own.cause
   }
-  return { ...toCause(own, MAX_CAUSES), retryable: isRetryable(own), activityId }
+  const { name, message, cause } = toErrorCause(own)
+  return { message, name, retryable: isRetryable(own), activityId, cause }
 }
 
 /** The chain of causes from this failure down. */

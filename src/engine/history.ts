@@ -45,7 +45,18 @@ export function createHistoryReader(run: RunRef, payloads: Payloads): HistoryRea
     if (started) {
       workflowName = started.workflowType?.name ?? ''
       const input = fromArguments(await payloads.decode(started.input?.payloads))
-      return [{ id: root, parentId: null, kind: 'workflow', name: workflowName, at, phase: 'began', input, attributes: { ...run } }]
+      return [
+        {
+          id: root,
+          parentId: null,
+          kind: 'workflow',
+          name: workflowName,
+          at,
+          phase: 'began',
+          input,
+          attributes: { workflowId: run.workflowId, runId: run.runId },
+        },
+      ]
     }
     const closing = await toClosing([event], payloads)
     if (closing === null) return null

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import type { Started } from '../../../src/domain/engine.ts'
+import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { until } from '../../support/until.ts'
+import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+
+/** Signal, query, update, cancel, terminate and the trace. */
+export function describeMessages(name: string, makeTransport: MakeTransport): void {
+  describe.concurrent(`engine over ${name}: messages`, () => {
+    const bench = useBench(`${name}-messages`, makeTransport)
+    const query = (run: Started, handler: string, args: unknown[] = [], timeoutMs = 10_000) =>
+      bench.engine.query(run, { name: handler, args }, call(timeoutMs))
+    const update = (run: Started, handler: string, args: unknown[] = [], timeoutMs = 10_000) =>
+      bench.engine.update(run, { name: handler, args }, crypto.randomUUID(), call(timeoutMs))
+    const end = (run: Started) => bench.engine.terminate(run, null, call())
+
+    test('signal: takes any number of arguments and names the run that took it', async () => {
+      const started = await bench.start('waitForSignal')
+
+      const { runId } = await bench.engine.signal(
+        { workflowId: started.workflowId },
+        { name: 'finish', args: [1, null, { a: 'b' }] },
+        call(),
+      )
+
+      expect(runId).toBe(started.runId)
+      expect((await bench.closed(started)).outcome).toMatchObject({ output: [1, null, { a: 'b' }] })
+    })
+
+    test('query: the handler’s value, null for none', async () => {
+      const run = await bench.start('messages')
+
+      expect(await query(run, 'echo', [1, 'b'])).toEqual([1, 'b'])
+      expect(await query(run, 'void')).toBeNull()
+      await end(run)
+    })
+
+    test('query: one that throws is the workflow’s, one that is missing names those that are there', async () => {
+      const run = await bench.start('messages')
+
+      expect(await refusal(query(run, 'throws'))).toMatchObject({
+        error: 'QueryFailedError',
+        message: expect.stringContaining('does not want to'),
+      })
+      expect(await refusal(query(run, 'nope'))).toMatchObject({
+        error: 'HandlerNotFoundError',
+        available: expect.arrayContaining(['state', 'echo']),
+      })
+      expect((await refusal(query(run, 'nope'))).available?.some((known) => known.startsWith('__'))).toBe(false)
+      await end(run)
+    })
+
+    test('query: works on a closed run', async () => {
+      const run = await bench.start('messages')
+      await bench.engine.signal(run, { name: 'add', args: [7] }, call())
+      await bench.engine.signal(run, { name: 'finish', args: [] }, call())
+      await bench.closed(run)
+
+      expect(await query(run, 'state')).toEqual({ gathered: [7], value: null })
+    })
+
+    test('query and update: nobody answers where no worker is', async () => {
+      const run = await bench.engine.start({ workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', input: null }, call())
+      const { workflowId, runId } = run
+
+      expect(await refusal(query(run, 'state', [], 600))).toMatchObject({ error: 'DeadlineExceededError', workflowId })
+      expect(await refusal(bench.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600)))).toMatchObject({
+        error: 'DeadlineExceededError',
+        workflowId,
+        runId,
+        updateId: 'update-1',
+      })
+      await end(run)
+    })
+
+    test('query and update: a run whose task keeps failing is not ready', { timeout: 60_000 }, async () => {
+      const run = await bench.start('failTask')
+      await until(
+        'three tasks have failed',
+        () => refusal(query(run, 'state', [], 1000)).then(({ error }) => error === 'WorkflowNotReadyError'),
+        {
+          timeoutMs: 40_000,
+        },
+      )
+
+      expect(await refusal(update(run, 'set'))).toMatchObject({ error: 'WorkflowNotReadyError' })
+      await end(run)
+    })
+
+    test('query and update: a paused run is not ready', async () => {
+      const run = await bench.start('messages')
+      await query(run, 'state')
+      const { workflowId, runId } = run
+      await bench.connection.workflowService.pauseWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        runId,
+        requestId: crypto.randomUUID(),
+      })
+
+      expect(await refusal(query(run, 'state'))).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
+      expect(await refusal(update(run, 'set'))).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
+      await end(run)
+    })
+
+    test('update: the handler’s value, null for none', async () => {
+      const run = await bench.start('messages')
+
+      expect(await update(run, 'set', ['on'])).toEqual({ before: null, after: 'on' })
+      expect(await update(run, 'void')).toBeNull()
+      await end(run)
+    })
+
+    test('update: a handler or validator that refuses is the workflow’s, one that is missing names those that are there', async () => {
+      const run = await bench.start('messages')
+
+      expect(await refusal(update(run, 'fails'))).toMatchObject({
+        error: 'UpdateFailedError',
+        message: expect.stringContaining('the update refuses'),
+      })
+      expect(await refusal(update(run, 'validated', [-1]))).toMatchObject({
+        error: 'UpdateFailedError',
+        message: expect.stringContaining('-1 is not positive'),
+      })
+      expect(await refusal(update(run, 'nope'))).toMatchObject({
+        error: 'HandlerNotFoundError',
+        available: expect.arrayContaining(['set', 'validated']),
+      })
+      await end(run)
+    })
+
+    test('update: the same id is run once', async () => {
+      const run = await bench.start('messages')
+      const send = (value: string) => bench.engine.update(run, { name: 'set', args: [value] }, 'the-same', call())
+
+      const first = await send('a')
+      const second = await send('b')
+
+      expect(second).toEqual(first)
+      await end(run)
+    })
+
+    test('update: a run that closes under it is not running', async () => {
+      const run = await bench.start('messages')
+      await query(run, 'state')
+      const waiting = refusal(update(run, 'wait', [60_000]))
+      await until('the update is accepted', async () => (await bench.engine.describe(run, call())).historyLength > 6)
+
+      await end(run)
+
+      expect(await waiting).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'terminated', runId: run.runId })
+    })
+
+    test('signal, update, terminate: a closed run is not running, an unknown one not found; a cancellation is taken in silence', async () => {
+      const run = await bench.start('nothing')
+      await bench.closed(run)
+      const closed = { error: 'WorkflowNotRunningError', workflowStatus: 'completed', runId: run.runId }
+      const unknown = { workflowId: crypto.randomUUID() }
+
+      expect(await refusal(bench.engine.signal({ workflowId: run.workflowId }, { name: 'add', args: [] }, call()))).toMatchObject(closed)
+      expect(await refusal(update(run, 'set'))).toMatchObject(closed)
+      expect(await refusal(end(run))).toMatchObject(closed)
+      await bench.engine.cancel(run, { reason: null, pinned: true }, call())
+      const refused = [
+        refusal(bench.engine.signal(unknown, { name: 'add', args: [] }, call())),
+        refusal(bench.engine.update(unknown, { name: 'set', args: [] }, 'u', call())),
+        refusal(bench.engine.query(unknown, { name: 'state', args: [] }, call())),
+      ]
+      for (const answer of await Promise.all(refused)) expect(answer).toMatchObject({ error: 'WorkflowNotFoundError', ...unknown })
+    })
+
+    test('cancel: unpinned reaches the run that the chain has come to', async () => {
+      const first = await bench.start('chainOnSignal', 1)
+      await bench.engine.signal(first, { name: 'next', args: [] }, call())
+      const { nextRunId } = await bench.closed(first)
+
+      await bench.engine.cancel(first, { reason: null, pinned: false }, call())
+
+      expect((await bench.closed({ workflowId: first.workflowId, runId: nextRunId ?? '' })).outcome.status).toBe('canceled')
+    })
+
+    test('entries: what began and ended, oldest first', async () => {
+      const run = await bench.start('everyKind', 'in')
+      await bench.closed(run)
+
+      const entries: TraceEntry[] = []
+      for await (const entry of bench.engine.entries(run, call())) entries.push(entry)
+
+      expect(entries.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
+        'workflow began',
+        'step began',
+        'step ended',
+        'timer began',
+        'timer ended',
+        'child_workflow began',
+        'child_workflow began',
+        'child_workflow ended',
+        'workflow ended',
+      ])
+      expect(entries.at(-1)).toMatchObject({ output: 'in', attributes: { status: 'completed' } })
+      expect(entries[2]).toMatchObject({ name: 'echoBack', output: 'in', attributes: { attempts: 1 } })
+    })
+  })
+}

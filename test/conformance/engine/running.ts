@@ -1,0 +1,239 @@
+import Long from 'long'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../support/until.ts'
+import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+
+/** Start, wait, read, describe. */
+export function describeRunning(name: string, makeTransport: MakeTransport): void {
+  describe.concurrent(`engine over ${name}: running`, () => {
+    const bench = useBench(`${name}-running`, makeTransport)
+
+    test('start: answers the run, which is the first of its chain', async () => {
+      const started = await bench.start('echo', { a: 1 })
+
+      expect(started.runId).toMatch(/^[0-9a-f-]{36}$/)
+      expect(started.firstRunId).toBe(started.runId)
+    })
+
+    test('start: an id in use is refused with the run that uses it', async () => {
+      const { workflowId, runId } = await bench.start('neverEnds')
+
+      const refused = await refusal(bench.start('neverEnds', null, workflowId))
+
+      expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId })
+      await bench.engine.terminate({ workflowId, runId }, null, call())
+    })
+
+    test('start: a payload that would be too large for the engine is refused before anything is sent', async () => {
+      const workflowId = crypto.randomUUID()
+
+      const refused = await refusal(bench.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
+
+      expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
+      expect(await refusal(bench.engine.describe({ workflowId }, call()))).toMatchObject({ error: 'WorkflowNotFoundError' })
+    })
+
+    test('wait: numbers come and go exactly, and own __proto__ keys with them', async () => {
+      const input = JSON.parse('{"__proto__": {"polluted": true}, "plain": 1.5}')
+      input.big = JSON.rawJSON('12345678901234567890')
+      const started = await bench.engine.start(
+        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, input },
+        call(),
+      )
+
+      await bench.closed(started)
+      const execution = await bench.engine.read(started, call())
+
+      expect(JSON.stringify(execution.input)).toBe('{"__proto__":{"polluted":true},"plain":1.5,"big":12345678901234567890}')
+    })
+
+    test('wait: a worker may answer numbers that no double holds', async () => {
+      const { outcome } = await bench.closed(await bench.start('hugeNumbers'))
+
+      expect(JSON.stringify(outcome)).toBe(
+        '{"status":"completed","output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}}',
+      )
+    })
+
+    test('wait: an output that is undefined is null', async () => {
+      const closing = await bench.closed(await bench.start('nothing'))
+
+      expect(closing).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
+    })
+
+    test('wait: answers null at the deadline, and not before', async () => {
+      const started = await bench.start('neverEnds')
+      const beganAt = Date.now()
+
+      const closing = await bench.engine.wait(started, call(400))
+
+      expect(closing).toBeNull()
+      expect(Date.now() - beganAt).toBeGreaterThanOrEqual(395)
+      await bench.engine.terminate(started, null, call())
+    })
+
+    test('wait: ends when its caller goes away', async () => {
+      const started = await bench.start('neverEnds')
+      const caller = new AbortController()
+      const waiting = bench.engine.wait(started, call(60_000, caller.signal))
+
+      caller.abort()
+
+      expect(await waiting).toBeNull()
+      await bench.engine.terminate(started, null, call())
+    })
+
+    test('wait: follows a continue-as-new run by run, and each run speaks for itself', async () => {
+      const first = await bench.start('chain', { links: 2 })
+
+      const { outcome, nextRunId } = await bench.closed(first)
+      const last = { workflowId: first.workflowId, runId: nextRunId ?? '' }
+      const end = await bench.closed(last)
+
+      expect(outcome).toEqual({ status: 'continued' })
+      expect(end).toEqual({ outcome: { status: 'completed', output: { links: 2, link: 2 } }, nextRunId: null })
+      expect(await bench.engine.read({ workflowId: first.workflowId }, call())).toMatchObject({
+        runId: last.runId,
+        firstRunId: first.runId,
+        input: { links: 2, link: 2 },
+      })
+      expect(await bench.engine.read(first, call())).toMatchObject({ runId: first.runId, status: 'continued', input: { links: 2 } })
+    })
+
+    test('wait: a run that the engine retries is failed, and names its successor', async () => {
+      const workflowId = crypto.randomUUID()
+      const { runId } = await bench.connection.workflowService.startWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        workflowType: { name: 'retriedRun' },
+        taskQueue: { name: bench.taskQueue },
+        input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }] },
+        requestId: crypto.randomUUID(),
+        retryPolicy: { initialInterval: { nanos: 10_000_000 }, maximumAttempts: 3 },
+      })
+
+      const first = await bench.closed({ workflowId, runId })
+      const second = await bench.closed({ workflowId, runId: first.nextRunId ?? '' })
+
+      expect(first.outcome).toMatchObject({ status: 'failed', error: { name: 'Flaky', message: 'run 1 fails' } })
+      expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
+    })
+
+    test('wait: a paused run is no end', async () => {
+      const started = await bench.start('waitForSignal')
+      const { workflowId, runId } = started
+      const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
+      await bench.connection.workflowService.pauseWorkflowExecution(target)
+
+      expect(await bench.engine.wait(started, call(1500))).toBeNull()
+      expect(await bench.engine.describe(started, call())).toMatchObject({ status: 'paused', completedAt: null })
+      expect(await bench.engine.read(started, call())).toMatchObject({ status: 'paused', closing: null })
+
+      await bench.connection.workflowService.unpauseWorkflowExecution({ ...target, requestId: crypto.randomUUID() })
+      await bench.engine.signal(started, { name: 'finish', args: [] }, call())
+      expect(await bench.closed(started)).toMatchObject({ outcome: { status: 'completed' } })
+    })
+
+    test('read: a history longer than its page, of the latest run and pinned', async () => {
+      const started = await bench.start('manySteps', { n: 12 })
+      await bench.closed(started)
+
+      const unpinned = await bench.engine.read({ workflowId: started.workflowId }, call())
+      const pinned = await bench.engine.read(started, call())
+
+      const expected = {
+        runId: started.runId,
+        status: 'completed',
+        input: { n: 12 },
+        closing: { outcome: { status: 'completed', output: 12 }, nextRunId: null },
+      }
+      expect(unpinned).toMatchObject(expected)
+      expect(pinned).toMatchObject(expected)
+    })
+
+    test.for([2, 12])('read: a reset run of %i steps names itself, not its base', async (n) => {
+      const base = await bench.start('manySteps', { n })
+      await bench.closed(base)
+      const { runId } = await bench.connection.workflowService.resetWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: base.workflowId, runId: base.runId },
+        workflowTaskFinishEventId: Long.fromNumber(4),
+        requestId: crypto.randomUUID(),
+      })
+      await bench.closed({ workflowId: base.workflowId, runId })
+
+      const latest = await bench.engine.read({ workflowId: base.workflowId }, call())
+
+      expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
+    })
+
+    test('read: an open run has no closing', async () => {
+      const started = await bench.start('neverEnds', 'in')
+
+      const execution = await bench.engine.read({ workflowId: started.workflowId }, call())
+
+      expect(execution).toMatchObject({ runId: started.runId, status: 'running', closing: null, input: 'in' })
+      await bench.engine.terminate(started, null, call())
+    })
+
+    test('read: a reason for a cancellation is told, also far down a history', async () => {
+      const started = await bench.start('cleansUp', {})
+      await until('it has begun', async () => (await bench.engine.describe(started, call())).historyLength > 3)
+      await bench.engine.cancel(started, { reason: 'enough', pinned: false }, call())
+      await bench.closed(started)
+
+      const { closing } = await bench.engine.read(started, call())
+
+      expect(closing?.outcome).toEqual({
+        status: 'canceled',
+        error: { name: 'CanceledFailure', message: 'The workflow was canceled: enough', retryable: false, activityId: null, cause: null },
+      })
+    })
+
+    test('read: the memo that a workflow has written', async () => {
+      const started = await bench.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
+      await bench.closed(started)
+
+      expect((await bench.engine.read(started, call())).memo.get('trace')).toEqual({ remote: 'https://traces.example/x' })
+      expect((await bench.engine.describe(started, call())).memo.get('trace')).toEqual({ remote: 'https://traces.example/x' })
+    })
+
+    test('read: a child knows its parent', async () => {
+      const workflowId = crypto.randomUUID()
+      const parent = await bench.start('parent', { child: 'echo', input: 1, workflowId })
+      await bench.closed(parent)
+
+      const expected = { workflowId: parent.workflowId, runId: parent.runId }
+      expect((await bench.engine.read({ workflowId }, call())).parent).toEqual(expected)
+      expect((await bench.engine.describe({ workflowId }, call())).parent).toEqual(expected)
+      expect((await bench.engine.describe(parent, call())).parent).toBeNull()
+    })
+
+    test('describe: an unknown id, an unknown run, another workflow’s run are not found', async () => {
+      const { workflowId, runId } = await bench.start('nothing')
+      const unknown = crypto.randomUUID()
+
+      for (const ref of [{ workflowId: unknown }, { workflowId, runId: unknown }, { workflowId: unknown, runId }]) {
+        expect(await refusal(bench.engine.describe(ref, call()))).toMatchObject({ error: 'WorkflowNotFoundError', ...ref })
+        expect(await refusal(bench.engine.read(ref, call()))).toMatchObject({ error: 'WorkflowNotFoundError', ...ref })
+      }
+    })
+
+    test('describe: names, times and length of a closed run', async () => {
+      const started = await bench.start('nothing')
+      await bench.closed(started)
+
+      const described = await bench.engine.describe(started, call())
+
+      expect(described).toMatchObject({ workflowName: 'nothing', catalog: bench.taskQueue, status: 'completed', historyLength: 5 })
+      expect(described.completedAt?.getTime()).toBeGreaterThanOrEqual(described.startedAt?.getTime() ?? Number.POSITIVE_INFINITY)
+    })
+
+    test('lastPolledAt: lately where a worker is, null where none was', async () => {
+      const polledAt = await bench.engine.lastPolledAt(bench.taskQueue, call())
+
+      expect(Date.now() - (polledAt?.getTime() ?? 0)).toBeLessThan(75_000)
+      expect(await bench.engine.lastPolledAt(crypto.randomUUID(), call())).toBeNull()
+    })
+  })
+}
