@@ -21,7 +21,7 @@ export function observe(log: Log): MiddlewareHandler<Env> {
       status,
       ms: Math.round(performance.now() - startedAt),
       ...c.var.facts,
-      ...(status >= 500 && { cause: causeOf(c.error) }),
+      ...(isOperators(c.error, status) && { cause: causeOf(c.error) }),
     })
   }
 }
@@ -36,6 +36,11 @@ function levelOf(c: Context<Env>, status: number): LogLevel {
 /** Null when no route took the request. */
 function routePattern(c: Context<Env>): string | null {
   return matchedRoutes(c).findLast((route) => route.method !== 'ALL')?.path ?? null
+}
+
+/** Whether an operator has something to look at. What is wrong with a request is its caller's, and its cause may quote the body. */
+function isOperators(error: Error | undefined, status: number): boolean {
+  return status >= 500 || (error instanceof ServiceError && error.error === 'WorkflowNotReadyError')
 }
 
 /** A bug as it is; what we expected to go wrong with what lies below it. */

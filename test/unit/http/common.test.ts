@@ -304,6 +304,18 @@ describe('log', () => {
     expect(events).toMatchObject([{ level: 'error', fields: { status: 502, error: 'EngineError', cause } }])
   })
 
+  test('log: a workflow whose task keeps failing is told with its failure, a bad request without what it quotes', async () => {
+    const cause = new Error('boom')
+    const { call, events } = makeApi({
+      workflows: { query: () => Promise.reject(new ServiceError('WorkflowNotReadyError', 'no', { cause })) },
+    })
+
+    await call('POST', '/workflow/w/query/q')
+    await call('POST', '/workflow/w/query/q', '{"payload":s3cret}')
+
+    expect(events.map((event) => event.fields.cause)).toEqual([cause, undefined])
+  })
+
   test('log: probes are told only to those who look closely', async () => {
     const { call, events } = makeApi()
 
