@@ -3,6 +3,7 @@ import { Connection } from '@temporalio/client'
 import type { TestProject } from 'vitest/node'
 import { serverFault } from './components.ts'
 import { type EngineAddresses, startEngine } from './engine.ts'
+import { beginRecord } from './record.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,6 +12,7 @@ declare module 'vitest' {
 }
 
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  beginRecord()
   const { engine, stop } = await oneEngine()
   await assertNewEnough(engine.address)
   provide('engine', engine)

@@ -1,0 +1,95 @@
+/** A client of the API: it records what it was answered, and checks of every answer what all answers promise. */
+import assert from 'node:assert/strict'
+import { record, type SeenAnswer } from './record.ts'
+
+export interface ApiOptions {
+  /** Where the service listens; or else `fetch`. */
+  url?: string
+  /** The service as a function. */
+  fetch?: (request: Request) => Promise<Response>
+  /** Sent with each request that has no `Authorization` of its own. */
+  token?: string
+  engine?: SeenAnswer['engine']
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** Of JSON, null when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+  body: any
+  text: string
+}
+
+export interface Api {
+  /** `body`: text and bytes are sent as they are, anything else as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Answer>
+}
+
+export function makeApi({ url = 'http://portico.test', fetch = globalThis.fetch, token, engine = 'real' }: ApiOptions): Api {
+  return {
+    async call(method, path, body, headers = {}, signal) {
+      const request = new Request(`${url}${path}`, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(token !== undefined && { Authorization: `Basic ${token}` }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: toBody(body) }),
+        ...(signal && { signal }),
+      })
+      const response = await fetch(request)
+      const text = await response.text()
+      const answer = { status: response.status, headers: response.headers, text, body: parse(text) }
+      seen(method, path, answer, engine)
+      return answer
+    },
+  }
+}
+
+/** Records an answer, and checks it. For those that did not come through `call`. */
+export function seen(method: string, path: string, answer: Answer, engine: SeenAnswer['engine'] = 'real'): void {
+  const error = answer.status < 400 || method === 'HEAD' ? null : answer.body?.error
+  record('answers', { method, route: routeOf(path), status: answer.status, error, engine })
+  checkPromises(method, answer)
+}
+
+function checkPromises(method: string, { status, headers, body, text }: Answer): void {
+  assert.match(headers.get('X-Request-Id') ?? '', /^[\w.-]{1,128}$/, 'every answer has an X-Request-Id')
+  assert.doesNotMatch(text, /node_modules|\.ts:\d+|\n {4}at |stackTrace|127\.0\.0\.1/, 'no answer shows a stack or an internal address')
+  if (status < 400 || method === 'HEAD') return
+  assert.equal(headers.get('Content-Type'), 'application/problem+json')
+  assert.equal(body.status, status)
+  assert.equal(body.detail, body.message)
+  assert.equal(body.requestId, headers.get('X-Request-Id'))
+  assert.match(body.source, /^(?:workflow|engine|gateway)$/)
+  for (const key of ['type', 'title', 'message', 'error']) assert.match(body[key], /./, `a problem has a ${key}`)
+}
+
+const STATIC_ROUTES = new Set(['/health', '/ready', '/workflow/run', '/workflow/start', '/workflow/catalog'])
+
+/** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */
+export function routeOf(path: string): string {
+  const [bare = ''] = path.split('?')
+  if (STATIC_ROUTES.has(bare)) return bare
+  if (/^\/workflow\/catalog\/[^/]+$/.test(bare)) return '/workflow/catalog/:catalog'
+  return bare
+    .replace(/^\/workflow\/[^/]+\//, '/workflow/:id/')
+    .replace(/^\/workflow\/:id\/runs\/[^/]+\//, '/workflow/:id/runs/:rid/')
+    .replace(/\/(signal|query|update)\/[^/]+$/, '/$1/:name')
+}
+
+function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+/** Null for what is no JSON: a test that expects a value then says what it got instead. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,139 @@
+/** A proxy before the engine that can be told to lie, to hang, or to hang up. */
+import { once } from 'node:events'
+import {
+  type ClientHttp2Session,
+  connect,
+  constants,
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+
+export type Fault =
+  /** A gRPC status other than 0. */
+  | { code: number; message: string; details?: Uint8Array }
+  /** Status 0 with this message. */
+  | { answer: Uint8Array }
+  /** Nothing is ever answered. */
+  | 'hang'
+  /** The connection that carries the call ends. */
+  | 'close'
+
+export interface FaultRule {
+  /** Like `DescribeWorkflowExecution`. */
+  method: string
+  /** Only calls that hold this text, so that tests that run at once do not meet each other's faults: a workflow id, say. */
+  containing: string
+  fault: Fault
+  /** How often; for ever when absent. */
+  times?: number
+}
+
+export interface FaultProxy {
+  /** Host and port, for `ENGINE_ADDRESS`. */
+  address: string
+  on(rule: FaultRule): void
+  stop(): Promise<void>
+}
+
+/** Passes everything on to the engine at `target` but what a rule says otherwise of. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const rules: FaultRule[] = []
+  const sessions = new Set<ServerHttp2Session>()
+  const engine = connect(`http://${target}`)
+  await once(engine, 'connect')
+
+  const server = createServer()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.on('error', () => {}) // of a client that has gone
+  })
+  server.on('stream', async (stream, headers) => {
+    stream.on('error', () => {}) // of a call that was given up
+    const message = await bodyOf(stream)
+    const fault = takeFault(rules, String(headers[':path']), message)
+    if (fault === null) forward(engine, stream, headers, message)
+    else commit(stream, fault)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    on: (rule) => void rules.push(rule),
+    async stop() {
+      for (const session of sessions) session.destroy()
+      engine.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function bodyOf(stream: ServerHttp2Stream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await new Promise<void>((resolve) => {
+    stream.once('end', resolve)
+    stream.once('close', resolve)
+  })
+  return Buffer.concat(chunks)
+}
+
+function takeFault(rules: FaultRule[], path: string, message: Buffer): Fault | null {
+  const index = rules.findIndex(({ method, containing }) => path.endsWith(`/${method}`) && message.includes(containing))
+  const rule = rules[index]
+  if (rule === undefined) return null
+  if (rule.times !== undefined && --rule.times === 0) rules.splice(index, 1)
+  return rule.fault
+}
+
+function commit(stream: ServerHttp2Stream, fault: Fault): void {
+  if (stream.closed || fault === 'hang') return
+  if (fault === 'close') {
+    stream.session?.destroy()
+    return
+  }
+  const headers = { ':status': 200, 'content-type': 'application/grpc' }
+  if ('code' in fault) {
+    const details = fault.details && { 'grpc-status-details-bin': Buffer.from(fault.details).toString('base64') }
+    stream.respond(
+      { ...headers, 'grpc-status': fault.code, 'grpc-message': encodeURIComponent(fault.message), ...details },
+      { endStream: true },
+    )
+    return
+  }
+  stream.respond(headers, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+  stream.end(framed(fault.answer))
+}
+
+/** gRPC's frame: not compressed, four bytes of length. */
+function framed(message: Uint8Array): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(message.length, 1)
+  return Buffer.concat([head, message])
+}
+
+function forward(engine: ClientHttp2Session, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, message: Buffer): void {
+  if (stream.closed) return
+  const call = engine.request({ ...headers, ':authority': undefined })
+  let trailers: IncomingHttpHeaders = {}
+  call.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+  call.on('trailers', (received) => {
+    trailers = received
+  })
+  call.on('response', (response, flags) => {
+    if (stream.closed) return
+    const last = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+    stream.respond(response, last ? { endStream: true } : { waitForTrailers: true })
+    if (last) return
+    stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+    call.pipe(stream)
+  })
+  stream.once('close', () => call.close(constants.NGHTTP2_CANCEL))
+  call.end(message)
+}

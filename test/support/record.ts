@@ -1,0 +1,54 @@
+/** What a run of the tests has seen, for `coverage.test.ts`: lines in a folder that all its processes append to. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** One answer of the API. */
+export interface SeenAnswer {
+  method: string
+  /** Like `/workflow/:id/status`. */
+  route: string
+  status: number
+  /** The stable name; null when it was no error. */
+  error: string | null
+  /** `faulty`: something between the API and its engine was made to lie or to be silent. */
+  engine: 'faulty' | 'real'
+}
+
+/** One rule of `docs/api.md`, proven. */
+export interface ProvenRule {
+  id: string
+}
+
+interface Lists {
+  answers: SeenAnswer
+  rules: ProvenRule
+}
+
+// Two runs at once in one checkout need a folder each.
+const FOLDER = process.env.PORTICO_TEST_RECORD ?? fileURLToPath(new URL('../../.cache/test-record/', import.meta.url))
+
+/** Forgets what an earlier run has seen. */
+export function beginRecord(): void {
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+}
+
+/** Short lines: what several processes append to one file then stays whole. */
+export function record<List extends keyof Lists>(list: List, entry: Lists[List]): void {
+  mkdirSync(FOLDER, { recursive: true })
+  appendFileSync(fileOf(list), `${JSON.stringify(entry)}\n`)
+}
+
+export function recorded<List extends keyof Lists>(list: List): Lists[List][] {
+  const file = fileOf(list)
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Lists[List] => JSON.parse(line))
+}
+
+function fileOf(list: keyof Lists): string {
+  return join(FOLDER, `${list}.jsonl`)
+}
