@@ -13,7 +13,11 @@ import { type ProgramName, print, printer } from './print.ts'
 const ENGINE_PORT = 7233
 const READY_TIMEOUT_MS = 60_000
 const LOOK_TIMEOUT_MS = 2000
+const LOOK_EVERY_MS = 200
 const STOP_GRACE_MS = 3000
+
+// Of what we ask while all of it comes up: answers to that are nothing to read.
+const OUR_REQUEST_ID = `dev-${process.pid}`
 
 const env: Record<string, string | undefined> = {
   SERVICE_CATALOG_ID: 'examples',
@@ -48,9 +52,9 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
 
   const url = `http://${addressable(server.host)}:${port}`
   const token = access.tokens?.[0]
-  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers = { 'x-request-id': OUR_REQUEST_ID, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const get = (path: string) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
-  const bounds = { timeoutMs: READY_TIMEOUT_MS, signal }
+  const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: LOOK_EVERY_MS, signal }
   await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
   await until('the worker has published its workflows', async () => /"greet"/.test(await (await get('/workflow/catalog')).text()), bounds)
   return { url, withToken: token !== undefined }
@@ -70,9 +74,15 @@ async function ownEngine(): Promise<string> {
 async function startProgram(name: ProgramName, file: string, env: Record<string, string | undefined>): Promise<void> {
   signal.throwIfAborted()
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const program = await startProcess({ command: process.execPath, args: [path], env, onLine: printer(name) })
+  const printLine = printer(name)
+  const onLine = (line: string) => isAboutUs(line) || printLine(line)
+  const program = await startProcess({ command: process.execPath, args: [path], env, onLine })
   programs.push(program)
   endAllWith(name, program.ended)
+}
+
+function isAboutUs(line: string): boolean {
+  return line.includes(OUR_REQUEST_ID) && line.includes('"level":"info"')
 }
 
 function endAllWith(name: ProgramName, ended: Promise<Ended>): void {
