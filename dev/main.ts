@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseConfig } from '../src/config.ts'
 import { type RunningEngine, startEngine } from '../test/support/engine.ts'
 import { freePort, listenFault } from '../test/support/ports.ts'
-import { type Ended, type RunningProcess, startProcess } from '../test/support/process.ts'
+import { type RunningProcess, startProcess } from '../test/support/process.ts'
 import { until } from '../test/support/until.ts'
 import { firstSteps } from './first-steps.ts'
 import { Interruption, whenInterrupted } from './interruption.ts'
@@ -67,7 +67,7 @@ async function ownEngine(): Promise<string> {
     onLine: printer('engine'),
     have: { signal, progress: printer('engine') },
   })
-  endAllWith('engine', engine.ended)
+  follow('engine', engine)
   return engine.address
 }
 
@@ -78,14 +78,16 @@ async function startProgram(name: ProgramName, file: string, env: Record<string,
   const onLine = (line: string) => isAboutUs(line) || printLine(line)
   const program = await startProcess({ command: process.execPath, args: [path], env, onLine })
   programs.push(program)
-  endAllWith(name, program.ended)
+  follow(name, program)
 }
 
 function isAboutUs(line: string): boolean {
   return line.includes(OUR_REQUEST_ID) && line.includes('"level":"info"')
 }
 
-function endAllWith(name: ProgramName, ended: Promise<Ended>): void {
+/** From now on its end is everybody's. */
+function follow(name: ProgramName, { pid, ended }: Pick<RunningProcess, 'pid' | 'ended'>): void {
+  printer(name)(`started as process ${pid}`)
   void ended.then(({ code, signal }) => {
     over.abort(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}); its last words are above.`))
   })

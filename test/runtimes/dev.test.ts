@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { outputOf } from '../support/component.ts'
+import { freePort, isTaken } from '../support/ports.ts'
+import { type Ended, isGone, type RunningProcess, startProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+// The worker bundles its workflows first: some seconds on a quiet machine.
+const READY_MS = 90_000
+const END_MS = 5000
+
+const started: RunningProcess[] = []
+let port: number
+
+beforeAll(async () => {
+  port = await freePort()
+})
+afterAll(() => Promise.all(started.map((dev) => dev.kill())))
+
+describe('npm run dev, with an engine of its own', () => {
+  let dev: RunningProcess
+  beforeAll(async () => {
+    dev = await startDev({ ENGINE_ADDRESS: undefined })
+    await ready(dev)
+  }, READY_MS)
+
+  test('dev: puts the program before each line it logs', () => {
+    const names = new Set(dev.output().match(/^\w+ *(?=│)/gm))
+
+    expect(names).toEqual(new Set(['engine ', 'worker ', 'api    ']))
+  })
+
+  test('dev: prints three requests that work when pasted', async () => {
+    const [run = '', startAndStatus = '', catalog = ''] = pastable(dev)
+
+    expect(JSON.parse(await paste(run))).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+    expect(await paste(startAndStatus)).toMatch(
+      /^\{"workflowId":"order-1".*"status":"running"\}\{"workflowId":"order-1".*"workflowName":"order"/,
+    )
+    expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
+  })
+
+  test('dev: on a taken port says so and starts nothing', async () => {
+    const second = await startDev({ ENGINE_ADDRESS: undefined })
+
+    expect(await second.ended).toMatchObject({ code: 1 })
+    expect(second.output()).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`)
+    expect(second.output()).not.toMatch(/│|^ +at /m)
+  })
+
+  test('dev: Ctrl-C ends it within 5 s and leaves no process behind', async () => {
+    const pids = programs(dev)
+
+    const ended = await endedBy(() => process.kill(-dev.pid, 'SIGINT'), dev)
+
+    expect(ended).toEqual({ code: 0, signal: null })
+    expect(pids).toHaveLength(3)
+    expect(pids.filter((pid) => !isGone(pid))).toEqual([])
+  })
+})
+
+describe('npm run dev, a second time at once', () => {
+  let dev: RunningProcess
+  beforeAll(async () => {
+    dev = await startDev({ ENGINE_ADDRESS: inject('engine').address, SERVICE_CATALOG_ID: `dev-${randomUUID()}` })
+    await ready(dev)
+  }, READY_MS)
+
+  test('dev: uses the engine it is given and starts none', () => {
+    expect(programs(dev)).toHaveLength(2)
+    expect(dev.output()).not.toContain('engine │')
+  })
+
+  test('dev: when one program dies, says which and ends all', async () => {
+    const pids = programs(dev)
+    const [workerPid = 0] = pids
+
+    const ended = await endedBy(() => process.kill(workerPid, 'SIGKILL'), dev)
+
+    expect(ended.code).toBe(1)
+    expect(dev.output()).toContain('The worker ended by itself (SIGKILL); its last words are above.')
+    expect(pids.filter((pid) => !isGone(pid))).toEqual([])
+  })
+})
+
+describe('npm run dev, ended while it starts', () => {
+  test(
+    'dev: SIGTERM to npm ends all',
+    async () => {
+      const dev = await startDev({ ENGINE_ADDRESS: undefined })
+      await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
+
+      await endedBy(() => process.kill(dev.pid, 'SIGTERM'), dev)
+
+      await until('all is gone', () => programs(dev).every(isGone), { timeoutMs: END_MS })
+    },
+    READY_MS,
+  )
+
+  test(
+    'dev: ends all when npm is killed',
+    async () => {
+      const dev = await startDev({ ENGINE_ADDRESS: undefined })
+      await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
+
+      process.kill(dev.pid, 'SIGKILL')
+
+      await until('all is gone', () => programs(dev).every(isGone), { timeoutMs: END_MS })
+      expect(await isTaken(port)).toBe(false)
+    },
+    READY_MS,
+  )
+})
+
+async function startDev(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
+  const dev = await startProcess({
+    command: 'npm',
+    args: ['run', 'dev'],
+    cwd: ROOT,
+    env: { ...process.env, SERVICE_PORT: `${port}`, SERVICE_API_AUTH_TOKEN: undefined, ...env },
+  })
+  started.push(dev)
+  return dev
+}
+
+async function ready(dev: RunningProcess): Promise<void> {
+  const over = new AbortController()
+  void dev.ended.then(() => over.abort(new Error(dev.output())))
+  await until('the requests to paste are printed', () => pastable(dev).length === 3, { timeoutMs: READY_MS, signal: over.signal })
+}
+
+/** Rejects when it takes longer than promised. */
+async function endedBy(act: () => void, dev: RunningProcess): Promise<Ended> {
+  const late = AbortSignal.timeout(END_MS)
+  act()
+  return Promise.race([
+    dev.ended,
+    new Promise<never>((_, reject) => late.addEventListener('abort', () => reject(new Error(`Still there:\n${dev.output()}`)))),
+  ])
+}
+
+function pastable(dev: RunningProcess): string[] {
+  return dev.output().match(/^ {2}curl .*$/gm) ?? []
+}
+
+function programs(dev: RunningProcess): number[] {
+  return [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
+}
+
+async function paste(line: string): Promise<string> {
+  const standIn = fileURLToPath(new URL('../support/curl.ts', import.meta.url))
+  const withCurl = `command -v curl >/dev/null || curl() { '${process.execPath}' '${standIn}' "$@"; }\n${line}`
+  return outputOf({ command: 'sh', args: ['-c', withCurl] })
+}
