@@ -74,7 +74,7 @@ function unavailable(error: RpcError, asked: Asked): ServiceError {
 }
 
 function unanswered(error: RpcError, asked: Asked): ServiceError {
-  return wrap('DeadlineExceededError', 'No worker answered in time.', error, asked)
+  return wrap('DeadlineExceededError', `No worker answered for workflow ${asked.facts.workflowId} in time`, error, asked)
 }
 
 function notFound(error: RpcError, asked: Asked): ServiceError {

@@ -1,0 +1,155 @@
+import { Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPortico, type Portico } from '../../src/assemble.ts'
+import { parseConfig } from '../../src/config.ts'
+import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { startEngine } from '../support/engine.ts'
+import { callsDuring } from '../support/metrics.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+/** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */
+describe('calls of the engine', () => {
+  let engine: Awaited<ReturnType<typeof startEngine>>
+  let worker: TestWorker
+  let portico: Portico
+  let connection: Connection
+
+  beforeAll(async () => {
+    engine = await startEngine()
+    const workflow = { description: 'For counting' }
+    const names = ['echo', 'chain', 'messages', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
+    const catalog = defineCatalog(Object.fromEntries(names.map((name) => [name, workflow])))
+    worker = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
+    connection = await Connection.connect({ address: engine.address })
+    const env = { ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' }
+    const transport = grpcTransport({ address: engine.address, apiKey: null, tls: null })
+    portico = createPortico({ config: parseConfig(env, { binds: true }), transport, log() {} })
+    await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
+  })
+
+  afterAll(async () => {
+    await portico.close()
+    await connection.close()
+    await worker.stop()
+    await engine.stop()
+  })
+
+  async function send(method: string, path: string, body?: unknown) {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const response = await portico.fetch(new Request(`http://portico${path}`, { method, ...init }))
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const post = (path: string, body?: unknown) => send('POST', path, body)
+  const start = async (workflowName: string, input: unknown = null): Promise<string> =>
+    (await post('/workflow/start', { workflowName, input })).body.workflowId
+  const ended = async (workflowName: string, input: unknown = null): Promise<string> =>
+    (await post('/workflow/run', { workflowName, input })).body.workflowId
+  const counted = (act: () => Promise<unknown>) => callsDuring(engine.metricsUrl, act)
+
+  test('start 1; run 2, the start and one poll', async () => {
+    const starting = () => Promise.all([start('nothing'), ended('echo', 1)])
+
+    expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
+  })
+
+  test('run: one poll more for each link of a chain, and one read for the input of the last', async () => {
+    expect(await counted(() => ended('chain', { links: 3 }))).toEqual({
+      StartWorkflowExecution: 1,
+      PollWorkflowExecutionHistory: 3,
+      GetWorkflowExecutionHistory: 1,
+    })
+  })
+
+  test('status 1, also for an unknown id; result 1 when the history fits a page', async () => {
+    const id = await ended('echo', 1)
+    const reading = async () => {
+      await send('GET', `/workflow/${id}/status`)
+      await send('GET', '/workflow/unknown/status')
+      await send('GET', `/workflow/${id}/result`)
+    }
+
+    expect(await counted(reading)).toEqual({ DescribeWorkflowExecution: 2, GetWorkflowExecutionHistory: 1 })
+  })
+
+  test('result: 3 when the history is longer, 2 when the run is open', async () => {
+    const long = await ended('manySteps', { n: 25 })
+    const open = await start('neverEnds')
+
+    expect(await counted(() => send('GET', `/workflow/${long}/result`))).toEqual({
+      GetWorkflowExecutionHistory: 1,
+      DescribeWorkflowExecution: 1,
+      GetWorkflowExecutionHistoryReverse: 1,
+    })
+    expect(await counted(() => send('GET', `/workflow/${open}/result`))).toEqual({
+      GetWorkflowExecutionHistory: 1,
+      DescribeWorkflowExecution: 1,
+    })
+  })
+
+  test('signal, query, update: 1', async () => {
+    const id = await start('messages')
+    await post(`/workflow/${id}/query/state`)
+    const sending = async () => {
+      await post(`/workflow/${id}/signal/add`, { payload: 1 })
+      await post(`/workflow/${id}/query/state`)
+      await post(`/workflow/${id}/update/set`, { payload: 1 })
+    }
+
+    expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, QueryWorkflow: 1, UpdateWorkflowExecution: 1 })
+  })
+
+  test('signal to a closed run, query without a handler: one look more', async () => {
+    const id = await start('messages')
+    const closed = await ended('nothing')
+    await post(`/workflow/${id}/query/state`)
+    const sending = async () => {
+      await post(`/workflow/${closed}/signal/add`)
+      await post(`/workflow/${id}/query/nope`)
+    }
+
+    expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, DescribeWorkflowExecution: 1, QueryWorkflow: 2 })
+  })
+
+  test('stop and terminate: 2, and 1 on a closed run', async () => {
+    const id = await start('neverEnds')
+    const other = await start('neverEnds')
+    const ending = async () => {
+      await send('PATCH', `/workflow/${id}/stop`)
+      await post(`/workflow/${other}/terminate`)
+    }
+    const endingAgain = async () => {
+      await send('PATCH', `/workflow/${other}/stop`)
+      await post(`/workflow/${other}/terminate`)
+    }
+
+    expect(await counted(ending)).toEqual({
+      DescribeWorkflowExecution: 2,
+      RequestCancelWorkflowExecution: 1,
+      TerminateWorkflowExecution: 1,
+    })
+    expect(await counted(endingAgain)).toEqual({ DescribeWorkflowExecution: 2 })
+  })
+
+  test('trace-log: 2 for a short history', async () => {
+    const id = await ended('echo', 1)
+
+    expect(await counted(() => send('GET', `/workflow/${id}/trace-log`))).toEqual({
+      DescribeWorkflowExecution: 1,
+      GetWorkflowExecutionHistory: 1,
+    })
+  })
+
+  test('catalog: 2 cold, 0 warm', async () => {
+    const env = { ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' }
+    const transport = grpcTransport({ address: engine.address, apiKey: null, tls: null })
+    const cold = createPortico({ config: parseConfig(env, { binds: true }), transport, log() {} })
+    const readTwice = async () => {
+      await cold.fetch(new Request('http://portico/workflow/catalog'))
+      await cold.fetch(new Request('http://portico/workflow/catalog'))
+    }
+
+    expect(await counted(readTwice)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })
+    await cold.close()
+  })
+})
