@@ -81,6 +81,15 @@ describe('body', () => {
     expect(seen).toEqual({ pulled: 1, cancelled: true })
   })
 
+  test('body: one that is announced with the wrong type is not read at all', async () => {
+    const { stream } = makeBodyApi()
+
+    const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain', 'Content-Length': '1000' })
+
+    expect(response.status).toBe(415)
+    expect(seen.pulled).toBe(0)
+  })
+
   test('body: refuses what is no JSON, and does not quote it', async () => {
     const { signal } = makeBodyApi()
 
@@ -95,7 +104,7 @@ describe('body', () => {
     const { stream } = makeBodyApi()
 
     const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
-    const cutOff = await stream(['{"payload":"', new Uint8Array([0xc3])])
+    const cutOff = await stream(['{"payload":1}', new Uint8Array([0xc3])])
 
     expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
     expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])

@@ -157,6 +157,12 @@ describe('routes', () => {
     }
   })
 
+  test('NotFoundError: a route is matched as it was sent, an encoded letter makes another of it', async () => {
+    const { call } = makeApi()
+
+    expect(await refusal(await call('POST', '/workflow/%72un', {}))).toEqual([404, 'NotFoundError'])
+  })
+
   test('MethodNotAllowedError: names the methods of the route', async () => {
     const { call } = makeApi()
 
