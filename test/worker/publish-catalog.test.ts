@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { NativeConnection } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { catalogHash } from '../../src/protocol/catalog-hash.ts'
 import { defineCatalog } from '../../src/worker/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const TEN_YEARS_SECONDS = 315_360_000
@@ -115,7 +114,7 @@ test('publishCatalog: replaces what another publisher wrote there', async () => 
 
 test('publishCatalog: goes on when the engine is away for a moment', async () => {
   const catalog = aCatalog()
-  const way = await interruptible(inject('engine').address)
+  const way = await startTcpProxy(inject('engine').address)
   const shaky = await NativeConnection.connect({ address: way.address })
   way.interrupt()
 
@@ -171,42 +170,4 @@ function decoded(fields: Record<string, Payload> | null | undefined): Record<str
 
 function names({ workflowNames }: Record<string, unknown>): object {
   return typeof workflowNames === 'object' && workflowNames !== null ? workflowNames : {}
-}
-
-/** A way to the engine that can be cut. */
-async function interruptible(target: string) {
-  const [host, port] = target.split(':')
-  const sockets = new Set<Socket>()
-  let refused = 0
-  let open = true
-  const server: Server = createServer((socket) => {
-    socket.on('error', () => {})
-    if (!open) {
-      refused++
-      socket.destroy()
-      return
-    }
-    const engine = connect(Number(port), host)
-    engine.on('error', () => {})
-    socket.pipe(engine).pipe(socket)
-    for (const end of [socket, engine]) sockets.add(end)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const cut = () => {
-    open = false
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    interrupt: cut,
-    restore: () => {
-      open = true
-    },
-    refused: () => refused,
-    async close() {
-      cut()
-      server.close()
-      await once(server, 'close')
-    },
-  }
 }

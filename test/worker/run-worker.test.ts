@@ -1,9 +1,15 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
-import { NativeConnection, type WorkerPlugin } from '@temporalio/worker'
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { NativeConnection, type Worker, type WorkerPlugin } from '@temporalio/worker'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { defineCatalog, runWorker } from '../../src/worker/index.ts'
+import * as activities from '../support/activities.ts'
+import { makeCertificates } from '../support/certificates.ts'
 import { type RunningProcess, startProcess } from '../support/process.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { quietRuntime } from '../support/worker.ts'
 
@@ -11,15 +17,29 @@ const WORKER = fileURLToPath(new URL('./fixtures/worker.ts', import.meta.url))
 
 let connection: Connection
 let client: Client
+let folder: string
 const started: RunningProcess[] = []
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-worker-'))
   connection = await Connection.connect({ address: inject('engine').address })
   client = new Client({ connection })
 })
 
-afterEach(() => Promise.all(started.splice(0).map((process) => process.kill())))
-afterAll(() => connection?.close())
+beforeEach(() => {
+  quietRuntime()
+  vi.stubEnv('ENGINE_ADDRESS', undefined)
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await Promise.all(started.splice(0).map((process) => process.kill()))
+})
+
+afterAll(async () => {
+  await connection?.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 test('runWorker: on SIGTERM the step in hand ends, then the process ends by itself with 0', async () => {
   const taskQueue = aCatalog()
@@ -72,38 +92,84 @@ test('runWorker: says where it found no engine', async () => {
 })
 
 test("runWorker: what the code says wins over the environment, and a connection of the user's stays open", async () => {
-  quietRuntime()
   const taskQueue = aCatalog()
   const own = await NativeConnection.connect({ address: inject('engine').address })
+  vi.stubEnv('ENGINE_NAMESPACE', 'nowhere')
+  vi.stubEnv('ENGINE_MAX_CACHED_WORKFLOWS', '50')
   const seen: object[] = []
-  const endAtOnce: WorkerPlugin = {
+
+  await runWorker({
+    ...IDLE,
+    connection: own,
+    taskQueue,
+    namespace: 'default',
+    plugins: [endAtOnce((worker) => seen.push(worker.options))],
+    shutdownGraceTime: 0,
+  })
+
+  expect(seen).toMatchObject([{ taskQueue, namespace: 'default', shutdownGraceTimeMs: 0, maxCachedWorkflows: 50 }])
+  expect(await isPublished(own, taskQueue)).toBe(true)
+  await own.close()
+})
+
+test('runWorker: closes the connection that it has opened', async () => {
+  const proxy = await startTcpProxy(inject('engine').address)
+  vi.stubEnv('SERVICE_CATALOG_ID', aCatalog())
+  vi.stubEnv('ENGINE_ADDRESS', proxy.address)
+  const open: number[] = []
+
+  await runWorker({ ...IDLE, plugins: [endAtOnce(() => open.push(proxy.open()))] })
+
+  expect(open[0]).toBeGreaterThan(0)
+  await until('the connection is closed', () => proxy.open() === 0)
+  await proxy.close()
+})
+
+test('runWorker: speaks TLS, and shows its certificate to an engine that asks for one', async () => {
+  const { authority, server, client: own } = await makeCertificates()
+  const tls = { ...server, ca: authority.cert, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] }
+  const proxy = await startTcpProxy(inject('engine').address, { tls })
+  const taskQueue = aCatalog()
+  vi.stubEnv('SERVICE_CATALOG_ID', taskQueue)
+  vi.stubEnv('ENGINE_ADDRESS', proxy.address)
+  vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
+  vi.stubEnv('ENGINE_TLS_CA', await file('ca.pem', authority.cert))
+  await expect(runWorker({ ...IDLE, plugins: [endAtOnce()] })).rejects.toThrow(`The engine at ${proxy.address} can't be reached`)
+  vi.stubEnv('ENGINE_TLS_CERT', await file('cert.pem', own.cert))
+  vi.stubEnv('ENGINE_TLS_KEY', await file('key.pem', own.key))
+
+  await runWorker({ ...IDLE, plugins: [endAtOnce()] })
+
+  expect(await isPublished(connection, taskQueue)).toBe(true)
+  await proxy.close()
+})
+
+// Activities alone: nothing to bundle.
+const IDLE = { catalog: defineCatalog({ echo: {} }), activities }
+
+function endAtOnce(look: (worker: Worker) => void = () => {}): WorkerPlugin {
+  return {
     name: 'test',
     async runWorker(worker, next) {
-      seen.push(worker.options)
+      look(worker)
       const running = next(worker)
       worker.shutdown()
       await running
     },
   }
+}
 
-  await runWorker({
-    catalog: defineCatalog({ echo: {} }),
-    connection: own,
-    taskQueue,
-    plugins: [endAtOnce],
-    identity: 'mine',
-    shutdownGraceTime: 0,
-    workflowsPath: fileURLToPath(new URL('../support/workflows.ts', import.meta.url)),
-  })
+async function isPublished({ workflowService }: Pick<Connection, 'workflowService'>, catalog: string): Promise<boolean> {
+  const execution = { workflowId: `$catalog:${catalog}` }
+  const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+  return run?.status === 1
+}
 
-  expect(seen).toMatchObject([{ taskQueue, identity: 'mine', namespace: 'default', shutdownGraceTimeMs: 0 }])
-  const { workflowExecutionInfo: run } = await own.workflowService.describeWorkflowExecution({
-    namespace: 'default',
-    execution: { workflowId: `$catalog:${taskQueue}` },
-  })
-  expect(run?.status).toBe(1)
-  await own.close()
-})
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text)
+  return path
+}
 
 function aCatalog(): string {
   return `run-worker-${crypto.randomUUID()}`
@@ -116,8 +182,7 @@ async function readyWorker(taskQueue: string): Promise<RunningProcess> {
 }
 
 async function start(env: Record<string, string>): Promise<RunningProcess> {
-  const { ENGINE_ADDRESS: _, ...rest } = process.env
-  const worker = await startProcess({ command: process.execPath, args: [WORKER], env: { ...rest, ...env } })
+  const worker = await startProcess({ command: process.execPath, args: [WORKER], env: { ...process.env, ...env } })
   started.push(worker)
   return worker
 }
