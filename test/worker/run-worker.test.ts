@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createSecureServer } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,6 +144,27 @@ test('runWorker: speaks TLS, and shows its certificate to an engine that asks fo
 
   expect(await isPublished(connection, taskQueue)).toBe(true)
   await proxy.close()
+})
+
+test('runWorker: sends its API key', async () => {
+  const { authority, server } = await makeCertificates()
+  const keys = new Set<string | undefined>()
+  const engine = createSecureServer(server, (request, response) => {
+    keys.add(request.headers.authorization)
+    response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true })
+  }).listen(0, '127.0.0.1')
+  await once(engine, 'listening')
+  const address = engine.address()
+  vi.stubEnv('SERVICE_CATALOG_ID', aCatalog())
+  vi.stubEnv('ENGINE_ADDRESS', `127.0.0.1:${typeof address === 'object' && address?.port}`)
+  vi.stubEnv('ENGINE_API_KEY', 'a-key')
+  vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
+  vi.stubEnv('ENGINE_TLS_CA', await file('key-ca.pem', authority.cert))
+
+  await expect(runWorker({ ...IDLE, plugins: [endAtOnce()] })).rejects.toThrow("can't be reached")
+
+  expect([...keys]).toEqual(['Bearer a-key'])
+  engine.close()
 })
 
 // Activities alone: nothing to bundle.
