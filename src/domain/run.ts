@@ -14,11 +14,11 @@ const READ_TIMEOUT_MS = 4000
 
 /** Starts a workflow and waits for the end of its chain. What was started is never lost: every answer from then on carries its ids. */
 export async function run(engine: Engine, catalogs: Catalogs, command: RunCommand, call: Call): Promise<WorkflowResult> {
-  const deadlineAt = Date.now() + command.timeoutMs
+  const beganAt = Date.now()
   const accepted = await accept(catalogs, command, call)
   const started = await startAccepted(engine, command, accepted, call)
-  const end = await waitForEnd(engine, started, { ...call, deadlineAt })
-  if (end.closing === null) throw timedOut(end.run, command.timeoutMs)
+  const end = await waitForEnd(engine, started, { ...call, deadlineAt: beganAt + command.timeoutMs })
+  if (end.closing === null) throw timedOut(end.run, Date.now() - beganAt)
   try {
     return await toAnswer({ engine, catalogs, command, accepted, started }, end.run, end.closing, within(call, READ_TIMEOUT_MS))
   } catch (error) {
@@ -59,8 +59,8 @@ async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, r
   return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs))
 }
 
-function timedOut({ workflowId, runId }: RunRef, timeoutMs: number): ServiceError {
-  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} is still running after ${timeoutMs} ms; it goes on`, {
+function timedOut({ workflowId, runId }: RunRef, waitedMs: number): ServiceError {
+  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} is still running after ${waitedMs} ms; it goes on`, {
     details: { workflowId, runId, workflowStatus: 'running' },
   })
 }
