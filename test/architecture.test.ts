@@ -1,4 +1,4 @@
-/** The walls of the house: who may import whom, and what keeps the rooms small. Why they stand where they do: AGENTS.md. */
+/** The walls of the house: who may import whom, and what keeps the rooms small. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'

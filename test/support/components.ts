@@ -1,4 +1,4 @@
-/** The programs that tests and `npm run dev` need beside npm's. Versions and how each was tried: docs/decisions. */
+/** The programs that tests and `npm run dev` need and that are no npm dependency: what they are called, and how each may be had. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Component, type FetchingWay, type FindingWay, type HaveOptions, have, outputOf } from './component.ts'

@@ -1,0 +1,99 @@
+/** The engine that tests start for themselves is the one they ask for. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection, type WorkflowService } from '@temporalio/client'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type EngineOptions, type RunningEngine, startEngine } from '../support/engine.ts'
+import { isTaken } from '../support/ports.ts'
+import { isGone } from '../support/process.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'engine-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+test('startEngine: what its file holds outlives a crash, on the same ports', async () => {
+  const crashed = await started({ dbFile: join(folder, 'engine.db') })
+  await withService(crashed, (service) => service.startWorkflowExecution(startRequest('kept')))
+
+  await crashed.kill()
+  const restarted = await crashed.restart()
+  onTestFinished(restarted.stop)
+
+  expect(restarted.address).toBe(crashed.address)
+  const request = { namespace: 'default', execution: { workflowId: 'kept' } }
+  const kept = await withService(restarted, (service) => service.describeWorkflowExecution(request))
+  expect(kept).toMatchObject({ workflowExecutionInfo: { type: { name: 'any' } } })
+})
+
+test('startEngine: takes search attributes and further namespaces', async () => {
+  const engine = await started({ searchAttributes: { Colour: 'Keyword' }, namespaces: ['other'] })
+
+  const response = await fetch(`${engine.httpUrl}/api/v1/namespaces/other/search-attributes`)
+
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain('Colour')
+})
+
+test('startEngine: takes dynamic configuration', async () => {
+  const engine = await started({ dynamicConfig: { 'limit.blobSize.error': 1000, 'limit.blobSize.warn': 500 } })
+  const input = { payloads: [{ data: new Uint8Array(2000) }] }
+
+  const refused = withService(engine, (service) => service.startWorkflowExecution({ ...startRequest('large'), input }))
+
+  await expect(refused).rejects.toThrow('Blob data size exceeds limit')
+})
+
+test('startEngine: shows its metrics', async () => {
+  const engine = await started({})
+
+  const metrics = await (await fetch(engine.metricsUrl)).text()
+
+  expect(metrics).toContain('service_requests')
+})
+
+test('startEngine: on a taken port says which', async () => {
+  const engine = await started({})
+  const port = Number(new URL(engine.httpUrl).port)
+
+  await expect(startEngine({ ports: { http: port } })).rejects.toThrow(`port ${port} is already in use`)
+})
+
+test('startEngine: takes another port when the one it wished for is taken', async () => {
+  const engine = await started({})
+  const wishedPort = Number(engine.address.split(':')[1])
+
+  const second = await started({ wishedPort })
+
+  expect(second.address).not.toBe(engine.address)
+})
+
+test('stop: leaves neither a process nor an open port', async () => {
+  const engine = await startEngine()
+
+  await engine.stop()
+
+  expect(isGone(engine.pid)).toBe(true)
+  expect(await isTaken(Number(engine.address.split(':')[1]))).toBe(false)
+})
+
+async function started(options: EngineOptions): Promise<RunningEngine> {
+  const engine = await startEngine(options)
+  onTestFinished(engine.stop)
+  return engine
+}
+
+async function withService<T>({ address }: RunningEngine, ask: (service: WorkflowService) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address })
+  try {
+    return await ask(connection.workflowService)
+  } finally {
+    await connection.close()
+  }
+}
+
+function startRequest(workflowId: string) {
+  return { namespace: 'default', requestId: workflowId, workflowId, workflowType: { name: 'any' }, taskQueue: { name: 'none' } }
+}
