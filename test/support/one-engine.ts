@@ -28,7 +28,9 @@ async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promi
 
 /** A wrong version would fail tests for reasons that nobody would look for there. */
 async function assertNewEnough(address: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: '5s' })
+  const connection = await Connection.connect({ address, connectTimeout: '5s' }).catch((cause: unknown) => {
+    throw new Error(`The engine at ${address} can't be reached`, { cause })
+  })
   try {
     const { serverVersion } = await connection.workflowService.getSystemInfo({})
     const fault = serverFault(`Server ${serverVersion}`)
