@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import { createCatalogs } from './domain/catalog.ts'
+import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/traces.ts'
-import { createWorkflows } from './domain/workflows.ts'
 import { remoteCodec } from './engine/codec.ts'
 import { createEngine } from './engine/engine.ts'
 import type { Transport } from './engine/transport/transport.ts'

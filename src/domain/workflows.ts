@@ -1,20 +1,8 @@
-import { v7 as uuidv7 } from 'uuid'
 import type { CatalogEntry } from '../protocol/catalog.ts'
-import { accept } from './accept.ts'
-import { type Call, within } from './call.ts'
-import type { Catalogs } from './catalog.ts'
-import type { Engine, Message } from './engine.ts'
-import { ServiceError } from './errors.ts'
+import type { Call } from './call.ts'
+import type { Message } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
-import { readListing } from './listing.ts'
-import { createReady } from './ready.ts'
-import { toResult } from './result.ts'
-import { run } from './run.ts'
-import { startAccepted } from './start.ts'
-import { catalogRun, stop, terminate } from './stop.ts'
-import { readTrace } from './trace.ts'
-import { traceOf } from './trace-destination.ts'
-import type { Trace, TraceSource } from './traces.ts'
+import type { Trace } from './traces.ts'
 
 /** What the service does: one verb an endpoint. Each rejects with a `ServiceError` that names what went wrong. */
 export interface Workflows {
@@ -77,56 +65,4 @@ export interface Stopped extends RunRef {
 export interface CatalogListing {
   catalog: string
   workflows: CatalogEntry[]
-}
-
-export interface WorkflowsOptions {
-  engine: Engine
-  catalogs: Catalogs
-  /** In the order in which they are asked. */
-  traceSources: readonly TraceSource[]
-  /** How long a query or an update may wait for a worker. */
-  messageTimeoutMs: number
-}
-
-export function createWorkflows({ engine, catalogs, traceSources, messageTimeoutMs }: WorkflowsOptions): Workflows {
-  return {
-    async start(command, call) {
-      const { workflowId, runId } = await startAccepted(engine, command, await accept(catalogs, command, call), call)
-      return { workflowId, runId }
-    },
-
-    run: (command, call) => run(engine, catalogs, command, call),
-
-    async status(ref, call) {
-      const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = await engine.describe(ref, call)
-      return { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength }
-    },
-
-    async result(ref, call) {
-      const execution = await engine.read(ref, call)
-      const { workflowId, runId, status, closing } = execution
-      if (closing !== null) return toResult(execution, closing, await traceOf(execution, catalogs))
-      throw new ServiceError('WorkflowNotCompletedError', `Workflow ${workflowId} has no result yet: it is ${status}`, {
-        details: { workflowId, runId, workflowStatus: status },
-      })
-    },
-
-    async signal(ref, message, call) {
-      if (catalogs.isOlderForm(ref.workflowId)) throw catalogRun(ref)
-      return { workflowId: ref.workflowId, ...(await engine.signal(ref, message, call)) }
-    },
-
-    query: (ref, message, call) => engine.query(ref, message, within(call, messageTimeoutMs)),
-
-    async update(ref, message, call) {
-      if (catalogs.isOlderForm(ref.workflowId)) throw catalogRun(ref)
-      return engine.update(ref, message, uuidv7(), within(call, messageTimeoutMs))
-    },
-
-    stop: (ref, reason, call) => stop(engine, ref, reason, call),
-    terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
-    catalog: (catalog) => readListing(catalogs, catalog),
-    trace: (ref, call) => readTrace(engine, traceSources, ref, call),
-    ready: createReady(engine),
-  }
 }
