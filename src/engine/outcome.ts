@@ -5,6 +5,9 @@ import type { Payloads } from './payload.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
+// What the engine writes down when it is given none.
+const NO_REASON = 'terminated by user via frontend'
+
 /** How a run ended, from its last events; null when they hold no close event. */
 export async function toClosing(events: readonly HistoryEvent[], payloads: Payloads): Promise<Closing | null> {
   const last = events.at(-1)
@@ -30,7 +33,8 @@ async function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[], p
   }
   if (event.workflowExecutionTerminatedEventAttributes) {
     const { reason } = event.workflowExecutionTerminatedEventAttributes
-    return { status: 'terminated', error: ended('TerminatedFailure', 'The workflow was terminated', reason ?? null) }
+    const given = reason === NO_REASON ? null : (reason ?? null)
+    return { status: 'terminated', error: ended('TerminatedFailure', 'The workflow was terminated', given) }
   }
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued' } : null
 }
