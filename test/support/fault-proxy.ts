@@ -34,7 +34,8 @@ export interface FaultRule {
 export interface FaultProxy {
   /** Host and port, for `ENGINE_ADDRESS`. */
   address: string
-  on(rule: FaultRule): void
+  /** Returns how to take the rule back. */
+  on(rule: FaultRule): () => void
   stop(): Promise<void>
 }
 
@@ -63,7 +64,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    on: (rule) => void rules.push(rule),
+    on(rule) {
+      rules.push(rule)
+      return () => void rules.splice(0, rules.length, ...rules.filter((other) => other !== rule))
+    },
     async stop() {
       for (const session of sessions) session.destroy()
       engine.destroy()

@@ -1,0 +1,31 @@
+import { describe } from 'vitest'
+import { badInput } from './api/bad-input.ts'
+import { catalogs } from './api/catalog.ts'
+import { common } from './api/common.ts'
+import { control } from './api/control.ts'
+import { faults } from './api/faults.ts'
+import { inspect } from './api/inspect.ts'
+import { limits } from './api/limits.ts'
+import { message } from './api/message.ts'
+import { run } from './api/run.ts'
+import { runEnds } from './api/run-ends.ts'
+import { type Serve, setStage } from './api/stage.ts'
+import { start } from './api/start.ts'
+
+/** What the API promises, asked of a service that listens, whatever runtime it is on. */
+export function describeApi(runtime: string, serve: Serve): void {
+  describe.concurrent(`API on ${runtime}`, () => {
+    const stage = setStage(serve)
+    run(stage)
+    runEnds(stage)
+    start(stage)
+    inspect(stage)
+    message(stage)
+    control(stage)
+    catalogs(stage)
+    common(stage)
+    badInput(stage)
+    limits(stage)
+    faults(stage, serve)
+  })
+}

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, inject, test } from 'vitest'
+import { defineCatalog } from '../../../src/worker/define-catalog.ts'
+import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { rule } from '../../support/rules.ts'
+import { until } from '../../support/until.ts'
+import { startWorker } from '../../support/worker.ts'
+import { type Stage, startBehind } from './stage.ts'
+
+/** GET catalog, and which names may be started. */
+export function catalogs(stage: () => Stage): void {
+  function publish(catalog: string, names: string[]) {
+    const { connection } = stage().client
+    const definition = defineCatalog(Object.fromEntries(names.map((name) => [name, {}])))
+    return publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+  }
+
+  /** An open workflow of type `$catalog` whose id is the catalog. */
+  async function publishOlderForm(catalog: string) {
+    const workflows = [{ name: 'echo', description: 'Of the older form', inputSchema: { type: 'integer' } }]
+    const workflowNames = { echo: 'echo', parrot: 'echo' }
+    await startBehind(stage(), '$catalog', {
+      workflowId: catalog,
+      taskQueue: `${catalog}-itself`,
+      args: [{ workflows, workflowNames }],
+      memo: { workflowNames },
+    })
+  }
+
+  describe('catalog', () => {
+    rule('catalog.lists-the-workflows-with-their-schemas', async () => {
+      const { open, catalog } = stage()
+
+      const { status, body } = await open.call('GET', '/workflow/catalog')
+
+      expect([status, body.catalog]).toEqual([200, catalog])
+      const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
+      expect(entries.get('sleepFor')).toEqual({
+        name: 'sleepFor',
+        description: null,
+        inputSchema: expect.objectContaining({ type: 'object', required: ['ms'] }),
+        outputSchema: expect.objectContaining({ type: 'string' }),
+        aliases: ['nap'],
+        signals: [],
+        queries: [],
+        updates: [],
+      })
+      expect(entries.get('messages')).toMatchObject({
+        signals: [{ name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null }, { name: 'finish' }],
+        queries: [{ name: 'state', outputSchema: { type: 'object' } }],
+        updates: [{ name: 'set' }, { name: 'validated', inputSchema: { type: 'number' } }],
+      })
+    })
+
+    test('catalog: any can be asked for by its name', async () => {
+      const { open } = stage()
+      const catalog = `with/slash ${randomUUID()}`
+      await publish(catalog, ['one'])
+
+      const { status, body } = await open.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
+
+      expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, catalog, ['one']])
+    })
+
+    test('catalog: one that nobody has published', async () => {
+      const { status, body } = await stage().open.call('GET', `/workflow/catalog/${randomUUID()}`)
+
+      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+    })
+
+    test('catalog: a worker that publishes none has none to list', async () => {
+      const { open, plain } = stage()
+
+      const { status, body } = await open.call('GET', `/workflow/catalog/${plain}`)
+
+      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+    })
+
+    test('catalog: is not sent again to who has it', async () => {
+      const { open } = stage()
+      const first = await open.call('GET', '/workflow/catalog')
+      const etag = first.headers.get('ETag') ?? ''
+
+      const same = await open.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
+      const other = await open.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
+
+      expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
+        expect.stringMatching(/^(?:W\/)?".+"$/),
+        304,
+        '',
+        etag,
+        200,
+      ])
+    })
+
+    test('catalog: of the older form is listed and served as any other', async () => {
+      const { open } = stage()
+      const catalog = `older-${randomUUID()}`
+      await publishOlderForm(catalog)
+      const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+
+      const listing = await open.call('GET', `/workflow/catalog/${catalog}`)
+      const ran = await open.call('POST', '/workflow/run', { workflowName: 'parrot', input: 7, catalog })
+      const unknown = await open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, catalog })
+      const invalid = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 'seven', catalog })
+      await worker.stop()
+
+      expect(listing.body.workflows).toEqual([
+        {
+          ...{ name: 'echo', description: 'Of the older form', inputSchema: { type: 'integer' }, outputSchema: null },
+          ...{ aliases: [], signals: [], queries: [], updates: [] },
+        },
+      ])
+      expect([ran.status, ran.body.output, unknown.status, invalid.status]).toEqual([200, 7, 424, 400])
+    })
+
+    test('catalog: the run of one of the older form is out of reach', async () => {
+      const { open } = stage()
+      const catalog = `older-${randomUUID()}`
+      await publishOlderForm(catalog)
+
+      const stop = await open.call('PATCH', `/workflow/${catalog}/stop`)
+      const terminate = await open.call('POST', `/workflow/${catalog}/terminate`)
+      await open.call('GET', `/workflow/catalog/${catalog}`)
+      const signal = await open.call('POST', `/workflow/${catalog}/signal/any`)
+      const update = await open.call('POST', `/workflow/${catalog}/update/any`)
+
+      const expected = [403, 'ForbiddenError']
+      expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
+        expected,
+        expected,
+        expected,
+        expected,
+      ])
+      expect((await open.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
+    })
+
+    test('catalog: the parked run of one is reserved', async () => {
+      const { open, catalog } = stage()
+
+      const { status, body } = await open.call('POST', `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
+
+      expect([status, body.error]).toEqual([400, 'ValidationError'])
+    })
+  })
+
+  describe('which names are started', () => {
+    test('names: what the catalog does not have is refused, with what it has', async () => {
+      const { open } = stage()
+      const catalog = `names-${randomUUID()}`
+      await publish(catalog, ['echo', 'nothing'])
+
+      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'toString', input: null, catalog })
+
+      expect([status, body.error, body.available, body.source]).toEqual([424, 'UnsupportedWorkflowError', ['echo', 'nothing'], 'gateway'])
+    })
+
+    test('names: where a catalog is published a run is taken even when no worker is there', async () => {
+      const { open } = stage()
+      const catalog = `parked-${randomUUID()}`
+      await publish(catalog, ['echo'])
+
+      const { status, body } = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, catalog })
+
+      expect(status).toBe(200)
+      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+    })
+
+    test('names: an input that its schema refuses is told where', async () => {
+      const { open } = stage()
+
+      const wrong = await open.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 'long' } })
+      const missing = await open.call('POST', '/workflow/start', { workflowName: 'nap', input: {} })
+
+      expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+      expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([400, 'ValidationError', '/input'])
+    })
+
+    test('names: a worker without a catalog is given any, but not those that every object has', async () => {
+      const { open, plain } = stage()
+
+      const known = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: plain })
+      const ofObjects = await Promise.all(
+        ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
+          open.call('POST', '/workflow/run', { workflowName, input: null, catalog: plain }),
+        ),
+      )
+
+      expect([known.status, known.body.output]).toEqual([200, 1])
+      expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(ofObjects.map(() => [424, 'UnsupportedWorkflowError']))
+    })
+
+    test('names: where nothing serves nothing is started', async () => {
+      const { open } = stage()
+
+      const { status, body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: randomUUID() })
+
+      expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
+    })
+
+    test('names: a fresh deploy is never refused', async () => {
+      const { open } = stage()
+      const catalog = `fresh-${randomUUID()}`
+      const request = { workflowName: 'nothing', input: null, catalog }
+
+      const nothingThere = await open.call('POST', '/workflow/start', request)
+      await publish(catalog, ['echo'])
+      const notInIt = await open.call('POST', '/workflow/start', request)
+      await publish(catalog, ['echo', 'nothing'])
+      const there = await open.call('POST', '/workflow/start', request)
+
+      expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
+      await open.call('POST', `/workflow/${there.body.workflowId}/terminate`)
+    })
+
+    test('names: a worker that has just come is found at once', async () => {
+      const { open } = stage()
+      const catalog = `fresh-${randomUUID()}`
+      const request = { workflowName: 'echo', input: 'here', catalog }
+
+      const before = await open.call('POST', '/workflow/run', request)
+      const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+      const after = await open.call('POST', '/workflow/run', request)
+      await worker.stop()
+
+      expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
+    })
+
+    test('names: one that is taken away is taken no longer once its catalog is read again', async () => {
+      const { guarded } = stage()
+      const catalog = `less-${randomUUID()}`
+      await publish(catalog, ['echo', 'nothing'])
+      const { body } = await guarded.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, catalog })
+      await publish(catalog, ['echo'])
+
+      const refused = await until('the new catalog counts', async () => {
+        const { workflowId } = body
+        const answer = await guarded.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, catalog, workflowId })
+        return answer.status === 424 && answer.body.error
+      })
+
+      expect(refused).toBe('UnsupportedWorkflowError')
+      await guarded.call('POST', `/workflow/${body.workflowId}/terminate`)
+    })
+  })
+}

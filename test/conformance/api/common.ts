@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, makeApi } from '../../support/api.ts'
+import { rule } from '../../support/rules.ts'
+import { anId, ORIGIN, OTHER_TOKEN, type Stage, TOKEN } from './stage.ts'
+
+/** What holds for every request. */
+export function common(stage: () => Stage): void {
+  /** What a request without its workflow is told when it may call (404), and when it may not (401). */
+  async function knock(authorization: string): Promise<number> {
+    const { status } = await makeApi({ url: stage().guarded.url }).call('GET', `/workflow/${anId()}/status`, undefined, {
+      Authorization: authorization,
+    })
+    return status
+  }
+
+  describe('health', () => {
+    rule('health.answers-200', async () => {
+      const { lonely, open } = stage()
+
+      const answers = await Promise.all([open.call('GET', '/health'), lonely.call('GET', '/health')])
+
+      expect(answers.map(({ status, body }) => [status, body])).toEqual([
+        [200, { status: 'ok' }],
+        [200, { status: 'ok' }],
+      ])
+    })
+
+    test('ready: tells whether the engine is reached', async () => {
+      const { lonely, open } = stage()
+
+      const ready = await open.call('GET', '/ready')
+      const unready = await lonely.call('GET', '/ready')
+
+      expect([ready.status, ready.body.engine]).toEqual([200, 'reachable'])
+      expect([unready.status, unready.body.engine]).toEqual([503, 'unreachable'])
+    })
+  })
+
+  describe('authentication', () => {
+    rule('auth.basic-with-the-shared-token', async () => {
+      expect(await knock(`Basic ${TOKEN}`)).toBe(404)
+    })
+
+    rule('auth.open-locally-without-a-token', async () => {
+      const { open } = stage()
+
+      const run = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
+      const start = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
+
+      expect([run.status, start.status]).toEqual([200, 200])
+    })
+
+    test('auth: each listed token, as Bearer and as the password of curl -u', async () => {
+      const presented = [
+        `Basic ${OTHER_TOKEN}`,
+        `Bearer ${TOKEN}`,
+        `bearer ${OTHER_TOKEN}`,
+        `BASIC ${btoa(`anybody:${TOKEN}`)}`,
+        `Basic ${btoa(`:${OTHER_TOKEN}`)}`,
+      ]
+
+      expect(await Promise.all(presented.map(knock))).toEqual(presented.map(() => 404))
+    })
+
+    test('auth: no token, an empty, a wrong, a truncated, a longer one, the list itself, another scheme', async () => {
+      const presented = [
+        '',
+        'Basic',
+        'Basic ',
+        'Basic wrong',
+        `Basic ${TOKEN.slice(0, -1)}`,
+        `Basic ${TOKEN}x`,
+        `Basic ${TOKEN}, ,${OTHER_TOKEN}`,
+        `Basic ${btoa(`${TOKEN}:anybody`)}`,
+        `Basic ${btoa(':')}`,
+        TOKEN,
+        `Digest ${TOKEN}`,
+      ]
+
+      expect(await Promise.all(presented.map(knock))).toEqual(presented.map(() => 401))
+    })
+
+    test('auth: the refusal says how to come back', async () => {
+      const { status, body, headers } = await makeApi({ url: stage().guarded.url }).call('POST', '/workflow/run', {})
+
+      expect([status, body.error, body.source]).toEqual([401, 'UnauthorizedError', 'gateway'])
+      expect(headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
+    })
+
+    test('auth: health, readiness and OPTIONS need none', async () => {
+      const { call } = makeApi({ url: stage().guarded.url })
+
+      const answers = [await call('GET', '/health'), await call('GET', '/ready'), await call('OPTIONS', '/workflow/run')]
+
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
+    })
+  })
+
+  describe('routes', () => {
+    test('routes: what is no route, a trailing slash, an empty id', async () => {
+      const { open } = stage()
+      const paths = [
+        '/',
+        '/nope',
+        '/workflow',
+        '/health/',
+        '/workflow/run/',
+        '/workflow//status',
+        '/workflow/w/status/',
+        '/workflow/w/signal/',
+      ]
+
+      const answers = await Promise.all(paths.map((path) => open.call('GET', path)))
+
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(paths.map(() => [404, 'NotFoundError']))
+    })
+
+    test('routes: another method is told which there are', async () => {
+      const { open } = stage()
+
+      const answers = [
+        await open.call('GET', '/workflow/run'),
+        await open.call('DELETE', '/workflow/w/status'),
+        await open.call('POST', '/workflow/w/stop'),
+      ]
+
+      expect(answers.map(({ status, body, headers }) => [status, body.error, headers.get('Allow')])).toEqual([
+        [405, 'MethodNotAllowedError', 'POST'],
+        [405, 'MethodNotAllowedError', 'GET, HEAD'],
+        [405, 'MethodNotAllowedError', 'PATCH'],
+      ])
+    })
+
+    test('routes: HEAD is GET without the body', async () => {
+      const { open } = stage()
+      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
+
+      const found = await open.call('HEAD', `/workflow/${body.workflowId}/status`)
+      const notFound = await open.call('HEAD', `/workflow/${anId()}/status`)
+
+      expect([found.status, found.text, notFound.status, notFound.text]).toEqual([200, '', 404, ''])
+    })
+
+    test('routes: OPTIONS names the methods', async () => {
+      const { open } = stage()
+
+      const stop = await open.call('OPTIONS', '/workflow/w/stop')
+      const status = await open.call('OPTIONS', '/workflow/w/runs/00000000-0000-4000-8000-000000000000/status')
+
+      expect([stop, status].map(({ status, headers }) => [status, headers.get('Allow')])).toEqual([
+        [204, 'PATCH'],
+        [204, 'GET, HEAD'],
+      ])
+    })
+  })
+
+  describe('headers', () => {
+    test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
+      const { open } = stage()
+
+      const own = await open.call('GET', `/workflow/${anId()}/status`, undefined, { 'X-Request-Id': 'order_17.retry-2' })
+      const odd = await open.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
+
+      expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
+      expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
+    })
+
+    test('CORS: a preflight of a named origin is answered before anybody asks for a token', async () => {
+      const preflight = (origin: string) =>
+        makeApi({ url: stage().guarded.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
+          Origin: origin,
+          'Access-Control-Request-Method': 'PATCH',
+        })
+
+      const known = await preflight(ORIGIN)
+      const other = await preflight('https://evil.example.com')
+
+      expect([known.status, known.headers.get('Access-Control-Allow-Origin')]).toEqual([204, ORIGIN])
+      expect(known.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
+      expect(other.headers.has('Access-Control-Allow-Origin')).toBe(false)
+    })
+
+    test('Content-Type: a body that is no JSON is refused, one that is some JSON is not', async () => {
+      const { open } = stage()
+      const sent = (type: string | null, more: Record<string, string> = {}) =>
+        open.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), { 'Content-Type': type ?? '', ...more })
+
+      const answers: Answer[] = []
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp']) {
+        answers.push(await sent(type))
+      }
+      const gzip = await sent('application/json', { 'Content-Encoding': 'gzip' })
+      const json = await Promise.all([sent('application/json; charset=utf-8'), sent('application/merge-patch+json')])
+
+      expect([...answers, gzip].map(({ status, body }) => [status, body.error])).toEqual(
+        Array.from({ length: 6 }, () => [415, 'UnsupportedMediaTypeError']),
+      )
+      expect(json.map(({ status }) => status)).toEqual([200, 200])
+    })
+  })
+}

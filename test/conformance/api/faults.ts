@@ -1,0 +1,197 @@
+import proto from '@temporalio/proto'
+import { describe, expect, inject, test } from 'vitest'
+import { makeApi } from '../../support/api.ts'
+import { anId, type Serve, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+
+const { google, temporal } = proto
+const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
+
+// gRPC's.
+const RESOURCE_EXHAUSTED = 8
+const UNIMPLEMENTED = 12
+const INTERNAL = 13
+const UNAVAILABLE = 14
+const UNAUTHENTICATED = 16
+
+/** What an engine that can't be reached, or answers what nobody foresaw, comes to. */
+export function faults(stage: () => Stage, serve: Serve): void {
+  describe('an engine that is not there', () => {
+    test('faults: is told within 5 s, and when to come again, for nothing was sent', async () => {
+      const { lonely } = stage()
+      const sentAt = performance.now()
+
+      const answers = await Promise.all([
+        lonely.call('GET', `/workflow/${anId()}/status`),
+        lonely.call('GET', `/workflow/${anId()}/result`),
+        lonely.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 }),
+        lonely.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 }),
+        lonely.call('POST', `/workflow/${anId()}/signal/add`),
+        lonely.call('POST', `/workflow/${anId()}/query/state`),
+        lonely.call('POST', `/workflow/${anId()}/update/set`),
+      ])
+
+      expect(answers.map(({ status, body, headers }) => [status, body.error, body.source, headers.get('Retry-After')])).toEqual(
+        answers.map(() => [503, 'EngineUnavailableError', 'engine', '1']),
+      )
+      expect(performance.now() - sentAt).toBeLessThan(5000)
+    })
+  })
+
+  describe('an engine that falters', () => {
+    test('faults: a start that may have arrived does not say when to come again, but which id it has', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' } })
+
+      const { status, body, headers } = await faulty.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
+
+      expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', workflowId, null])
+    })
+
+    test('faults: a start that failed for a moment is tried again', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 2 })
+
+      const { status, body } = await faulty.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, workflowId })
+
+      expect([status, body.output]).toEqual([200, 1])
+    })
+
+    test('faults: a read that hangs is given up within 5 s', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+      const sentAt = performance.now()
+
+      const { status, body, headers } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+
+      expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
+      expect(performance.now() - sentAt).toBeLessThan(5500)
+    })
+
+    test('faults: a run that has started goes on waiting through all that passes', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      const method = 'GetWorkflowExecutionHistory'
+      proxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
+      proxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
+      proxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
+
+      const { status, body } = await faulty.call('POST', '/workflow/run', { workflowName: 'echo', input: 'patient', workflowId })
+
+      expect([status, body.output]).toEqual([200, 'patient'])
+    })
+
+    test('faults: a message is given up when the engine stops answering, long before the worker is', async () => {
+      const { faulty, proxy } = stage()
+      const { workflowId } = await startMessages(stage())
+      proxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
+      proxy.on({ method: 'UpdateWorkflowExecution', containing: workflowId, fault: 'hang' })
+      const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
+
+      const [query, update] = await Promise.all([
+        faulty.call('POST', `/workflow/${workflowId}/query/state`),
+        faulty.call('POST', `/workflow/${workflowId}/update/set`),
+      ])
+      heal()
+
+      expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
+      expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', null])
+      expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
+      await stage().open.call('POST', `/workflow/${workflowId}/signal/finish`)
+    })
+
+    test('faults: the engine’s rate limit', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
+
+      const { status, body, headers } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+
+      expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
+    })
+  })
+
+  describe('an engine that nobody foresaw', () => {
+    test('faults: a namespace that is not there is the engine’s word, and opaque', async () => {
+      const { catalog } = stage()
+      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0', ENGINE_ADDRESS: inject('engine').address }
+      const server = await serve({ ...env, ENGINE_NAMESPACE: 'no-such-namespace' })
+
+      const { status, body, text } = await makeApi({ url: server.url }).call('GET', `/workflow/${anId()}/status`)
+      await server.stop()
+
+      expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
+      expect(text).not.toContain('no-such-namespace')
+    })
+
+    test('faults: a key that the engine refuses is opaque', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({
+        method: 'DescribeWorkflowExecution',
+        containing: workflowId,
+        fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
+      })
+
+      const { status, body, text } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+
+      expect([status, body.error]).toEqual([502, 'EngineError'])
+      expect(text).not.toContain('k3y')
+    })
+
+    test('faults: what the engine does not support', async () => {
+      const { faulty, proxy } = stage()
+      const workflowId = anId()
+      proxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: { code: UNIMPLEMENTED, message: 'unknown method' } })
+
+      const { status, body } = await faulty.call('POST', `/workflow/${workflowId}/query/state`)
+
+      expect([status, body.error]).toEqual([501, 'NotSupportedError'])
+    })
+
+    test('faults: a bug is opaque, and has an id to look for in the log', async () => {
+      const { faulty, proxy } = stage()
+      const { workflowId } = await startBehind(stage(), 'nothing')
+      await untilStatus(stage(), workflowId, 'completed')
+      // A history without a beginning is what no engine answers.
+      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { answer: new Uint8Array() } })
+
+      const { status, body } = await faulty.call('GET', `/workflow/${workflowId}/result`, undefined, { 'X-Request-Id': 'look-for-me' })
+
+      expect([status, body]).toEqual([
+        500,
+        {
+          type: 'urn:portico:error:internal-error',
+          title: 'Internal error',
+          status: 500,
+          detail: expect.any(String),
+          error: 'InternalError',
+          message: body.detail,
+          source: 'gateway',
+          requestId: 'look-for-me',
+        },
+      ])
+    })
+
+    test('faults: a trace that no source can give', async () => {
+      const { faulty, proxy } = stage()
+      const { workflowId } = await startBehind(stage(), 'nothing')
+      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { code: INTERNAL, message: 'lost on disk 7' } })
+
+      const { status, body, text } = await faulty.call('GET', `/workflow/${workflowId}/trace-log`)
+
+      expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
+      expect(text).not.toContain('disk')
+    })
+  })
+}
+
+function rpsLimit() {
+  const failure = temporal.api.errordetails.v1.ResourceExhaustedFailure.encode({ cause: RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT }).finish()
+  const type_url = 'type.googleapis.com/temporal.api.errordetails.v1.ResourceExhaustedFailure'
+  const message = 'namespace rate limit exceeded'
+  const details = google.rpc.Status.encode({ code: RESOURCE_EXHAUSTED, message, details: [{ type_url, value: failure }] }).finish()
+  return { code: RESOURCE_EXHAUSTED, message, details }
+}

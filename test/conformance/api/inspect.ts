@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { rule } from '../../support/rules.ts'
+import { anId, type Stage, startBehind, untilStatus } from './stage.ts'
+
+const NO_RUN = '00000000-0000-4000-8000-000000000000'
+
+/** GET status, result and trace-log. */
+export function inspect(stage: () => Stage): void {
+  /** The status of a run that was started behind the API's back, once the engine says so too. */
+  async function statusOf(workflowName: string, status: string, options: Parameters<typeof startBehind>[2] = {}) {
+    const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), workflowName, options)
+    await untilStatus(stage(), workflowId, status, { runId })
+    const { body } = await stage().open.call('GET', `/workflow/${workflowId}/runs/${runId}/status`)
+    const { body: result } = await stage().open.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
+    return { workflowId, runId, status: body.status, result }
+  }
+
+  describe('status', () => {
+    rule('status.tells-the-current-status', async () => {
+      const { open } = stage()
+      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+
+      const running = await open.call('GET', `/workflow/${started.workflowId}/status`)
+      await open.call('POST', `/workflow/${started.workflowId}/signal/finish`)
+      await untilStatus(stage(), started.workflowId, 'completed')
+      const completed = await open.call('GET', `/workflow/${started.workflowId}/status`)
+
+      const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      const known = { ...started, workflowName: 'waitForSignal', catalog: stage().catalog, startedAt: instant }
+      expect([running.status, running.body]).toEqual([
+        200,
+        { ...known, status: 'running', completedAt: null, historyLength: expect.any(Number) },
+      ])
+      expect(completed.body).toEqual({ ...known, status: 'completed', completedAt: instant, historyLength: expect.any(Number) })
+      expect(completed.body.historyLength).toBeGreaterThan(running.body.historyLength)
+    })
+
+    rule('status.completed', async () => {
+      const { status, result } = await statusOf('echo', 'completed', { args: [1] })
+
+      expect([status, result.status, result.output]).toEqual(['completed', 'completed', 1])
+    })
+
+    rule('status.failed', async () => {
+      const { status, result } = await statusOf('failRetryable', 'failed')
+
+      expect([status, result.status, result.output]).toEqual(['failed', 'failed', null])
+    })
+
+    rule('status.timed_out', async () => {
+      const { status, result } = await statusOf('neverEnds', 'timed_out', { workflowRunTimeout: '1s' })
+
+      expect([status, result]).toEqual([
+        'timed_out',
+        expect.objectContaining({
+          status: 'timed_out',
+          error: 'The workflow timed out',
+          errorDetails: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true, activityId: null, cause: null },
+        }),
+      ])
+    })
+
+    rule('status.continued', async () => {
+      const { workflowId, runId, status, result } = await statusOf('chain', 'continued', { args: [{ links: 2 }] })
+
+      expect([status, result]).toEqual([
+        'continued',
+        { workflowId, runId, status: 'continued', input: { links: 2 }, output: null, trace: null, error: null, errorDetails: null },
+      ])
+    })
+
+    test('status: a run that the engine tries again has failed, and has a successor', async () => {
+      const retry = { initialInterval: '50ms', backoffCoefficient: 1, maximumAttempts: 3 }
+      const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
+      await untilStatus(stage(), first.workflowId, 'completed')
+
+      const { body: last } = await stage().open.call('GET', `/workflow/${first.workflowId}/result`)
+
+      expect([first.status, first.result.status, first.result.error]).toEqual(['failed', 'failed', 'run 1 fails'])
+      expect([last.status, last.output]).toEqual(['completed', 2])
+      expect(last.runId).not.toBe(first.runId)
+    })
+
+    test('status: a paused run is paused', async () => {
+      const { workflowId } = await startBehind(stage(), 'neverEnds')
+      const { workflowService } = stage().client.connection
+      await workflowService.pauseWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        identity: 'test',
+        reason: 'a test',
+        requestId: anId(),
+      })
+
+      const { body } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const result = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+
+      expect([body.status, body.completedAt]).toEqual(['paused', null])
+      expect([result.status, result.body.workflowStatus]).toEqual([424, 'paused'])
+      await stage().open.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    test('status: an execution, a run, and a run of another execution that are not there', async () => {
+      const { open } = stage()
+      const { body: one } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+      const { body: other } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+      const workflowId = anId()
+
+      const unknown = await open.call('GET', `/workflow/${workflowId}/status`)
+      const noRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
+      const othersRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
+
+      const facts = [unknown, noRun, othersRun].map(({ status, body }) => [status, body.error, body.workflowId, body.runId])
+      expect(facts).toEqual([
+        [404, 'WorkflowNotFoundError', workflowId, undefined],
+        [404, 'WorkflowNotFoundError', one.workflowId, NO_RUN],
+        [404, 'WorkflowNotFoundError', one.workflowId, other.runId],
+      ])
+    })
+
+    test('status: a run id in capitals names the same run; what is no UUID is refused', async () => {
+      const { open } = stage()
+      const { body } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+
+      const capitals = await open.call('GET', `/workflow/${body.workflowId}/runs/${body.runId.toUpperCase()}/status`)
+      const noUuid = await open.call('GET', `/workflow/${body.workflowId}/runs/1/status`)
+
+      expect([capitals.status, capitals.body.runId]).toEqual([200, body.runId])
+      expect([noUuid.status, noUuid.body.error]).toEqual([400, 'ValidationError'])
+    })
+  })
+
+  describe('result', () => {
+    test('result: of a run that is open there is none yet', async () => {
+      const { open } = stage()
+      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+
+      const latest = await open.call('GET', `/workflow/${started.workflowId}/result`)
+      const pinned = await open.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
+
+      const { workflowId, runId } = started
+      const expected = expect.objectContaining({ error: 'WorkflowNotCompletedError', workflowId, runId, workflowStatus: 'running' })
+      expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    test('result: of an execution that is not there', async () => {
+      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/result`)
+
+      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+    })
+
+    test('result: the input is null for no argument and the array for several', async () => {
+      const none = await statusOf('nothing', 'completed')
+      const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
+
+      expect([none.result.input, several.result.input, several.result.output]).toEqual([null, [1, 'two', null], [1, 'two', null]])
+    })
+
+    test('result: of a history longer than a page', async () => {
+      const ofMany = await statusOf('manySteps', 'completed', { args: [{ n: 50 }] })
+
+      expect(ofMany.result).toMatchObject({ runId: ofMany.runId, status: 'completed', input: { n: 50 }, output: 50 })
+    })
+
+    test('result: what cannot be decoded is shown as it is, in base64', async () => {
+      const { client, open } = stage()
+      const workflowId = anId()
+      const data = Buffer.from([0, 255, 17])
+      await client.connection.workflowService.startWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        workflowType: { name: 'echo' },
+        taskQueue: { name: `nobody-${workflowId}` },
+        input: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data }] },
+        requestId: workflowId,
+      })
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+
+      const { status, body } = await open.call('GET', `/workflow/${workflowId}/result`)
+
+      expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
+    })
+  })
+
+  describe('trace-log', () => {
+    rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
+      const { open } = stage()
+      const { body: ran } = await open.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 } })
+
+      const { status, body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const pinned = await open.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
+
+      expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([200, 'history', ran.runId, true, []])
+      expect(body.data).toMatchObject({ kind: 'workflow', name: 'everyKind', input: { a: 1 }, output: { a: 1 }, error: null })
+      expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
+        ['step', 'echoBack'],
+        ['timer', expect.any(String)],
+        ['child_workflow', 'echo'],
+      ])
+      expect(pinned.body).toEqual(body)
+    })
+
+    test('trace-log: of a run that is open is not complete', async () => {
+      const { open } = stage()
+      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+
+      const { body } = await open.call('GET', `/workflow/${started.workflowId}/trace-log`)
+
+      expect([body.complete, body.data.endedAt]).toEqual([false, null])
+      expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
+      await open.call('POST', `/workflow/${started.workflowId}/terminate`)
+    })
+
+    test('trace-log: of a run that failed tells what failed, and how often it was tried', async () => {
+      const { open } = stage()
+      const { body: ran } = await open.call('POST', '/workflow/run', { workflowName: 'failAfterRetries', input: null })
+
+      const { body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+
+      expect(body.data.error).toMatchObject({ message: expect.any(String) })
+      expect(body.data.children).toMatchObject([{ kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } }])
+    })
+
+    test('trace-log: of an execution that is not there', async () => {
+      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/trace-log`)
+
+      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+    })
+  })
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { makeApi, seen } from '../../support/api.ts'
+import { anId, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+
+const MEBIBYTE = 1 << 20
+
+/** What is too large, too slow, or too many. */
+export function limits(stage: () => Stage): void {
+  describe('too large', () => {
+    test('limits: a body above 2 MiB', async () => {
+      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(3 * MEBIBYTE) })
+
+      expect([status, body.error, body.source]).toEqual([413, 'PayloadTooLargeError', 'gateway'])
+    })
+
+    test('limits: a body above 2 MiB that does not say how long it is', async () => {
+      const { open } = stage()
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+        },
+      })
+      const fetchStream = (request: Request) =>
+        fetch(request.url, { method: 'POST', headers: request.headers, body, duplex: 'half' } as RequestInit)
+
+      const answer = await makeApi({ url: open.url, fetch: fetchStream }).call('POST', '/workflow/run', 'in its place')
+
+      expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
+    })
+
+    test('limits: a payload that the engine would not take, or would take and lose the run', async () => {
+      const { open } = stage()
+      const { workflowId } = await startMessages(stage())
+      const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
+
+      const run = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: payload })
+      const update = await open.call('POST', `/workflow/${workflowId}/update/set`, { payload })
+      const halves = await open.call('POST', `/workflow/${workflowId}/signal/add`, {
+        args: [payload.slice(MEBIBYTE), payload.slice(-MEBIBYTE)],
+      })
+      const after = await open.call('POST', `/workflow/${workflowId}/update/set`, { payload: 'small' })
+
+      const expected = [413, 'PayloadTooLargeError', 'gateway']
+      expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected, expected])
+      expect(after.status).toBe(200)
+      await open.call('POST', `/workflow/${workflowId}/signal/finish`)
+    })
+
+    test('limits: what the engine itself refuses, in two of its three ways', async () => {
+      const { guarded } = stage()
+
+      const blob = await guarded.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(3 * MEBIBYTE) })
+      const message = await guarded.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(5 * MEBIBYTE) })
+
+      const expected = [413, 'PayloadTooLargeError', 'engine']
+      expect([blob, message].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected])
+    })
+
+    test('limits: just below them all is taken', async () => {
+      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(1.9 * MEBIBYTE) })
+
+      expect([status, body.status, body.output.length]).toEqual([200, 'completed', Math.floor(1.9 * MEBIBYTE)])
+    })
+  })
+
+  describe('too slow', () => {
+    test('limits: a body that is not complete after 30 s is refused, and the connection closed', async () => {
+      const { port } = new URL(stage().open.url)
+      const socket = connect(Number(port), '127.0.0.1')
+      await once(socket, 'connect')
+      const sentAt = performance.now()
+      socket.write(
+        'POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName"',
+      )
+
+      const answer = await text(socket)
+
+      const [head = '', body = ''] = answer.split('\r\n\r\n')
+      const [statusLine = '', ...lines] = head.split('\r\n')
+      const headers = new Headers(
+        lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+      )
+      const problem = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))
+      seen('POST', '/workflow/run', { status: Number(statusLine.split(' ')[1]), headers, text: body, body: problem })
+      expect([problem.status, problem.error]).toEqual([408, 'RequestTimeoutError'])
+      expect(Math.round((performance.now() - sentAt) / 1000)).toBe(30)
+    }, 60_000)
+  })
+
+  describe('too many', () => {
+    test('limits: an eleventh update of a run while ten are in flight', async () => {
+      const { open } = stage()
+      const { workflowId } = await startMessages(stage())
+      const waiting = Array.from({ length: 10 }, () => open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
+      // One event for each that is accepted, some more for the tasks.
+      await untilStatus(stage(), workflowId, 'running', { events: 4 + 10 })
+
+      const eleventh = await open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+
+      expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([429, 'ResourceExhaustedError', 'engine'])
+      expect(eleventh.headers.get('Retry-After')).toBe('1')
+      expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 409))
+    })
+
+    test('limits: a second query of a run while one waits for a worker', async () => {
+      const { guarded } = stage()
+      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+
+      const answers = await Promise.all(Array.from({ length: 3 }, () => guarded.call('POST', `/workflow/${workflowId}/query/state`)))
+
+      const told = answers.map(({ status, body, headers }) => [status, body.error, headers.get('Retry-After')])
+      expect(told.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([
+        [429, 'ResourceExhaustedError', '1'],
+        [429, 'ResourceExhaustedError', '1'],
+        [504, 'DeadlineExceededError', null],
+      ])
+    })
+  })
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { rule } from '../../support/rules.ts'
+import { until } from '../../support/until.ts'
+import { anId, MESSAGE_TIMEOUT_MS, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+
+/** POST signal, query and update. */
+export function message(stage: () => Stage): void {
+  function post(path: string, body?: unknown) {
+    return stage().open.call('POST', `/workflow/${path}`, body)
+  }
+
+  describe('signal', () => {
+    rule('signal.pushes-data-into-a-running-workflow', async () => {
+      const { workflowId, runId } = await startMessages(stage())
+
+      const { status, body } = await post(`${workflowId}/signal/add`, { payload: { by: 'Ada' } })
+      await post(`${workflowId}/runs/${runId}/signal/add`, { args: ['one', null] })
+      await post(`${workflowId}/signal/add`)
+      await post(`${workflowId}/signal/finish`)
+      await untilStatus(stage(), workflowId, 'completed')
+
+      expect([status, body]).toEqual([200, { workflowId, runId, signal: 'add', accepted: true }])
+      const { body: result } = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+      expect(result.output.gathered).toEqual([{ by: 'Ada' }, 'one', null])
+    })
+
+    test('signal: a closed run takes none', async () => {
+      const { body: ran } = await post('run', { workflowName: 'nothing', input: null })
+      const { workflowId, runId } = ran
+
+      const latest = await post(`${workflowId}/signal/add`, { payload: 1 })
+      const pinned = await post(`${workflowId}/runs/${runId}/signal/add`, { payload: 1 })
+
+      const expected = expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'completed' })
+      expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([409, expected, 409, expected])
+    })
+
+    test('signal: a run that has gone on as another takes none, its successor does', async () => {
+      const workflowId = anId()
+      const { body: first } = await post('start', { workflowName: 'chainOnSignal', input: 1, workflowId })
+      await post(`${workflowId}/signal/next`)
+      await untilStatus(stage(), workflowId, 'continued', { runId: first.runId })
+
+      const pinned = await post(`${workflowId}/runs/${first.runId}/signal/finish`)
+      const latest = await post(`${workflowId}/signal/finish`)
+
+      expect([pinned.status, pinned.body.error, pinned.body.workflowStatus]).toEqual([409, 'WorkflowNotRunningError', 'continued'])
+      expect([latest.status, latest.body.runId === first.runId]).toEqual([200, false])
+    })
+
+    test('signal: an execution that is not there', async () => {
+      const { status, body } = await post(`${anId()}/signal/add`)
+
+      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+    })
+  })
+
+  describe('query', () => {
+    rule('query.reads-without-changing', async () => {
+      const { workflowId, runId } = await startMessages(stage())
+      const before = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+
+      const none = await post(`${workflowId}/query/echo`)
+      const one = await post(`${workflowId}/query/echo`, { payload: { a: 1 } })
+      const several = await post(`${workflowId}/runs/${runId}/query/echo`, { args: [1, 'two'] })
+      const nothing = await post(`${workflowId}/query/void`)
+
+      expect([none.status, none.body, one.body, several.body, nothing.text]).toEqual([200, [], [{ a: 1 }], [1, 'two'], 'null'])
+      const after = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      expect(after.body.historyLength).toBe(before.body.historyLength)
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('query: a closed run answers while a worker is there', async () => {
+      const { workflowId } = await startMessages(stage())
+      await post(`${workflowId}/update/set`, { payload: 'kept' })
+      await post(`${workflowId}/signal/finish`)
+      await untilStatus(stage(), workflowId, 'completed')
+
+      const { status, body } = await post(`${workflowId}/query/state`)
+
+      expect([status, body]).toEqual([200, { gathered: [], value: 'kept' }])
+    })
+
+    test('query: a handler that throws', async () => {
+      const { workflowId } = await startMessages(stage())
+
+      const threw = await post(`${workflowId}/query/throws`)
+      const refused = await post(`${workflowId}/query/throwsFailure`)
+
+      expect([threw.status, threw.body.error, threw.body.source, refused.body.error]).toEqual([
+        422,
+        'QueryFailedError',
+        'workflow',
+        'QueryFailedError',
+      ])
+      expect([threw.body.message, refused.body.message]).toEqual([
+        expect.stringContaining('the query does not want to'),
+        expect.stringContaining('the query refuses'),
+      ])
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('query: without a worker there is no answer in time', async () => {
+      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+
+      const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/query/state`)
+
+      expect([status, body.error, body.source, body.workflowId]).toEqual([504, 'DeadlineExceededError', 'engine', workflowId])
+    })
+  })
+
+  describe('update', () => {
+    rule('update.changes-and-confirms', async () => {
+      const { workflowId, runId } = await startMessages(stage())
+
+      const first = await post(`${workflowId}/update/set`, { payload: 'new' })
+      const second = await post(`${workflowId}/runs/${runId}/update/set`, { args: ['newer'] })
+      const nothing = await post(`${workflowId}/update/void`)
+
+      expect([first.status, first.body, second.body, nothing.text]).toEqual([
+        200,
+        { before: null, after: 'new' },
+        { before: 'new', after: 'newer' },
+        'null',
+      ])
+      expect((await post(`${workflowId}/query/state`)).body.value).toBe('newer')
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('update: a validator that refuses, and a handler that fails', async () => {
+      const { workflowId } = await startMessages(stage())
+
+      const refused = await post(`${workflowId}/update/validated`, { payload: -1 })
+      const failed = await post(`${workflowId}/update/fails`)
+
+      expect([refused.status, refused.body.error, refused.body.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
+      expect(refused.body.message).toContain('-1 is not positive')
+      expect([failed.status, failed.body.error]).toEqual([422, 'UpdateFailedError'])
+      expect(failed.body.message).toContain('the update refuses')
+      expect((await post(`${workflowId}/query/state`)).body.value).toBeNull()
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('update: a closed run takes none, and one that closes under it does not answer', async () => {
+      const { workflowId, runId } = await startMessages(stage())
+      const waiting = post(`${workflowId}/update/wait`, { payload: 600_000 })
+      await untilStatus(stage(), workflowId, 'running', { events: 6 })
+
+      await post(`${workflowId}/terminate`)
+      const under = await waiting
+      const after = await post(`${workflowId}/update/set`, { payload: 1 })
+
+      const expected = expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'terminated' })
+      expect([under.status, under.body, after.status, after.body]).toEqual([409, expected, 409, expected])
+    })
+
+    test('update: without a worker there is no answer in time, but the ids to ask for it', async () => {
+      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      const sentAt = performance.now()
+
+      const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
+
+      expect([status, body]).toEqual([
+        504,
+        expect.objectContaining({
+          error: 'DeadlineExceededError',
+          workflowId,
+          runId,
+          updateId: expect.stringMatching(/./),
+          source: 'engine',
+        }),
+      ])
+      expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
+    })
+  })
+
+  describe('handlers', () => {
+    rule('messages.need-a-handler-of-that-name', async () => {
+      const { workflowId } = await startMessages(stage())
+
+      const query = await post(`${workflowId}/query/nope`)
+      const update = await post(`${workflowId}/update/nope`)
+      const proto = await post(`${workflowId}/query/toString`)
+      const signal = await post(`${workflowId}/signal/nope`, { payload: 1 })
+
+      expect([query.status, query.body]).toEqual([
+        404,
+        expect.objectContaining({
+          error: 'HandlerNotFoundError',
+          source: 'workflow',
+          available: expect.arrayContaining(['state', 'echo', 'void', 'throws']),
+        }),
+      ])
+      expect([update.status, update.body.error, update.body.available]).toEqual([
+        404,
+        'HandlerNotFoundError',
+        expect.arrayContaining(['set', 'validated']),
+      ])
+      expect([proto.status, proto.body.error]).toEqual([404, 'HandlerNotFoundError'])
+      // The engine keeps a signal for a handler that may come.
+      expect([signal.status, signal.body.accepted]).toEqual([200, true])
+      expect((await post(`${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
+      expect([...query.body.available, ...update.body.available].filter((name) => name.startsWith('__'))).toEqual([])
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('query and update: a run whose workflow task fails is not ready', async () => {
+      const { workflowId } = await startBehind(stage(), 'failTask')
+      const { client } = stage()
+      await until(
+        'the workflow task has failed thrice',
+        async () => {
+          const { raw } = await client.workflow.getHandle(workflowId).describe()
+          return (raw.pendingWorkflowTask?.attempt ?? 0) >= 3
+        },
+        { timeoutMs: 20_000 },
+      )
+
+      const query = await post(`${workflowId}/query/state`)
+      const update = await post(`${workflowId}/update/set`)
+
+      const expected = expect.objectContaining({ error: 'WorkflowNotReadyError', workflowId, source: 'engine' })
+      expect([query.status, query.body, update.status, update.body]).toEqual([409, expected, 409, expected])
+      await post(`${workflowId}/terminate`)
+    })
+
+    test('query and update: a paused run is not ready', async () => {
+      const { workflowId } = await startBehind(stage(), 'messages')
+      await untilStatus(stage(), workflowId, 'running', { events: 4 })
+      const { workflowService } = stage().client.connection
+      await workflowService.pauseWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        identity: 'test',
+        reason: 'a test',
+        requestId: anId(),
+      })
+
+      const query = await post(`${workflowId}/query/state`)
+      const update = await post(`${workflowId}/update/set`)
+
+      const expected = expect.objectContaining({ error: 'WorkflowNotReadyError', workflowStatus: 'paused', source: 'engine' })
+      expect([query.status, query.body, update.status, update.body]).toEqual([409, expected, 409, expected])
+      await post(`${workflowId}/terminate`)
+    })
+
+    test('query: a run that was closed before it began is not ready', async () => {
+      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      await post(`${workflowId}/terminate`)
+
+      const { status, body } = await post(`${workflowId}/query/state`)
+
+      expect([status, body.error, body.source]).toEqual([409, 'WorkflowNotReadyError', 'engine'])
+    })
+  })
+}

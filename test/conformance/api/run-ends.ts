@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, inject, test } from 'vitest'
+import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { rule } from '../../support/rules.ts'
+import { testCatalog } from '../../support/test-catalog.ts'
+import { startWorker } from '../../support/worker.ts'
+import { anId, type Stage, startBehind, untilStatus } from './stage.ts'
+
+const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
+
+/** How a run ended, as `run` and `result` tell it. */
+export function runEnds(stage: () => Stage): void {
+  async function runOf(workflowName: string, input: unknown = null) {
+    const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName, input })
+    expect(status).toBe(200)
+    return body
+  }
+
+  /** Runs `workflowName`, does something to it, and says what `run` answered. */
+  async function runWhile(workflowName: string, act: (workflowId: string) => Promise<unknown>) {
+    const workflowId = anId()
+    const answer = stage().open.call('POST', '/workflow/run', { workflowName, input: {}, workflowId })
+    await untilStatus(stage(), workflowId, 'running', { events: 4 })
+    await act(workflowId)
+    return answer
+  }
+
+  describe('result of a run', () => {
+    rule('result.has-these-eight-keys', async () => {
+      const completed = await runOf('echo', 1)
+      const failed = await runOf('failRetryable')
+
+      expect([Object.keys(completed).sort(), Object.keys(failed).sort()]).toEqual([RESULT_KEYS, RESULT_KEYS])
+    })
+
+    rule('result.same-as-run', async () => {
+      for (const [workflowName, input] of [
+        ['echo', { a: [1] }],
+        ['failInActivity', null],
+      ] as const) {
+        const ran = await runOf(workflowName, input)
+
+        const { status, body } = await stage().open.call('GET', `/workflow/${ran.workflowId}/result`)
+
+        expect([status, body]).toEqual([200, ran])
+      }
+    })
+
+    rule('result.completed', async () => {
+      const body = await runOf('echo', { a: 1 })
+
+      expect(body).toMatchObject({ status: 'completed', output: { a: 1 }, error: null, errorDetails: null })
+    })
+
+    test('run: a workflow that returns nothing has the output null', async () => {
+      expect(await runOf('nothing')).toMatchObject({ status: 'completed', output: null, error: null })
+    })
+
+    rule('result.failed', async () => {
+      const body = await runOf('failWithCauses')
+
+      expect(body).toMatchObject({ status: 'failed', output: null, error: 'the outer failure' })
+    })
+
+    rule('result.errorDetails', async () => {
+      const own = await runOf('failWithCauses')
+      const activity = await runOf('failInActivity')
+      const retryable = await runOf('failRetryable')
+
+      expect(own.errorDetails).toEqual({
+        message: 'the outer failure',
+        name: 'Outer',
+        retryable: false,
+        activityId: null,
+        cause: { name: 'Middle', message: 'in the middle', cause: { name: 'Error', message: 'the root cause', cause: null } },
+      })
+      expect(activity.errorDetails).toEqual({
+        message: 'no retry please',
+        name: 'BadInput',
+        retryable: false,
+        activityId: '1',
+        cause: { name: 'Error', message: 'the cause below', cause: null },
+      })
+      expect(retryable.errorDetails).toMatchObject({ name: 'Flaky', retryable: true })
+    })
+
+    test('run: the failure of a child is told as its own', async () => {
+      const body = await runOf('failInChild')
+
+      expect([body.error, body.errorDetails.name, body.errorDetails.activityId]).toEqual(['the outer failure', 'Outer', null])
+    })
+
+    test('run: a cancellation that nobody asked for is a failure', async () => {
+      const body = await runOf('failCancelledUnasked')
+
+      expect([body.status, body.error, body.errorDetails.name]).toEqual(['failed', 'nobody asked', 'CanceledFailure'])
+    })
+
+    test('run: a workflow stopped meanwhile is canceled, with the reason', async () => {
+      const { body } = await runWhile('cleansUp', (id) => stage().open.call('PATCH', `/workflow/${id}/stop`, { reason: 'enough' }))
+
+      expect(body).toMatchObject({
+        status: 'canceled',
+        output: null,
+        error: 'The workflow was canceled: enough',
+        errorDetails: { name: 'CanceledFailure', retryable: false, activityId: null, cause: null },
+      })
+    })
+
+    test('run: a workflow that catches its cancellation and returns is completed', async () => {
+      const { body } = await runWhile('catchesCancel', (id) => stage().open.call('PATCH', `/workflow/${id}/stop`))
+
+      expect([body.status, body.output]).toEqual(['completed', 'stopped, and glad of it'])
+    })
+
+    test('run: a workflow terminated meanwhile is terminated, with the reason', async () => {
+      const { body } = await runWhile('neverEnds', (id) => stage().open.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }))
+
+      expect(body).toMatchObject({
+        status: 'terminated',
+        output: null,
+        error: 'The workflow was terminated: no use',
+        errorDetails: { name: 'TerminatedFailure', retryable: false },
+      })
+    })
+
+    test('run: a run that is reset while it is waited for is terminated', async () => {
+      const { body } = await runWhile('waitForSignal', (workflowId) => reset(stage(), workflowId))
+
+      const { body: now } = await stage().open.call('GET', `/workflow/${body.workflowId}/status`)
+      expect([body.status, now.status]).toEqual(['terminated', 'running'])
+      expect(body.runId).not.toBe(now.runId)
+      await stage().open.call('POST', `/workflow/${body.workflowId}/terminate`)
+    })
+
+    test('result: of a reset run speaks of the new run', async () => {
+      const { open } = stage()
+      const { workflowId, firstExecutionRunId } = await startBehind(stage(), 'waitForSignal', { args: ['the input'] })
+      await untilStatus(stage(), workflowId, 'running', { events: 4 })
+      const runId = await reset(stage(), workflowId)
+      await open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'after' })
+      await untilStatus(stage(), workflowId, 'completed')
+
+      const { body: latest } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { body: base } = await open.call('GET', `/workflow/${workflowId}/runs/${firstExecutionRunId}/result`)
+
+      expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([runId, 'completed', 'the input', ['after']])
+      expect([base.runId, base.status, base.input]).toEqual([firstExecutionRunId, 'terminated', 'the input'])
+    })
+
+    rule('result.trace-object', async () => {
+      const { open, plain } = stage()
+      const trace = { local: '/traces/one.json', remote: 'https://bucket.s3.eu-central-1.amazonaws.com/one.json' }
+
+      const full = await open.call('POST', '/workflow/run', { workflowName: 'saysTrace', input: { trace }, catalog: plain })
+      const empty = await open.call('POST', '/workflow/run', { workflowName: 'saysTrace', input: { trace: {} }, catalog: plain })
+      const none = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: plain })
+
+      expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([{ destinations: trace }, { destinations: {} }, null])
+    })
+
+    rule('result.trace-may-be-there-when-failed', async () => {
+      const { workflowId } = await startBehind(stage(), 'failRetryable', { memo: { trace: { local: '/traces/failed.json' } } })
+      await untilStatus(stage(), workflowId, 'failed')
+
+      const { body } = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+
+      expect([body.status, body.trace]).toEqual(['failed', { destinations: { local: '/traces/failed.json' } }])
+    })
+
+    test('run: a catalog that says where traces go has them named in each result', async () => {
+      const { open, client } = stage()
+      const catalog = `traced-${randomUUID()}`
+      const { connection } = client
+      const traces = { local: '/traces/{workflowId}.json', remote: 'https://b.s3.eu-central-1.amazonaws.com/{workflowId}/{rootRunId}' }
+      await publishCatalog({ connection, namespace: 'default', catalog, definition: testCatalog, traces, identity: 'test' })
+      const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+      const workflowId = anId()
+
+      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'failRetryable', input: null, workflowId, catalog })
+      await worker.stop()
+
+      expect(body.trace).toEqual({
+        destinations: {
+          local: `/traces/${workflowId}.json`,
+          remote: `https://b.s3.eu-central-1.amazonaws.com/${workflowId}/${body.runId}`,
+        },
+      })
+    })
+  })
+}
+
+/** To where its first workflow task was completed; the new run's id. */
+async function reset({ client }: Stage, workflowId: string): Promise<string> {
+  const { runId } = await client.connection.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId },
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: 4 as never,
+  })
+  return runId
+}

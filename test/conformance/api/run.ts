@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { rule } from '../../support/rules.ts'
+import { anId, type Stage, untilStatus } from './stage.ts'
+
+/** POST /workflow/run, from the request's side. */
+export function run(stage: () => Stage): void {
+  describe('run', () => {
+    rule('run.blocks-until-end', async () => {
+      const sentAt = performance.now()
+
+      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 500 } })
+
+      expect([status, body.status, body.output]).toEqual([200, 'completed', 'slept'])
+      expect(performance.now() - sentAt).toBeGreaterThan(500)
+    })
+
+    rule('run.workflowName-is-required', async () => {
+      const missing = await stage().open.call('POST', '/workflow/run', { input: null })
+      const empty = await stage().open.call('POST', '/workflow/run', { workflowName: '', input: null })
+
+      expect([missing.status, missing.body.error, missing.body.issues]).toEqual([
+        400,
+        'ValidationError',
+        [{ path: '/workflowName', message: 'is required' }],
+      ])
+      expect([empty.status, empty.body.issues[0].path]).toEqual([400, '/workflowName'])
+    })
+
+    rule('run.input-is-required', async () => {
+      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo' })
+
+      expect([status, body.error, body.issues]).toEqual([400, 'ValidationError', [{ path: '/input', message: 'is required' }]])
+    })
+
+    rule('run.input-is-any-json', async () => {
+      const inputs = [null, '', 'text', 0, -1.5, true, [], [1, [2]], {}, { a: { b: [null] }, ä: '🚪' }]
+
+      const answers = await Promise.all(inputs.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })))
+
+      expect(answers.map(({ body }) => body.output)).toEqual(inputs)
+      expect(answers.map(({ body }) => body.input)).toEqual(inputs)
+    })
+
+    rule('run.workflowId-is-used', async () => {
+      const workflowId = anId()
+
+      const { body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, workflowId })
+
+      expect([body.workflowId, body.output.workflowId]).toEqual([workflowId, workflowId])
+      expect(body.output.runId).toBe(body.runId)
+    })
+
+    rule('run.workflowId-is-unique', async () => {
+      const { open } = stage()
+      const workflowId = anId()
+      const first = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId })
+
+      const second = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: null, workflowId })
+
+      expect([second.status, second.body]).toEqual([
+        409,
+        expect.objectContaining({ error: 'WorkflowAlreadyStartedError', workflowId, runId: first.body.runId, source: 'engine' }),
+      ])
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    test('run: a workflowId whose run is closed can be used again', async () => {
+      const workflowId = anId()
+      const request = { workflowName: 'echo', input: 1, workflowId }
+
+      const first = await stage().open.call('POST', '/workflow/run', request)
+      const second = await stage().open.call('POST', '/workflow/run', request)
+
+      expect([first.status, second.status]).toEqual([200, 200])
+      expect(second.body.runId).not.toBe(first.body.runId)
+    })
+
+    test('run: generated ids are safe in a URL and sort by time', async () => {
+      const ids: string[] = []
+      for (let nth = 0; nth < 3; nth++) {
+        ids.push((await stage().open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId)
+      }
+
+      expect(ids.every((id) => /^[\w.~-]+$/.test(id))).toBe(true)
+      expect(ids.toSorted()).toEqual(ids)
+    })
+
+    rule('run.default-catalog', async () => {
+      const { body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null })
+
+      expect(body.output.taskQueue).toBe(stage().catalog)
+    })
+
+    rule('run.catalog-routes', async () => {
+      const { open, plain } = stage()
+
+      const { body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, catalog: plain })
+
+      expect(body.output.taskQueue).toBe(plain)
+      expect(headers.has('Deprecation')).toBe(false)
+    })
+
+    rule('run.taskQueue-is-a-deprecated-alias', async () => {
+      const { open, plain } = stage()
+
+      const { body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, taskQueue: plain })
+
+      expect(body.output.taskQueue).toBe(plain)
+      expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
+      expect(headers.get('Link')).toMatch(/rel="deprecation"/)
+    })
+
+    rule('run.catalog-wins-over-taskQueue', async () => {
+      const { open, plain, catalog } = stage()
+
+      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, catalog, taskQueue: plain })
+
+      expect(body.output.taskQueue).toBe(catalog)
+    })
+
+    rule('run.timeout-bounds-the-wait', async () => {
+      const { open } = stage()
+      const workflowId = anId()
+
+      const answer = await open.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: 300 })
+
+      expect([answer.status, answer.body]).toEqual([
+        408,
+        expect.objectContaining({ error: 'WorkflowExecutionTimedOutError', workflowId, workflowStatus: 'running', source: 'gateway' }),
+      ])
+      expect([answer.headers.get('Location'), answer.headers.has('Retry-After')]).toEqual([`/workflow/${workflowId}/result`, false])
+      const goesOn = await open.call('GET', `/workflow/${workflowId}/runs/${answer.body.runId}/status`)
+      expect(goesOn.body.status).toBe('running')
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    rule(
+      'run.timeout-defaults-to-30s',
+      async () => {
+        const sentAt = performance.now()
+
+        const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null })
+
+        expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
+        expect(Math.round((performance.now() - sentAt) / 1000)).toBe(30)
+        await stage().open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      },
+      60_000,
+    )
+
+    test('run: the timeout may be a duration with its unit', async () => {
+      const { open } = stage()
+      const sentAt = performance.now()
+
+      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '0.2s' })
+
+      expect(status).toBe(408)
+      expect(performance.now() - sentAt).toBeLessThan(10_000)
+      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+    })
+
+    test('run: numbers leave as exactly as they came, in both directions', async () => {
+      const sent = '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
+
+      const given = await stage().open.call('POST', '/workflow/run', sent)
+      const made = await stage().open.call('POST', '/workflow/run', { workflowName: 'hugeNumbers', input: null })
+
+      expect(given.text).toContain('"input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}')
+      expect(made.text).toContain('"output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}')
+    })
+
+    test('run: a key called __proto__ is a key like any other', async () => {
+      const { text } = await stage().open.call('POST', '/workflow/run', '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}')
+
+      expect(text).toContain('"input":{"__proto__":{"a":1},"b":2},"output":{"__proto__":{"a":1},"b":2}')
+    })
+
+    test('run: an alias runs the workflow it stands for', async () => {
+      const { open } = stage()
+
+      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'parrot', input: 'hi' })
+      const { body: status } = await open.call('GET', `/workflow/${body.workflowId}/status`)
+
+      expect([body.output, status.workflowName]).toEqual(['hi', 'echo'])
+    })
+
+    test('run: many at once each get their own answer', async () => {
+      const numbers = Array.from({ length: 40 }, (_, number) => number)
+
+      const answers = await Promise.all(numbers.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })))
+
+      expect(answers.map(({ body }) => body.output)).toEqual(numbers)
+      expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(40)
+    })
+
+    test('run: a client that goes away leaves the workflow alone', async () => {
+      const { open } = stage()
+      const workflowId = anId()
+      const client = new AbortController()
+
+      const answer = open.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId }, {}, client.signal)
+      const gone = expect(answer).rejects.toThrow(/abort/i)
+      await untilStatus(stage(), workflowId, 'running', { events: 4 })
+      client.abort()
+      await gone
+
+      await open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'still here' })
+      await untilStatus(stage(), workflowId, 'completed')
+      expect((await open.call('GET', `/workflow/${workflowId}/result`)).body.output).toEqual(['still here'])
+    })
+
+    test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
+      const { open, plain } = stage()
+
+      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 }, catalog: plain })
+
+      expect([status, body.status, body.input, body.output]).toEqual([200, 'completed', { a: 1 }, { a: 1 }])
+    })
+
+    test('run: follows continue-as-new, and speaks of the last run alone', async () => {
+      const { open } = stage()
+
+      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 3 } })
+
+      expect([body.status, body.input, body.output]).toEqual(['completed', { links: 3, link: 3 }, { links: 3, link: 3 }])
+      const { body: last } = await open.call('GET', `/workflow/${body.workflowId}/status`)
+      expect(last.runId).toBe(body.runId)
+    })
+
+    test('run: out of time in the middle of a chain, it names the run it had come to', async () => {
+      const { open } = stage()
+      const workflowId = anId()
+
+      const running = open.call('POST', '/workflow/run', { workflowName: 'chainOnSignal', input: 1, workflowId, timeout: 3000 })
+      await untilStatus(stage(), workflowId, 'running', { events: 4 })
+      const before = await open.call('GET', `/workflow/${workflowId}/status`)
+      await open.call('POST', `/workflow/${workflowId}/signal/next`)
+      await untilStatus(stage(), workflowId, 'continued', { runId: before.body.runId })
+      const { status, body } = await running
+
+      const { body: now } = await open.call('GET', `/workflow/${workflowId}/status`)
+      expect([status, body.runId]).toEqual([408, now.runId])
+      expect(body.runId).not.toBe(before.body.runId)
+      await open.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+  })
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { rule } from '../../support/rules.ts'
+import { anId, type Stage, untilStatus } from './stage.ts'
+
+/** POST /workflow/start. */
+export function start(stage: () => Stage): void {
+  describe('start', () => {
+    rule('start.returns-the-id-at-once', async () => {
+      const { open } = stage()
+
+      const { status, body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+
+      expect([status, body]).toEqual([200, { workflowId: expect.any(String), runId: expect.any(String), status: 'running' }])
+      expect(headers.get('Location')).toBe(`/workflow/${body.workflowId}/result`)
+      await open.call('POST', `/workflow/${body.workflowId}/signal/finish`, { payload: 'later' })
+      await untilStatus(stage(), body.workflowId, 'completed')
+      expect((await open.call('GET', `/workflow/${body.workflowId}/result`)).body.output).toEqual(['later'])
+    })
+
+    rule('start.takes-name-and-input', async () => {
+      const { open } = stage()
+
+      const started = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: { a: 1 } })
+      const nameless = await open.call('POST', '/workflow/start', { input: { a: 1 } })
+
+      await untilStatus(stage(), started.body.workflowId, 'completed')
+      expect((await open.call('GET', `/workflow/${started.body.workflowId}/result`)).body.input).toEqual({ a: 1 })
+      expect([nameless.status, nameless.body.error]).toEqual([400, 'ValidationError'])
+    })
+
+    test('start: catalog goes before taskQueue, whose use is told to be deprecated', async () => {
+      const { open, catalog, plain } = stage()
+
+      const { body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: 1, catalog, taskQueue: plain })
+
+      expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
+      expect((await open.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
+    })
+
+    test('start: an id in use is refused with the run that has it', async () => {
+      const { open } = stage()
+      const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
+
+      const first = await open.call('POST', '/workflow/start', request)
+      const second = await open.call('POST', '/workflow/start', request)
+
+      expect([second.status, second.body.error, second.body.runId]).toEqual([409, 'WorkflowAlreadyStartedError', first.body.runId])
+      await open.call('POST', `/workflow/${request.workflowId}/terminate`)
+    })
+
+    test('start: of twenty starts with one id exactly one succeeds', async () => {
+      const { open } = stage()
+      const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
+
+      const answers = await Promise.all(Array.from({ length: 20 }, () => open.call('POST', '/workflow/start', request)))
+
+      const [started] = answers.filter(({ status }) => status === 200)
+      const refused = answers.filter(({ status }) => status === 409)
+      expect([refused.length, new Set(refused.map(({ body }) => body.runId))]).toEqual([19, new Set([started?.body.runId])])
+      await open.call('POST', `/workflow/${request.workflowId}/terminate`)
+    })
+
+    test('start: checks the timeout that it has no use for', async () => {
+      const { open } = stage()
+
+      const right = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: '30s' })
+      const wrong = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: -1 })
+
+      expect([right.status, wrong.status, wrong.body.issues[0].path]).toEqual([200, 400, '/timeout'])
+    })
+
+    test('start: ids may hold slashes, spaces, letters of any script, and 1000 bytes', async () => {
+      const { open } = stage()
+      const long = `${anId()}${'ü'.repeat(500)}`
+      const bytes = Buffer.from(long).subarray(0, 1000).toString().replace('\ufffd', 'x')
+      for (const workflowId of [`${anId()}/a b?c#d%e/🚪`, `${anId()}..`, bytes]) {
+        const { status, body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+        const path = `/workflow/${encodeURIComponent(workflowId)}`
+
+        expect([status, body.workflowId, headers.get('Location')]).toEqual([200, workflowId, `${path}/result`])
+        expect((await open.call('GET', `${path}/status`)).body.workflowId).toBe(workflowId)
+        expect((await open.call('GET', `${path}/runs/${body.runId}/status`)).body.workflowId).toBe(workflowId)
+      }
+    })
+  })
+}

@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import type * as workflows from './workflows.ts'
+
+/** Of `workflows.ts`: most entries say nothing, so that what comes in is what the test sent. */
+export const testCatalog = defineCatalog<typeof workflows>({
+  echo: { description: 'Returns what it is given.', aliases: ['parrot'] },
+  several: {},
+  nothing: {},
+  hugeNumbers: {},
+  whoAmI: {},
+  sleepFor: {
+    aliases: ['nap'],
+    input: z.object({ ms: z.number().int().min(0) }),
+    output: z.string(),
+  },
+  neverEnds: {},
+  manySteps: {},
+  everyKind: {},
+  failWithCauses: {},
+  failRetryable: {},
+  failInActivity: {},
+  failAfterRetries: {},
+  failInChild: {},
+  failCancelledUnasked: {},
+  failTask: {},
+  chain: {},
+  chainOnSignal: {},
+  catchesCancel: {},
+  cleansUp: {},
+  waitForSignal: {},
+  messages: {
+    signals: { add: { description: 'Gathers its arguments.' }, finish: {} },
+    queries: { state: { output: z.object({ gathered: z.array(z.unknown()), value: z.unknown() }) } },
+    updates: { set: { description: 'Sets the value.' }, validated: { input: z.number() } },
+  },
+  saysTrace: {},
+})
