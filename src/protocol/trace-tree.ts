@@ -1,3 +1,4 @@
+import { canonicalJson } from './canonical-json.ts'
 import type { TraceEntry, TraceError } from './trace-entry.ts'
 
 export interface TraceNode {
@@ -16,19 +17,21 @@ export interface TraceNode {
   children: TraceNode[]
 }
 
+// A node and its list are two levels of JSON, and JSON.stringify gives up at some 4000: spans nested deeper stand under the root.
+const MAX_DEPTH = 1000
+
 /**
  * The tree of what began and ended, from entries in any order and any number of copies; null when there is no root.
  *
- * What says nothing of its parent, or of one that is not there, stands under the root.
+ * What says nothing of its parent, names one that is not there, or would be its own ancestor stands under the root.
  */
 export function toTraceTree(entries: Iterable<TraceEntry>): TraceNode | null {
-  const spans = toSpans(entries)
-  const root = [...spans.values()].find((span) => span.parentId === null)
-  if (root === undefined) return null
-  for (const span of spans.values()) {
-    if (span !== root) parentOf(span, spans, root).node.children.push(span.node)
-  }
-  for (const { node } of spans.values()) node.children.sort((a, b) => a.startedAt - b.startedAt || compare(a.id, b.id))
+  const spans = new Map<string, Span>()
+  for (const [id, own] of Map.groupBy(entries, (entry) => entry.id)) spans.set(id, toSpan(own))
+  const root = rootOf(spans)
+  if (root === null) return null
+  place(spans, root)
+  for (const { node } of spans.values()) node.children.sort(byStart)
   return root.node
 }
 
@@ -37,52 +40,73 @@ interface Span {
   node: TraceNode
 }
 
-function toSpans(entries: Iterable<TraceEntry>): Map<string, Span> {
-  const spans = new Map<string, Span>()
-  for (const entry of entries) {
-    const span = spans.get(entry.id)
-    if (span === undefined) spans.set(entry.id, toSpan(entry))
-    else merge(span.node, entry)
-  }
-  return spans
+/** What all entries of one id say together. Where they differ the earliest wins, for attributes and the end the latest. */
+function toSpan(entries: TraceEntry[]): Span {
+  const [first, ...rest] = entries.toSorted(inOrder) as [TraceEntry, ...TraceEntry[]]
+  return rest.reduce((span, entry) => merge(span, entry), merge(emptySpan(first), first))
 }
 
-function toSpan(entry: TraceEntry): Span {
-  const { id, parentId, kind, name, at } = entry
-  const node: TraceNode = {
-    id,
-    kind,
-    name,
-    startedAt: at,
-    endedAt: null,
-    input: null,
-    output: null,
-    error: null,
-    attributes: {},
-    children: [],
+function emptySpan({ id, parentId, kind, name, at }: TraceEntry): Span {
+  return {
+    parentId,
+    node: { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] },
   }
-  merge(node, entry)
-  return { parentId, node }
 }
 
-function merge(node: TraceNode, { phase, at, input, output, error, attributes }: TraceEntry): void {
-  node.startedAt = Math.min(node.startedAt, at)
-  if (phase === 'ended') node.endedAt = Math.max(node.endedAt ?? at, at)
-  node.input ??= input ?? null
-  node.output ??= output ?? null
-  node.error ??= error ?? null
-  Object.assign(node.attributes, attributes)
+function merge({ parentId, node }: Span, entry: TraceEntry): Span {
+  const { phase, at, input, output, error, attributes } = entry
+  return {
+    parentId: parentId ?? entry.parentId,
+    node: {
+      ...node,
+      startedAt: Math.min(node.startedAt, at),
+      endedAt: phase === 'ended' ? Math.max(node.endedAt ?? at, at) : node.endedAt,
+      input: node.input ?? input ?? null,
+      output: output ?? node.output,
+      error: error ?? node.error,
+      attributes: { ...node.attributes, ...attributes },
+    },
+  }
 }
 
-/** The nearest parent that does not lead back to the span itself. */
-function parentOf(span: Span, spans: ReadonlyMap<string, Span>, root: Span): Span {
-  const parent = span.parentId === null ? root : (spans.get(span.parentId) ?? root)
-  const seen = new Set([span])
-  for (let above: Span | undefined = parent; above !== undefined && above !== root; above = spans.get(above.parentId ?? '')) {
-    if (seen.has(above)) return root
-    seen.add(above)
+/** The run itself: a worker's clock may put what lost its parent before it. */
+function rootOf(spans: ReadonlyMap<string, Span>): Span | null {
+  const parentless = [...spans.values()].filter(({ parentId }) => parentId === null)
+  const workflows = parentless.filter(({ node }) => node.kind === 'workflow')
+  const [root = null] = (workflows.length > 0 ? workflows : parentless).sort((a, b) => byStart(a.node, b.node))
+  return root
+}
+
+/** Puts each node under its parent, in one climb towards the root for each that has no place yet. */
+function place(spans: ReadonlyMap<string, Span>, root: Span): void {
+  const above = ({ parentId }: Span) => spans.get(parentId ?? root.node.id) ?? root
+  const depths = new Map([[root, 0]])
+  for (const span of spans.values()) {
+    const climb = new Set<Span>()
+    let top = span
+    while (!depths.has(top) && !climb.has(top)) {
+      climb.add(top)
+      top = above(top)
+    }
+    // A climb that meets itself has gone round a cycle, from `top` to its end.
+    let inCycle = climb.has(top)
+    for (const next of [...climb].reverse()) {
+      const depth = inCycle ? MAX_DEPTH : (depths.get(above(next)) ?? 0)
+      const parent = depth < MAX_DEPTH ? above(next) : root
+      parent.node.children.push(next.node)
+      depths.set(next, (depths.get(parent) ?? 0) + 1)
+      if (next === top) inCycle = false
+    }
   }
-  return parent
+}
+
+function byStart(a: TraceNode, b: TraceNode): number {
+  return a.startedAt - b.startedAt || compare(a.id, b.id)
+}
+
+/** One order for all permutations: began before ended, then by time; only what is equal in both has its whole text compared. */
+function inOrder(a: TraceEntry, b: TraceEntry): number {
+  return compare(a.phase, b.phase) || a.at - b.at || compare(canonicalJson(a), canonicalJson(b))
 }
 
 function compare(a: string, b: string): number {
