@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { catalogWorkflowId, parseCatalogMemo, parseCatalogWorkflows } from '../../../src/protocol/catalog.ts'
+
+function memo(fields: Record<string, unknown>): Map<string, unknown> {
+  return new Map(Object.entries(fields))
+}
+
+test('catalogWorkflowId: is the id that a catalog is parked under', () => {
+  expect(catalogWorkflowId('orders')).toBe('$catalog:orders')
+})
+
+test('parseCatalogWorkflows: fills absent keys with null and absent lists with nothing', () => {
+  expect(parseCatalogWorkflows({ workflows: [{ name: 'greet' }] })).toEqual([
+    { name: 'greet', description: null, inputSchema: null, outputSchema: null, aliases: [], signals: [], queries: [], updates: [] },
+  ])
+})
+
+test('parseCatalogWorkflows: null is absent', () => {
+  const entry = { name: 'greet', description: null, inputSchema: null, aliases: null, signals: null }
+
+  expect(parseCatalogWorkflows({ workflows: [entry] })).toMatchObject([{ description: null, inputSchema: null, aliases: [], signals: [] }])
+})
+
+test('parseCatalogWorkflows: keeps schemas to the letter, boolean ones too', () => {
+  const inputSchema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"x-own":[1,null]}')
+
+  const workflows = parseCatalogWorkflows({ workflows: [{ name: 'greet', inputSchema, outputSchema: false }] })
+
+  expect(JSON.stringify(workflows?.[0]?.inputSchema)).toBe(JSON.stringify(inputSchema))
+  expect(workflows?.[0]?.outputSchema).toBe(false)
+})
+
+test('parseCatalogWorkflows: reads handlers like workflows', () => {
+  const signals = [{ name: 'approve', description: 'Approves', inputSchema: { type: 'object' } }]
+
+  expect(parseCatalogWorkflows({ workflows: [{ name: 'order', signals }] })?.[0]?.signals).toEqual([
+    { name: 'approve', description: 'Approves', inputSchema: { type: 'object' }, outputSchema: null },
+  ])
+})
+
+test('parseCatalogWorkflows: ignores keys that it does not know', () => {
+  expect(parseCatalogWorkflows({ workflows: [], version: 9 })).toEqual([])
+})
+
+test('parseCatalogWorkflows: what is no definition is none', () => {
+  const entries = [null, {}, { name: 7 }, ...[{ inputSchema: 'text' }, { inputSchema: [] }, { aliases: [7] }, { signals: [{}] }].map(named)]
+  const definitions = [null, undefined, 'text', [], {}, { workflows: {} }, ...entries.map((entry) => ({ workflows: [entry] }))]
+
+  for (const definition of definitions) expect(parseCatalogWorkflows(definition), JSON.stringify(definition)).toBeNull()
+})
+
+test('parseCatalogMemo: reads names, hash and traces', () => {
+  const traces = { remote: 'https://b/{rootRunId}' }
+
+  expect(parseCatalogMemo(memo({ workflowNames: { greet: 'greet', hello: 'greet' }, hash: 'abc', traces }))).toEqual({
+    workflowNames: new Map([
+      ['greet', 'greet'],
+      ['hello', 'greet'],
+    ]),
+    hash: 'abc',
+    traces,
+  })
+})
+
+test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
+  const unknown = { workflowNames: new Map(), hash: null, traces: null }
+
+  expect(parseCatalogMemo(memo({ workflowNames: {} }))).toEqual(unknown)
+  expect(parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 } }))).toEqual(unknown)
+  expect(parseCatalogMemo(memo({ workflowNames: {}, traces: true }))).toEqual(unknown)
+})
+
+test('parseCatalogMemo: traces can be nowhere, which is not unknown', () => {
+  expect(parseCatalogMemo(memo({ workflowNames: {}, traces: false }))?.traces).toBe(false)
+})
+
+test('parseCatalogMemo: leaves out names that lead to no name', () => {
+  expect(parseCatalogMemo(memo({ workflowNames: { a: 'a', b: 7, c: null } }))?.workflowNames).toEqual(new Map([['a', 'a']]))
+})
+
+test('parseCatalogMemo: names of Object.prototype are names only when they are published', () => {
+  const published = parseCatalogMemo(memo({ workflowNames: JSON.parse('{"__proto__":"greet"}') }))
+
+  expect(published?.workflowNames.get('__proto__')).toBe('greet')
+  expect(published?.workflowNames.get('toString')).toBeUndefined()
+})
+
+test('parseCatalogMemo: without names it is no catalog', () => {
+  const memos = [undefined, null, 'text', [['a', 'a']], 7].map((workflowNames) => memo({ workflowNames }))
+
+  expect([new Map(), ...memos].map(parseCatalogMemo)).toEqual([null, null, null, null, null, null])
+})
+
+test('parseCatalogWorkflows and parseCatalogMemo: never throw, whatever workers write', () => {
+  fc.assert(
+    fc.property(fc.anything(), (anything) => {
+      parseCatalogWorkflows(anything)
+      parseCatalogWorkflows({ workflows: [{ name: 'a', inputSchema: anything, aliases: anything, signals: anything }] })
+      parseCatalogMemo(memo({ workflowNames: anything, hash: anything, traces: anything }))
+    }),
+  )
+})
+
+function named(keys: object): object {
+  return { name: 'greet', ...keys }
+}
