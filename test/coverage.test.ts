@@ -1,0 +1,81 @@
+/** What `docs/api.md` promises against what this run has seen. Runs after all others, in `npm test`. */
+import { expect, test } from 'vitest'
+import { readApiDocs } from './support/api-docs.ts'
+import { recorded } from './support/record.ts'
+
+// What a sound engine can't be brought to say: these come from a proxy before it, or from an engine that is not there.
+const ONLY_FROM_A_FAULTY_ENGINE = [
+  '404 TraceNotAvailableError', // the engine's history is always there
+  '500 InternalError', // a bug
+  '501 NotSupportedError', // it has all that we use
+  '503 EngineUnavailableError', // it is up
+]
+
+const { errors, rules } = readApiDocs()
+const answers = recorded('answers')
+
+test('errors: each row of the table was seen, from the real engine where it can say so', () => {
+  const seenAs = new Set(answers.map(({ status, error, engine }) => `${status} ${error} ${engine}`))
+  const rows = errors.map(({ status, error }) => `${status} ${error}`)
+
+  const unseen = rows.filter((row) => !seenAs.has(`${row} ${ONLY_FROM_A_FAULTY_ENGINE.includes(row) ? 'faulty' : 'real'}`))
+
+  expect(rows.length).toBeGreaterThan(25)
+  expect(unseen).toEqual([])
+})
+
+test('errors: nothing was seen that the table does not have', () => {
+  const rows = new Set(errors.map(({ status, error }) => `${status} ${error}`))
+  const seen = new Set(answers.flatMap(({ status, error }) => (error === null ? [] : [`${status} ${error}`])))
+
+  expect([...seen].filter((row) => !rows.has(row))).toEqual([])
+})
+
+test('errors: a sound engine never makes the service answer 500, 501 or 502 but for a namespace that is not there', () => {
+  const unforeseen = answers.filter(
+    ({ status, engine, error }) => engine === 'real' && status >= 500 && status <= 502 && error !== 'EngineError',
+  )
+
+  expect(unforeseen).toEqual([])
+})
+
+test('rules: each was proven', () => {
+  const proven = new Set(recorded('rules').map(({ id }) => id))
+
+  expect(rules.length).toBeGreaterThan(35)
+  expect(rules.filter((id) => !proven.has(id))).toEqual([])
+})
+
+test('rules: each that was proven is in the document', () => {
+  const known = new Set(rules)
+
+  expect([...new Set(recorded('rules').map(({ id }) => id))].filter((id) => !known.has(id))).toEqual([])
+})
+
+test('routes: each was answered with success, of the latest run and of a pinned one', () => {
+  const succeeded = new Set(answers.flatMap(({ method, route, status }) => (status === 200 ? [`${method} ${route}`] : [])))
+  const ofRuns = [
+    'GET /status',
+    'GET /result',
+    'GET /trace-log',
+    'POST /signal/:name',
+    'POST /query/:name',
+    'POST /update/:name',
+    'PATCH /stop',
+    'POST /terminate',
+  ]
+  const routes = [
+    ...[
+      'GET /health',
+      'GET /ready',
+      'POST /workflow/run',
+      'POST /workflow/start',
+      'GET /workflow/catalog',
+      'GET /workflow/catalog/:catalog',
+    ],
+    ...ofRuns.map((route) => route.replace(' ', ' /workflow/:id')),
+    ...ofRuns.map((route) => route.replace(' ', ' /workflow/:id/runs/:rid')),
+  ]
+
+  expect(routes.filter((route) => !succeeded.has(route))).toEqual([])
+})

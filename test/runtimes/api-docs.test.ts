@@ -1,0 +1,126 @@
+/** The examples of `docs/api.md`, in their order, and the answers that are shown. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import * as activities from '../../examples/activities.ts'
+import { catalog } from '../../examples/catalog.ts'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type Example, readApiDocs, type ShownAnswer } from '../support/api-docs.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+// The engine is shared: elsewhere these ids would be somebody else's.
+const IDS = /\border-\d+/g
+
+// What `npm run dev` calls it.
+const SHOWN_CATALOG = 'examples'
+
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const WAITED = /after \d+ ms/
+const YEAR_2000_MS = 946_684_800_000
+
+let service: Served
+let api: Api
+let worker: TestWorker
+
+beforeAll(async () => {
+  service = serve()
+  api = makeApi({ fetch: service.fetch })
+  worker = await startWorker({
+    address: inject('engine').address,
+    taskQueue: service.catalog,
+    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
+    activities,
+    catalog,
+  })
+  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+})
+
+afterAll(async () => {
+  await worker.stop()
+  await service.close()
+})
+
+test('docs/api.md: each example is answered as the document shows', async () => {
+  const { examples } = readApiDocs()
+  const names = namesOf(service.catalog)
+
+  for (const example of examples) await tryOut(example, names)
+
+  expect(examples.length).toBeGreaterThan(20)
+}, 60_000)
+
+async function tryOut(example: Example, names: Names): Promise<void> {
+  const where = `docs/api.md:${example.line}`
+  const ask = async () => {
+    const body = example.body === null ? undefined : names.ours(example.body)
+    const answer = await api.call(example.method, names.ours(example.path), body, example.headers)
+    if (example.answer === null) expect(answer.status, where).toBe(200)
+    else expect(names.asShown(toShown(answer, example.answer), example.answer), where).toEqual(example.answer)
+    names.keep()
+    return true
+  }
+  // What changes nothing may be asked until the workflow has come as far as the document says.
+  if (example.method === 'GET' || example.path.includes('/query/')) await until(`${where} is answered as shown`, ask)
+  else await ask()
+}
+
+/** As much of an answer as the document shows: not every header. */
+function toShown({ status, headers, body }: Answer, shown: ShownAnswer): ShownAnswer {
+  const names = Object.keys(shown.headers)
+  return { status, headers: Object.fromEntries(names.map((name) => [name, headers.get(name) ?? ''])), body }
+}
+
+interface Names {
+  /** The document's text with our ids. */
+  ours(text: string): string
+  /** Our value with what the document shows in place of what differs from run to run. */
+  asShown(value: unknown, shown: unknown): unknown
+  /** Ids of the last `asShown` are known from now on. */
+  keep(): void
+}
+
+/** The document's ids and ours, each known by the other once an answer has shown it. */
+function namesOf(catalog: string): Names {
+  const suffix = crypto.randomUUID().slice(0, 8)
+  let known = new Map<string, string>()
+  let draft = known
+
+  function asShown(value: unknown, shown: unknown): unknown {
+    if (typeof value === 'string' && typeof shown === 'string') return textAsShown(value, shown)
+    if (typeof value === 'number' && typeof shown === 'number') return value > YEAR_2000_MS && shown > YEAR_2000_MS ? shown : value
+    if (Array.isArray(value)) return value.map((item, at) => asShown(item, Array.isArray(shown) ? shown[at] : undefined))
+    if (!isRecord(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asShown(item, isRecord(shown) ? shown[key] : undefined)]))
+  }
+
+  function textAsShown(value: string, shown: string): string {
+    if (INSTANT.test(value) && INSTANT.test(shown)) return shown
+    const shownIds = shown.match(UUID) ?? []
+    const waited = WAITED.exec(shown)?.[0] ?? ''
+    const text = value.replaceAll(`-${suffix}`, '').replaceAll(catalog, SHOWN_CATALOG).replace(WAITED, waited)
+    return text.replace(UUID, (id) => {
+      const shownId = shownIds.shift()
+      if (shownId === undefined) return id
+      const before = draft.get(shownId)
+      draft.set(shownId, before ?? id)
+      // One id in the document that stands for two of ours is a fault of the document.
+      return before === undefined || before === id ? shownId : id
+    })
+  }
+
+  return {
+    ours: (text) => text.replace(IDS, (id) => `${id}-${suffix}`).replace(UUID, (id) => known.get(id) ?? id),
+    asShown(value, shown) {
+      draft = new Map(known)
+      return asShown(value, shown)
+    },
+    keep() {
+      known = draft
+    },
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
