@@ -1,0 +1,165 @@
+/** What the documents say of this repository is there. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { makeApi } from './http/api.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...markdownIn('docs')]
+
+test('docs: each relative link leads to a file, and to a heading of it', () => {
+  const broken = pages.flatMap((page) =>
+    linksOf(page)
+      .filter((link) => !leadsSomewhere(page, link))
+      .map((link) => `${page}: ${link}`),
+  )
+
+  expect(linksOf('README.md')).toContain('docs/operating.md')
+  expect(broken).toEqual([])
+})
+
+test('docs: each path they cite exists', () => {
+  const cited = pages.flatMap((page) => pathsIn(page).map((path) => ({ page, path })))
+
+  expect(cited.map(({ path }) => path)).toContain('src/domain/workflows.ts')
+  expect(cited.filter(({ path }) => !isThere(path))).toEqual([])
+})
+
+test('docs: each npm script they name is one', () => {
+  const { scripts } = JSON.parse(textOf('package.json'))
+  const named = pages.flatMap((page) => [...textOf(page).matchAll(/\bnpm (?:run )?((?<=run )[\w:-]+|start|test)/g)])
+
+  expect(named.map(([, name]) => name)).toContain('dev')
+  expect(named.filter(([, name = '']) => scripts[name] === undefined)).toEqual([])
+})
+
+test('docs: AGENTS.md has at most 80 lines', () => {
+  expect(textOf('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+})
+
+test('docs: the pages of docs/decisions are numbered without a gap, and each says question, answer, why and loss', () => {
+  const decisions = markdownIn('docs/decisions')
+  const incomplete = decisions.filter((page) => {
+    const parts = [...textOf(page).matchAll(/^\*\*(.+?)\.\*\*/gm)].map(([, part]) => part)
+    return parts.join() !== 'Question,Answer,Why,What we gave up'
+  })
+
+  expect(decisions.map((page) => Number(posix.basename(page).slice(0, 3)))).toEqual(decisions.map((_, index) => index + 1))
+  expect(incomplete).toEqual([])
+})
+
+test('README.md: its worker is the one of examples/, shortened', () => {
+  const files = snippets('README.md')
+
+  expect([...files.keys()]).toEqual(['workflows.ts', 'catalog.ts', 'worker.ts'])
+  for (const [name, lines] of files)
+    expect(notIn(codeOf(`examples/${name}`), lines), `lines that examples/${name} has not, in this order`).toEqual([])
+  expect(files.get('worker.ts')).toEqual(codeOf('examples/worker.ts'))
+})
+
+test('README.md: each endpoint in its table is a route', async () => {
+  const { call } = makeApi()
+  const rows = [...textOf('README.md').matchAll(/^\| (GET|POST|PATCH) \| \[`(\/[^`]+)`\]/gm)]
+  const answers = await Promise.all(
+    rows.map(async ([, method = '', path = '']) => {
+      const { status } = await call(method, path.replaceAll(/:\w+/g, 'x'))
+      return { method, path, status }
+    }),
+  )
+
+  expect(rows.length).toBe(14)
+  expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([])
+})
+
+test('README.md: the variables have the defaults that docs/operating.md says', () => {
+  const documented = defaultsIn('docs/operating.md')
+  const shown = defaultsIn('README.md')
+
+  expect(shown.size).toBeGreaterThan(5)
+  for (const [name, value] of shown) expect([name, value]).toEqual([name, documented.get(name)])
+})
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .toSorted()
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** Without blocks of code: what stands there is no link and no heading. */
+function proseOf(page: string): string {
+  return textOf(page).replaceAll(/^```[^\n]*\n.*?^```$/gms, '')
+}
+
+function linksOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [file = '', anchor] = link.split('#')
+  const target = file === '' ? page : posix.join(posix.dirname(page), file)
+  return isThere(target) && (anchor === undefined || anchorsOf(target).has(anchor))
+}
+
+/** As the usual viewers of Markdown make them. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...proseOf(page).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/g, '-'),
+    ),
+  )
+}
+
+function pathsIn(page: string): string[] {
+  return [...proseOf(page).matchAll(/`((?:src|test|docs|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+}
+
+function isThere(path: string): boolean {
+  return existsSync(join(ROOT, path))
+}
+
+/** The blocks of code that say in their first line which file they are. */
+function snippets(page: string): Map<string, string[]> {
+  const blocks = textOf(page).matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms)
+  return new Map([...blocks].map(([, name = '', code = '']) => [name, linesOf(code)]))
+}
+
+/** An example as it stands in its users' projects, without comments. */
+function codeOf(path: string): string[] {
+  return linesOf(textOf(path).replaceAll("'../src/worker/index.ts'", "'portico/worker'")).filter((line) => !line.startsWith('//'))
+}
+
+function linesOf(code: string): string[] {
+  return code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+/** The wanted lines that do not come, one after the other, in `lines`. */
+function notIn(lines: string[], wanted: string[]): string[] {
+  let at = 0
+  return wanted.filter((line) => {
+    const found = lines.indexOf(line, at)
+    if (found !== -1) at = found + 1
+    return found === -1
+  })
+}
+
+/** Second column of the tables of variables. */
+function defaultsIn(page: string): Map<string, string> {
+  return new Map(
+    [...textOf(page).matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
+}
