@@ -16,6 +16,8 @@ import { start } from './api/start.ts'
 export function describeApi(runtime: string, serve: Serve): void {
   describe.concurrent(`API on ${runtime}`, () => {
     const stage = setStage(serve)
+    // Two of these take 30 s: they begin first.
+    limits(stage)
     run(stage)
     runEnds(stage)
     start(stage)
@@ -25,7 +27,6 @@ export function describeApi(runtime: string, serve: Serve): void {
     catalogs(stage)
     common(stage)
     badInput(stage)
-    limits(stage)
     faults(stage, serve)
   })
 }

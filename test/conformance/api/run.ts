@@ -142,7 +142,8 @@ export function run(stage: () => Stage): void {
         const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null })
 
         expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
-        expect(Math.round((performance.now() - sentAt) / 1000)).toBe(30)
+        expect(performance.now() - sentAt).toBeGreaterThan(29_900)
+        expect(performance.now() - sentAt).toBeLessThan(35_000)
         await stage().open.call('POST', `/workflow/${body.workflowId}/terminate`)
       },
       60_000,
@@ -231,7 +232,7 @@ export function run(stage: () => Stage): void {
       const { open } = stage()
       const workflowId = anId()
 
-      const running = open.call('POST', '/workflow/run', { workflowName: 'chainOnSignal', input: 1, workflowId, timeout: 3000 })
+      const running = open.call('POST', '/workflow/run', { workflowName: 'chainOnSignal', input: 1, workflowId, timeout: 5000 })
       await untilStatus(stage(), workflowId, 'running', { events: 4 })
       const before = await open.call('GET', `/workflow/${workflowId}/status`)
       await open.call('POST', `/workflow/${workflowId}/signal/next`)

@@ -130,8 +130,9 @@ export async function untilStatus(
   { runId, events = 0 }: { runId?: string; events?: number } = {},
 ): Promise<void> {
   const word = status.replaceAll('_', '').replace('canceled', 'cancelled').replace('continued', 'continuedasnew')
-  await until(`workflow ${workflowId} is ${status}`, async () => {
+  const isSo = async () => {
     const run = await client.workflow.getHandle(workflowId, runId).describe()
     return run.status.name.replaceAll('_', '').toLowerCase() === word && run.historyLength >= events
-  })
+  }
+  await until(`workflow ${workflowId} is ${status}`, isSo, { timeoutMs: 25_000 })
 }
