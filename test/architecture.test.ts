@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'engine/': row('engine/ domain/ protocol/', '@temporalio/proto @temporalio/common'),
   'engine/transport/grpc.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common @temporalio/client'),
-  'engine/transport/http-api.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common protobufjs protobufjs/'),
+  'engine/transport/http-messages.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common protobufjs protobufjs/'),
 
   'trace/': row('trace/ domain/ protocol/ store/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises'),

@@ -122,9 +122,11 @@ function exhaustedCause(error: RpcError): number | null {
   return detail?.value ? failures.ResourceExhaustedFailure.decode(detail.value).cause : null
 }
 
-/** Three shapes: of a payload, of a memo, of the whole message. */
+/** Four shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP. */
 function isTooLarge(error: RpcError): boolean {
-  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max)/.test(error.message)
+  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max|http: request body too large)/.test(
+    error.message,
+  )
 }
 
 function tooLarge(error: RpcError, asked: Asked): ServiceError {

@@ -1,0 +1,123 @@
+import { describe, expect, inject, test } from 'vitest'
+import { createEngine } from '../../src/engine/engine.ts'
+import { httpApiTransport } from '../../src/engine/transport/http-api.ts'
+import { Code, type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
+import { call, refusal, useBench } from '../conformance/engine/bench.ts'
+import { describeFailures } from '../conformance/engine/failures.ts'
+import { describeMessages } from '../conformance/engine/messages.ts'
+import { describeRunning } from '../conformance/engine/running.ts'
+import { freePort } from '../support/ports.ts'
+
+const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
+
+describeRunning('http', overHttp)
+describeFailures('http', overHttp)
+describeMessages('http', overHttp)
+
+describe.concurrent('engine over http: what is different there', () => {
+  const bench = useBench('http-only', overHttp)
+
+  test.for(['a/b', '.', '..', '/', 'x/history'])(
+    'the id %s is refused as not supported, by every verb, and nothing is sent',
+    async (workflowId) => {
+      const { engine, taskQueue } = bench
+      const run = { workflowId, runId: crypto.randomUUID(), firstRunId: crypto.randomUUID() }
+      const message = { name: 'x', args: [] }
+
+      const refused = await Promise.all([
+        refusal(engine.start({ workflowId, workflowName: 'nothing', catalog: taskQueue, input: null }, call())),
+        refusal(engine.wait(run, call())),
+        refusal(engine.describe({ workflowId }, call())),
+        refusal(engine.read({ workflowId }, call())),
+        refusal(engine.signal(run, message, call())),
+        refusal(engine.query(run, message, call())),
+        refusal(engine.update(run, message, 'u', call())),
+        refusal(engine.cancel(run, { reason: null, pinned: true }, call())),
+        refusal(engine.terminate(run, null, call())),
+      ])
+
+      for (const { error, message } of refused) {
+        expect(error).toBe('NotSupportedError')
+        expect(message).toContain(`"${workflowId}"`)
+      }
+      await expect(
+        bench.connection.workflowService.describeWorkflowExecution({ namespace: 'default', execution: { workflowId } }),
+      ).rejects.toThrow('not found')
+    },
+  )
+
+  test('names of handlers and task queues with a slash are refused as not supported', async () => {
+    const { workflowId } = await bench.start('nothing')
+    const message = { name: 'a/b', args: [] }
+
+    const refused = await Promise.all([
+      refusal(bench.engine.signal({ workflowId }, message, call())),
+      refusal(bench.engine.query({ workflowId }, message, call())),
+      refusal(bench.engine.update({ workflowId }, message, 'u', call())),
+      refusal(bench.engine.lastPolledAt('a/b', call())),
+    ])
+
+    expect(refused.map(({ error }) => error)).toEqual(refused.map(() => 'NotSupportedError'))
+  })
+
+  test.for(['ünï ✓', 'a?b=c&d', 'a#b', '%2F', '100%', 'a:b', 'a+b;c', 'back\\slash', '...', ' '])(
+    'the id %s is carried as it is',
+    async (odd) => {
+      const workflowId = `${odd}${odd === '...' ? '' : crypto.randomUUID()}`
+      const started = await bench.start('echo', odd, workflowId)
+
+      expect(await bench.closed(started)).toMatchObject({ outcome: { output: odd } })
+      const { execution } = await describeOverGrpc(workflowId)
+      expect(execution?.workflowId).toBe(workflowId)
+    },
+  )
+
+  test('an update that takes longer than the engine holds a call is waited for', { timeout: 60_000 }, async () => {
+    const run = await bench.start('messages')
+
+    const answer = await bench.engine.update(run, { name: 'wait', args: [23_000] }, crypto.randomUUID(), call(50_000))
+
+    expect(answer).toBe('waited')
+    await bench.engine.terminate(run, null, call())
+  })
+
+  test('an engine that is not there: nothing was sent', async () => {
+    const error = await rejection(httpApiTransport({ url: `http://127.0.0.1:${await freePort()}`, apiKey: null }), 'getSystemInfo', {})
+
+    expect(error).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
+  })
+
+  test('a base URL that leads elsewhere is told as such', async () => {
+    const url = `${inject('engine').httpUrl}/elsewhere`
+
+    expect(await refusal(bench.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({ error: 'WorkflowNotFoundError' })
+    expect(await rejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({ code: 5, details: [] })
+  })
+
+  test('what is too large for one call is told as such', async () => {
+    const transport = overHttp(inject('engine'))
+    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 64 << 20, codec: null })
+
+    const refused = await refusal(
+      engine.start({ workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, input: 'x'.repeat(5 << 20) }, call()),
+    )
+
+    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'engine' })
+  })
+
+  function describeOverGrpc(workflowId: string) {
+    return bench.connection.workflowService
+      .describeWorkflowExecution({ namespace: 'default', execution: { workflowId } })
+      .then(({ workflowExecutionInfo }) => workflowExecutionInfo ?? {})
+  }
+})
+
+async function rejection<M extends Method>(transport: Transport, method: M, request: Request<M>): Promise<RpcError> {
+  const { deadlineAt, signal } = call()
+  const error = await transport.call(method, request, { deadlineAt, signal }).then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof RpcError)) throw error
+  return error
+}

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { httpApiTransport } from '../../../../src/engine/transport/http-api.ts'
+import { Code, type Method, RpcError, type Request as RpcRequest } from '../../../../src/engine/transport/transport.ts'
+
+const execution = { workflowId: 'orders-17', runId: '' }
+
+describe('what is sent', () => {
+  test('a read: a GET whose path names the run and whose query has the rest', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('getWorkflowExecutionHistory', {
+      namespace: 'default',
+      execution: { workflowId: 'a b', runId: 'r1' },
+      maximumPageSize: 7,
+      nextPageToken: new Uint8Array([251, 255]),
+      waitNewEvent: true,
+      historyEventFilterType: 2,
+    })
+
+    const { method, url, body } = sent()
+    expect([method, body]).toEqual(['GET', ''])
+    expect(new URL(url).pathname).toBe('/api/v1/namespaces/default/workflows/a%20b/history')
+    expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
+      'execution.runId': 'r1',
+      maximumPageSize: '7',
+      nextPageToken: '+/8=',
+      waitNewEvent: 'true',
+      historyEventFilterType: 'HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT',
+    })
+  })
+
+  test('a write: a POST with the whole request as JSON, bytes in base64', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('updateWorkflowExecution', {
+      namespace: 'default',
+      workflowExecution: execution,
+      request: { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [{ data: new Uint8Array([1, 2]) }] } } },
+    })
+
+    const { method, url, body } = sent()
+    expect([method, new URL(url).pathname]).toEqual(['POST', '/api/v1/namespaces/default/workflows/orders-17/update/set'])
+    expect(JSON.parse(body)).toEqual({
+      namespace: 'default',
+      workflowExecution: { workflowId: 'orders-17' },
+      request: { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [{ data: 'AQI=' }] } } },
+    })
+  })
+
+  test('the headers that decide what the engine answers, its deadline, and the key', async () => {
+    const { sent, send } = transportOver(() => Response.json({}), { apiKey: 'k3y' })
+
+    await send('getSystemInfo', {})
+
+    const { headers } = sent()
+    expect(headers.get('Accept')).toBe('application/json+no-payload-shorthand')
+    expect(headers.get('Content-Type')).toBe('application/json+no-payload-shorthand')
+    expect(headers.get('Grpc-Metadata-Supported-Features')).toBe('follows-next-run-id')
+    expect(Number(headers.get('Grpc-Timeout')?.replace(/m$/, ''))).toBeGreaterThan(900)
+    expect(headers.get('Authorization')).toBe('Bearer k3y')
+  })
+
+  test('a base URL may have a path, and a slash at its end', async () => {
+    const { sent, send } = transportOver(() => Response.json({}), { url: 'https://proxy.example/temporal/' })
+
+    await send('getSystemInfo', {})
+
+    expect(sent().url).toBe('https://proxy.example/temporal/api/v1/system-info')
+  })
+
+  test('nothing, for a caller who has gone already', async () => {
+    const { count, send } = transportOver(() => Response.json({}))
+
+    const error = await send('getSystemInfo', {}, { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(count()).toBe(0)
+  })
+})
+
+describe('what is answered', () => {
+  test('an answer has the defaults of a message from gRPC, and what is newer than our types is left out', async () => {
+    const { send } = transportOver(() =>
+      Response.json({ runId: 'r1', tomorrow: { a: 1 }, status: 'WORKFLOW_EXECUTION_STATUS_OF_TOMORROW' }),
+    )
+
+    const answer = await send('startWorkflowExecution', { namespace: 'default', workflowId: 'w' })
+
+    expect([answer.runId, answer.started, answer.firstExecutionRunId, answer.link]).toEqual(['r1', false, '', null])
+  })
+
+  test('a refusal has gRPC’s code, its text and its details', async () => {
+    const details = [
+      { '@type': 'type.googleapis.com/temporal.api.errordetails.v1.NotFoundFailure' },
+      { '@type': 'type.googleapis.com/of.tomorrow.Failure', a: 1 },
+    ]
+    const { send } = transportOver(() => Response.json({ code: 5, message: 'not here', details }, { status: 404 }))
+
+    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+
+    expect(error).toBeInstanceOf(RpcError)
+    expect(error).toMatchObject({ code: 5, message: 'not here' })
+    expect((error as RpcError).details.map(({ type_url }) => type_url)).toEqual(details.map((detail) => detail['@type']))
+  })
+
+  test.for([
+    { status: 401, code: Code.UNAUTHENTICATED },
+    { status: 403, code: Code.PERMISSION_DENIED },
+    { status: 404, code: 2 },
+    { status: 429, code: Code.UNAVAILABLE },
+    { status: 500, code: 2 },
+    { status: 502, code: Code.UNAVAILABLE },
+    { status: 503, code: Code.UNAVAILABLE },
+    { status: 504, code: Code.UNAVAILABLE },
+  ])('a page of something in between with status $status is code $code', async ({ status, code }) => {
+    const { send } = transportOver(() => new Response('<h1>proxy</h1>', { status }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code })
+  })
+
+  test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
+    const { send } = transportOver(() => new Response(text))
+
+    expect(await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason)).toMatchObject({
+      name: 'RpcError',
+      code: 2,
+    })
+  })
+
+  test('a redirect is not followed', async () => {
+    const { sent, send } = transportOver(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: 2 })
+    expect(sent().redirect).toBe('manual')
+  })
+})
+
+describe('what is not answered', () => {
+  test('by the deadline, whoever notices first', async () => {
+    const slow = transportOver(untilAborted)
+    const faster = transportOver(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
+
+    expect(await slow.send('getSystemInfo', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.DEADLINE_EXCEEDED,
+    })
+    expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.DEADLINE_EXCEEDED })
+  })
+
+  test('because the caller goes away', async () => {
+    const caller = new AbortController()
+    const { send } = transportOver((request) => {
+      const hanging = untilAborted(request)
+      caller.abort()
+      return hanging
+    })
+
+    expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.CANCELLED,
+    })
+  })
+
+  test.for([
+    ['Node', new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) })],
+    ['Bun', Object.assign(new TypeError('Unable to connect'), { code: 'ECONNREFUSED' })],
+    [
+      'Deno',
+      new TypeError('fetch failed', { cause: new Error('error sending request for url (…): client error (Connect): tcp connect error') }),
+    ],
+  ] as const)('because nobody is there, in the words of %s: it was never sent', async ([, fault]) => {
+    const { send } = transportOver(() => Promise.reject(fault))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
+  })
+
+  test('because the connection ends: it may have been sent', async () => {
+    const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
+  })
+})
+
+function untilAborted({ signal }: Request): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new Error('aborted'))
+    signal.addEventListener('abort', () => reject(new Error('aborted')))
+  })
+}
+
+interface Sent {
+  method: string
+  url: string
+  headers: Headers
+  body: string
+  redirect: string
+}
+
+function transportOver(
+  answer: (request: Request) => Response | Promise<Response>,
+  { url = 'http://engine.test', apiKey = null }: { url?: string; apiKey?: string | null } = {},
+) {
+  const all: Sent[] = []
+  const transport = httpApiTransport({
+    url,
+    apiKey,
+    async fetch(input, init) {
+      const request = new Request(input, init)
+      const { method, headers, redirect } = request
+      all.push({ method, url: request.url, headers, redirect, body: await request.clone().text() })
+      return answer(request)
+    },
+  })
+  return {
+    count: () => all.length,
+    sent() {
+      const last = all.at(-1)
+      if (last === undefined) throw new Error('nothing was sent')
+      return last
+    },
+    send: <M extends Method>(
+      method: M,
+      request: RpcRequest<M>,
+      { timeoutMs = 1000, signal = new AbortController().signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+    ) => transport.call(method, request, { deadlineAt: Date.now() + timeoutMs, signal }),
+  }
+}
