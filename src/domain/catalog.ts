@@ -55,7 +55,7 @@ export function createCatalogs({ engine, ttlMs, now = Date.now }: CatalogOptions
 
   // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
   const definitions = remember({
-    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall())),
+    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
     maxKeys: MAX_CATALOGS,
     now,
@@ -77,8 +77,14 @@ async function readForm(engine: Engine, workflowId: string, call: Call): Promise
 }
 
 function nullWhenNotFound(error: unknown): null {
-  if (error instanceof ServiceError && error.error === 'WorkflowNotFoundError') return null
-  throw error
+  return error instanceof ServiceError && error.error === 'WorkflowNotFoundError' ? null : withoutIds(error)
+}
+
+/** The ids are the catalog's own: a caller would take them for those of its run. */
+function withoutIds(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error
+  const { workflowId: _, runId: __, ...details } = error.details
+  throw new ServiceError(error.error, error.message, { cause: error.cause, details })
 }
 
 function ownCall(): Call {

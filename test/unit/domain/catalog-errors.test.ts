@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { createCatalogs } from '../../../src/domain/catalog.ts'
+import type { Engine } from '../../../src/domain/engine.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+
+const away = new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.', {
+  details: { workflowId: '$catalog:shop', runId: 'a run of the catalog', retryAfterSeconds: 1 },
+})
+
+test('catalogs: what went wrong with reading one does not name its run as the caller’s', async () => {
+  const engine = { describe: () => Promise.reject(away) } as Partial<Engine> as Engine
+  const catalogs = createCatalogs({ engine, ttlMs: 5000 })
+
+  const error = await catalogs.published('shop').catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ error: 'EngineUnavailableError', details: { retryAfterSeconds: 1 } })
+  expect(error).not.toHaveProperty('details.workflowId')
+  expect(error).not.toHaveProperty('details.runId')
+})
