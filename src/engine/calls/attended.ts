@@ -11,6 +11,7 @@ const PING_DEADLINE_MS = 1000
 export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const abort = () => controller.abort()
+  if (call.signal.aborted) abort()
   call.signal.addEventListener('abort', abort)
   let silence: RpcError | null = null
 

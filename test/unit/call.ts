@@ -1,0 +1,25 @@
+import type { Call } from '../../src/domain/call.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/errors.ts'
+
+/** A call with 5 s, noting into `notes`. */
+export function aCall(overrides: Partial<Call> = {}): Call & { notes: Record<string, unknown> } {
+  const notes: Record<string, unknown> = {}
+  return {
+    signal: new AbortController().signal,
+    deadlineAt: Date.now() + 5000,
+    requestId: 'test',
+    note: (fields) => void Object.assign(notes, fields),
+    notes,
+    ...overrides,
+  }
+}
+
+/** What the promise was refused with; fails when it was not refused, or with something that is no `ServiceError`. */
+export async function refusal(promise: Promise<unknown>): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
+  const error = await promise.then(
+    (value) => Promise.reject(new Error(`not refused, but answered ${JSON.stringify(value)}`)),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof ServiceError)) throw error
+  return { error: error.error, message: error.message, ...error.details }
+}
