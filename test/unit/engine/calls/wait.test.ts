@@ -1,0 +1,141 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { wait } from '../../../../src/engine/calls/wait.ts'
+import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createPayloads } from '../../../../src/engine/payload.ts'
+import type { Rpc } from '../../../../src/engine/rpc.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { aCall, refusal } from '../../call.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const RUN = { workflowId: 'orders-17', runId: 'r1' }
+const OPEN = {}
+const PAUSED = { history: { events: [{ workflowExecutionPausedEventAttributes: {} }] } }
+const COMPLETED = { history: { events: [{ workflowExecutionCompletedEventAttributes: {} }] } }
+
+interface Poll {
+  deadlineMs: number
+  signal: AbortSignal
+  longPoll: boolean | undefined
+  at: number
+}
+
+/** Answers polls with these in turn, with the last one for ever; `held`: until its signal aborts. */
+function wireThat(...answers: (object | Error | 'held')[]) {
+  const polls: Poll[] = []
+  const rpc = async (_method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2], options?: Parameters<Rpc>[3]) => {
+    polls.push({ deadlineMs: deadlineAt - Date.now(), signal, longPoll: options?.longPoll, at: Date.now() })
+    const answer = answers[Math.min(polls.length, answers.length) - 1]
+    if (answer === 'held') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(cancelled())))
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  const wire: Wire = { rpc: rpc as Rpc, namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) }
+  return { wire, polls }
+}
+
+function cancelled(): RpcError {
+  return new RpcError('Cancelled on client', { code: Code.CANCELLED })
+}
+
+async function settled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {}) // told to the test, which awaits it
+  await vi.runAllTimersAsync()
+  return promise
+}
+
+test('wait: answers how the run ended', async () => {
+  const { wire } = wireThat(COMPLETED)
+
+  expect(await settled(wait(wire, RUN, aCall()))).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
+})
+
+test('wait: polls with a deadline of its own, on the connection for long polls', async () => {
+  const { wire, polls } = wireThat(COMPLETED)
+
+  await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 200 })))
+
+  expect(polls).toMatchObject([{ deadlineMs: 30_000, longPoll: true }])
+})
+
+test('wait: a poll that comes back without an end is not the end, and is not repeated in a hurry', async () => {
+  const { wire, polls } = wireThat(OPEN, PAUSED, PAUSED, COMPLETED)
+  const beganAt = Date.now()
+
+  await settled(wait(wire, RUN, aCall()))
+
+  expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000, 3000])
+})
+
+test('wait: outlives an engine out of reach, too busy or silent, and tells the log', async () => {
+  const trouble = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED].map((code) => new RpcError('trouble', { code }))
+  const { wire, polls } = wireThat(...trouble, COMPLETED)
+  const call = aCall()
+
+  expect(await settled(wait(wire, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
+  expect(polls).toHaveLength(4)
+  expect(call.notes).toEqual({ waitInterrupted: 'trouble' })
+})
+
+test('wait: a refusal is final', async () => {
+  const { wire, polls } = wireThat(new RpcError('no', { code: Code.PERMISSION_DENIED }))
+
+  expect((await refusal(settled(wait(wire, RUN, aCall())))).error).toBe('EngineError')
+  expect(polls).toHaveLength(1)
+})
+
+test('wait: answers null at the deadline, and the poll that is open is cut', async () => {
+  const { wire, polls } = wireThat('held')
+  const beganAt = Date.now()
+
+  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 700 })))).toBeNull()
+  expect(Date.now() - beganAt).toBe(700)
+  expect(polls.map(({ signal }) => signal.aborted)).toEqual([true])
+})
+
+test('wait: a rest ends at the deadline too', async () => {
+  const { wire } = wireThat(OPEN)
+  const beganAt = Date.now()
+
+  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 1300 })))).toBeNull()
+  expect(Date.now() - beganAt).toBe(1300)
+})
+
+test('wait: answers null when the caller goes away, and the poll that is open is cut', async () => {
+  const { wire, polls } = wireThat('held')
+  const caller = new AbortController()
+  const waiting = wait(wire, RUN, aCall({ signal: caller.signal }))
+  await vi.advanceTimersByTimeAsync(10)
+
+  caller.abort()
+
+  expect(await waiting).toBeNull()
+  expect(polls.map(({ signal }) => signal.aborted)).toEqual([true])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('wait: asks nothing for a caller that has gone', async () => {
+  const { wire, polls } = wireThat(COMPLETED)
+
+  expect(await wait(wire, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
+  expect(polls).toEqual([])
+})
+
+test('wait: leaves no listener on the caller’s signal and no timer', async () => {
+  const { signal } = new AbortController()
+
+  for (let times = 0; times < 20; times++) {
+    const { wire } = wireThat(OPEN, new RpcError('down', { code: Code.UNAVAILABLE }), COMPLETED)
+    await settled(wait(wire, RUN, aCall({ signal })))
+  }
+
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,100 @@
+import { expect, test, vi } from 'vitest'
+import { remoteCodec } from '../../../src/engine/codec.ts'
+import { createPayloads, type Payload } from '../../../src/engine/payload.ts'
+import { refusal } from '../call.ts'
+
+const PAYLOAD: Payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('1') }
+const AS_JSON = { metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'MQ==' }
+
+function codecThat(answer: (request: Request) => Response | Promise<Response>) {
+  const requests: Request[] = []
+  const codec = remoteCodec({
+    endpoint: 'http://codec.test/v1/',
+    namespace: 'orders',
+    fetch: async (input, init) => {
+      const request = new Request(input, init)
+      requests.push(request.clone())
+      return answer(request)
+    },
+  })
+  return { codec, requests }
+}
+
+test('remoteCodec: asks as Temporal’s own tools do', async () => {
+  const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
+
+  await codec.encode([PAYLOAD])
+
+  const [request] = requests
+  expect([request?.method, request?.url]).toEqual(['POST', 'http://codec.test/v1/encode'])
+  expect([request?.headers.get('content-type'), request?.headers.get('x-namespace')]).toEqual(['application/json', 'orders'])
+  expect(await request?.json()).toEqual({ payloads: [AS_JSON] })
+})
+
+test('remoteCodec: decodes at its other place', async () => {
+  const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
+
+  const [payload] = await codec.decode([PAYLOAD])
+
+  expect(requests[0]?.url).toBe('http://codec.test/v1/decode')
+  expect(payload).toEqual({ metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) }, data: new Uint8Array(Buffer.from('1')) })
+})
+
+test('remoteCodec: what it encoded is what the engine gets, and what it decoded is what callers see', async () => {
+  const encrypted = { metadata: { encoding: btoa('binary/encrypted') }, data: btoa('secret') }
+  const { codec } = codecThat((request) => Response.json({ payloads: [request.url.endsWith('encode') ? encrypted : AS_JSON] }))
+  const payloads = createPayloads({ codec, maxBytes: 1000 })
+
+  const encoded = await payloads.encode([1])
+
+  expect(Buffer.from(encoded?.payloads?.[0]?.data ?? []).toString()).toBe('secret')
+  expect(await payloads.decode(encoded?.payloads)).toEqual([1])
+})
+
+test('remoteCodec: a payload without data or metadata is an empty one', async () => {
+  const { codec } = codecThat(() => Response.json({ payloads: [{}] }))
+
+  expect(await codec.decode([{}])).toEqual([{ metadata: {}, data: new Uint8Array() }])
+})
+
+test('remoteCodec: follows no redirect', async () => {
+  const { codec, requests } = codecThat(() => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }))
+
+  expect((await refusal(codec.decode([PAYLOAD]))).error).toBe('EngineError')
+  expect(requests.map(({ redirect }) => redirect)).not.toContain('follow')
+})
+
+test('remoteCodec: does not wait for ever', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort())
+  const silent = ({ signal }: Request) =>
+    new Promise<Response>((_, reject) => {
+      if (signal.aborted) reject(signal.reason)
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+
+  expect((await refusal(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('EngineError')
+})
+
+test('remoteCodec: whatever goes wrong is EngineError, without a word of where the codec is', async () => {
+  const answers = [
+    () => Promise.reject(new TypeError('connect ECONNREFUSED codec.test')),
+    () => new Response('no', { status: 500 }),
+    () => new Response('no JSON'),
+    () => Response.json(null),
+    () => Response.json({}),
+    () => Response.json({ payloads: [] }),
+    () => Response.json({ payloads: [AS_JSON, AS_JSON] }),
+    () => Response.json({ payloads: [null] }),
+    () => Response.json({ payloads: [{ data: 'not base64!' }] }),
+  ]
+
+  const refusals = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
+
+  expect(refusals).toEqual(answers.map(() => ({ error: 'EngineError', message: 'The payload codec failed.' })))
+})
+
+test('remoteCodec: the log is told which variable to look at', async () => {
+  const { codec } = codecThat(() => new Response('no', { status: 500 }))
+
+  await expect(codec.encode([PAYLOAD])).rejects.toMatchObject({ cause: { message: 'look at ENGINE_CODEC_ENDPOINT' } })
+})

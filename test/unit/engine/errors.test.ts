@@ -1,0 +1,219 @@
+import proto, { type google } from '@temporalio/proto'
+import { describe, expect, test } from 'vitest'
+import type { ErrorFacts } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { type Asked, isGoneOrClosed, isQueryFailure, isTransient, toServiceError } from '../../../src/engine/errors.ts'
+import { Code, RpcError } from '../../../src/engine/transport/transport.ts'
+
+const { ResourceExhaustedFailure, WorkflowExecutionAlreadyStartedFailure } = proto.temporal.api.errordetails.v1
+const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
+
+const READ: Asked = { kind: 'read', facts: { workflowId: 'orders-17' } }
+const WRITE: Asked = { kind: 'write', facts: { workflowId: 'orders-17' } }
+
+function detail(name: string, value: Uint8Array = new Uint8Array()): google.protobuf.IAny {
+  return { type_url: `type.googleapis.com/temporal.api.errordetails.v1.${name}`, value }
+}
+
+function exhausted(cause: number): RpcError {
+  return answer(
+    Code.RESOURCE_EXHAUSTED,
+    'text of the engine',
+    detail('ResourceExhaustedFailure', ResourceExhaustedFailure.encode({ cause }).finish()),
+  )
+}
+
+function answer(code: number, message = 'text of the engine', ...details: google.protobuf.IAny[]): RpcError {
+  return new RpcError(message, { code, details })
+}
+
+function translated(error: RpcError, asked: Asked = READ): { error: string; message: string } & ErrorFacts {
+  const translation = toServiceError(error, asked)
+  if (!(translation instanceof ServiceError)) throw new Error('not translated', { cause: translation })
+  return { error: translation.error, message: translation.message, ...translation.details }
+}
+
+describe('toServiceError', () => {
+  test('toServiceError: what is no answer of the engine passes through', () => {
+    const bug = new TypeError('a bug')
+
+    expect(toServiceError(bug, READ)).toBe(bug)
+  })
+
+  test('toServiceError: carries the facts of what was asked', () => {
+    const asked: Asked = { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
+
+    expect(translated(answer(Code.UNAVAILABLE), asked)).toMatchObject({ workflowId: 'orders-17', runId: 'r', updateId: 'u' })
+  })
+
+  test('toServiceError: an engine out of reach is EngineUnavailableError', () => {
+    expect(translated(answer(Code.UNAVAILABLE)).error).toBe('EngineUnavailableError')
+  })
+
+  test('toServiceError: silence is the engine’s, or the worker’s where one was waited for', () => {
+    expect(translated(answer(Code.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
+    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
+  })
+
+  test('toServiceError: a wait that the caller gave up is DeadlineExceededError', () => {
+    expect(translated(answer(Code.CANCELLED)).error).toBe('DeadlineExceededError')
+  })
+
+  test('toServiceError: an unknown workflow, or run, is named', () => {
+    const unknown = answer(Code.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
+
+    expect(translated(unknown)).toMatchObject({ error: 'WorkflowNotFoundError', message: 'Workflow orders-17 not found' })
+    expect(translated(unknown, { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
+      'Workflow orders-17 has no run r',
+    )
+  })
+
+  test('toServiceError: an unknown namespace is not an unknown workflow', () => {
+    expect(translated(answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure'))).error).toBe('EngineError')
+    expect(translated(answer(Code.NOT_FOUND, 'Not Found')).error).toBe('EngineError')
+  })
+
+  test('toServiceError: an id in use comes with its run', () => {
+    const value = WorkflowExecutionAlreadyStartedFailure.encode({ runId: 'r1', startRequestId: 'secret' }).finish()
+
+    expect(translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', value)), WRITE)).toEqual({
+      error: 'WorkflowAlreadyStartedError',
+      message: 'Workflow id orders-17 is in use',
+      workflowId: 'orders-17',
+      runId: 'r1',
+    })
+  })
+
+  test('toServiceError: an id in use by a run that the engine does not name has none', () => {
+    expect(translated(answer(Code.ALREADY_EXISTS), WRITE)).not.toHaveProperty('runId')
+  })
+
+  test('toServiceError: the engine’s rate limit, its in-flight limit and a busy workflow are ResourceExhaustedError, after 1 s again', () => {
+    const causes = [
+      Cause.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT,
+      Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT,
+      Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW,
+    ]
+
+    const answers = causes.map((cause) => translated(exhausted(cause), WRITE))
+
+    expect(answers.map(({ error, retryAfterSeconds }) => [error, retryAfterSeconds])).toEqual([
+      ['ResourceExhaustedError', 1],
+      ['ResourceExhaustedError', 1],
+      ['ResourceExhaustedError', 1],
+    ])
+    expect(answers.map(({ message }) => message)).toEqual([
+      'The workflow engine is at its limit.',
+      'The workflow engine is at its limit.',
+      'The workflow is busy.',
+    ])
+  })
+
+  test('toServiceError: a payload, a memo and a message too large for the engine are PayloadTooLargeError of the engine', () => {
+    const answers = [
+      answer(Code.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
+      answer(Code.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
+      answer(Code.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (5000000 vs. 4194304)'),
+    ].map((error) => translated(error, WRITE))
+
+    expect(answers.map(({ error, source }) => [error, source])).toEqual([
+      ['PayloadTooLargeError', 'engine'],
+      ['PayloadTooLargeError', 'engine'],
+      ['PayloadTooLargeError', 'engine'],
+    ])
+  })
+
+  test('toServiceError: an answer too large for us is no fault of the caller’s', () => {
+    expect(translated(answer(Code.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)')).error).toBe(
+      'EngineError',
+    )
+  })
+
+  test('toServiceError: a run that can not take it now is WorkflowNotReadyError', () => {
+    expect(translated(answer(Code.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe('WorkflowNotReadyError')
+  })
+
+  test('toServiceError: a paused run that refuses an update is WorkflowNotReadyError, and says paused', () => {
+    expect(translated(answer(Code.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.'))).toMatchObject({
+      error: 'WorkflowNotReadyError',
+      workflowStatus: 'paused',
+    })
+  })
+
+  test('toServiceError: what the engine lacks is NotSupportedError', () => {
+    expect(translated(answer(Code.UNIMPLEMENTED)).error).toBe('NotSupportedError')
+  })
+
+  test('toServiceError: whatever nobody foresaw is EngineError', () => {
+    const codes = [Code.INVALID_ARGUMENT, Code.FAILED_PRECONDITION, Code.PERMISSION_DENIED, Code.UNAUTHENTICATED, 2, 10, 13, 15, 99]
+
+    expect(codes.map((code) => translated(answer(code)).error)).toEqual(codes.map(() => 'EngineError'))
+  })
+
+  test('toServiceError: the log is told which variable to look at', () => {
+    const causes = [
+      answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
+      answer(Code.UNAUTHENTICATED),
+      answer(Code.PERMISSION_DENIED),
+    ].map((error) => String((toServiceError(error, READ) as ServiceError).cause))
+
+    expect(causes[0]).toContain('ENGINE_NAMESPACE')
+    expect(causes[1]).toContain('ENGINE_API_KEY')
+    expect(causes[2]).toContain('ENGINE_API_KEY')
+  })
+
+  test('toServiceError: no text of the engine’s leaves, whatever the code', () => {
+    const text = 'Last error: connect ECONNREFUSED 10.1.2.3:7233'
+    const details = ['NotFoundFailure', 'NamespaceNotFoundFailure', 'WorkflowNotReadyFailure', 'ResourceExhaustedFailure'].map((name) =>
+      detail(name),
+    )
+    const errors = Array.from({ length: 17 }, (_, code) => [answer(code, text), answer(code, text, ...details)]).flat()
+
+    const left = errors.map((error) => JSON.stringify(translated(error)))
+
+    expect(left.filter((answered) => /10\.1\.2\.3|ECONNREFUSED|Last error/.test(answered))).toEqual([])
+  })
+})
+
+describe('Retry-After', () => {
+  test('Retry-After: a read may always be tried again', () => {
+    expect(translated(answer(Code.UNAVAILABLE), READ).retryAfterSeconds).toBe(1)
+  })
+
+  test('Retry-After: a write may be tried again when nothing was sent', () => {
+    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+
+    expect(translated(unsent, WRITE).retryAfterSeconds).toBe(1)
+  })
+
+  test('Retry-After: a write that may have been sent invites to nothing', () => {
+    expect(translated(answer(Code.UNAVAILABLE), WRITE)).not.toHaveProperty('retryAfterSeconds')
+    expect(translated(answer(Code.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
+  })
+
+  test('Retry-After: a worker that did not answer in time invites to nothing', () => {
+    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty('retryAfterSeconds')
+  })
+})
+
+test('isGoneOrClosed: is the engine’s one refusal for unknown and closed runs, not for a namespace', () => {
+  expect(isGoneOrClosed(answer(Code.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure')))).toBe(true)
+  expect(isGoneOrClosed(answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')))).toBe(false)
+  expect(isGoneOrClosed(new Error('NOT_FOUND'))).toBe(false)
+})
+
+test('isQueryFailure: needs the detail, for a plain INVALID_ARGUMENT is no handler’s fault', () => {
+  expect(isQueryFailure(answer(Code.INVALID_ARGUMENT, 'text', detail('QueryFailedFailure')))).toBe(true)
+  expect(isQueryFailure(answer(Code.INVALID_ARGUMENT))).toBe(false)
+})
+
+test('isTransient: out of reach, silent or at a limit, not too large and not refused', () => {
+  const transient = [answer(Code.UNAVAILABLE), answer(Code.DEADLINE_EXCEEDED), exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT)]
+  const final = [
+    answer(Code.NOT_FOUND),
+    answer(Code.PERMISSION_DENIED),
+    answer(Code.RESOURCE_EXHAUSTED, 'grpc: received message larger than max'),
+  ]
+
+  expect([...transient, ...final].map(isTransient)).toEqual([true, true, true, false, false, false])
+})

@@ -1,0 +1,167 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createRpc, type RpcOptions } from '../../../src/engine/rpc.ts'
+import {
+  type CallOptions,
+  Code,
+  type Method,
+  type Request,
+  type Response,
+  RpcError,
+  type Transport,
+} from '../../../src/engine/transport/transport.ts'
+import { aCall } from '../call.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const DOWN = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
+const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+const ANSWER = { runId: 'r' }
+
+interface Sent {
+  method: Method
+  request: unknown
+  options: CallOptions
+  at: number
+}
+
+/** A transport that rejects with these, one after the other, and then answers. */
+function transportThat(...errors: Error[]) {
+  const sent: Sent[] = []
+  const left = [...errors]
+  const transport: Transport = {
+    async call<M extends Method>(method: M, request: Request<M>, options: CallOptions) {
+      sent.push({ method, request, options, at: Date.now() })
+      const error = left.shift()
+      if (error) throw error
+      return ANSWER as unknown as Response<M>
+    },
+    async close() {},
+  }
+  return { transport, sent }
+}
+
+const REQUEST = { namespace: 'default', workflowId: 'orders-17', requestId: 'once' }
+
+/** What the call came to, however long it took. */
+async function settled(transport: Transport, call = aCall(), options?: RpcOptions): Promise<unknown> {
+  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, call, options).catch((error: unknown) => error)
+  await vi.runAllTimersAsync()
+  return outcome
+}
+
+test('rpc: hands the call’s deadline, signal and kind to the transport', async () => {
+  const { transport, sent } = transportThat()
+  const call = aCall()
+
+  expect(await settled(transport, call, { longPoll: true })).toBe(ANSWER)
+  expect(sent[0]).toMatchObject({ method: 'startWorkflowExecution', options: { deadlineAt: call.deadlineAt, longPoll: true } })
+  expect(sent[0]?.options.signal).toBe(call.signal)
+})
+
+test('rpc: an engine out of reach is asked again, and the log is told how often', async () => {
+  const { transport, sent } = transportThat(DOWN, DOWN)
+  const call = aCall()
+
+  expect(await settled(transport, call)).toBe(ANSWER)
+  expect(sent).toHaveLength(3)
+  expect(call.notes).toEqual({ engineRetries: 2 })
+})
+
+test('rpc: each try sends the very same request, so that the engine does it once', async () => {
+  const { transport, sent } = transportThat(DOWN, DOWN)
+
+  await settled(transport)
+
+  expect(sent.map(({ request }) => request === REQUEST)).toEqual([true, true, true])
+})
+
+test('rpc: asks at most five times, with growing rests', async () => {
+  const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => DOWN))
+  const beganAt = Date.now()
+
+  expect(await settled(transport)).toBe(DOWN)
+  expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
+})
+
+test('rpc: does not rest beyond its deadline', async () => {
+  const { transport, sent } = transportThat(DOWN, DOWN, DOWN)
+
+  await settled(transport, aCall({ deadlineAt: Date.now() + 300 }))
+
+  expect(sent).toHaveLength(2)
+})
+
+test('rpc: every answer of the engine but being out of reach is final', async () => {
+  const codes = Object.values(Code).filter((code) => code !== Code.UNAVAILABLE)
+
+  const tries = await Promise.all(
+    codes.map(async (code) => {
+      const { transport, sent } = transportThat(new RpcError('no', { code }))
+      await settled(transport)
+      return sent.length
+    }),
+  )
+
+  expect(tries).toEqual(codes.map(() => 1))
+})
+
+test('rpc: a fault of the transport itself is no answer and is not repeated', async () => {
+  const bug = new TypeError('a bug')
+  const { transport, sent } = transportThat(bug)
+
+  expect(await settled(transport)).toBe(bug)
+  expect(sent).toHaveLength(1)
+})
+
+test('rpc: what must not be done twice is not repeated once it may have arrived', async () => {
+  const { transport, sent } = transportThat(DOWN)
+
+  expect(await settled(transport, aCall(), { repeatable: false })).toBe(DOWN)
+  expect(sent).toHaveLength(1)
+})
+
+test('rpc: what must not be done twice is repeated while nothing was sent', async () => {
+  const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
+
+  expect(await settled(transport, aCall(), { repeatable: false })).toBe(DOWN)
+  expect(sent).toHaveLength(3)
+})
+
+test('rpc: an earlier try may have arrived even when the last was never sent', async () => {
+  const { transport } = transportThat(DOWN, UNSENT, UNSENT, UNSENT, UNSENT)
+
+  expect(await settled(transport)).toMatchObject({ code: Code.UNAVAILABLE, message: UNSENT.message, maybeSent: true, cause: UNSENT })
+})
+
+test('rpc: when no try was sent, that is what it says', async () => {
+  const { transport } = transportThat(UNSENT, UNSENT, UNSENT, UNSENT, UNSENT)
+
+  expect(await settled(transport)).toMatchObject({ maybeSent: false })
+})
+
+test('rpc: a caller that goes away ends the rest between two tries', async () => {
+  const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: Code.CANCELLED }))
+  const caller = new AbortController()
+  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(50)
+
+  caller.abort()
+
+  expect(await outcome).toMatchObject({ code: Code.CANCELLED })
+  expect(sent).toHaveLength(2)
+})
+
+test('rpc: leaves no listener on the caller’s signal', async () => {
+  const call = aCall()
+
+  for (let times = 0; times < 20; times++) await settled(transportThat(DOWN, DOWN).transport, call)
+
+  expect(getEventListeners(call.signal, 'abort')).toEqual([])
+})
