@@ -87,6 +87,34 @@ export function common(stage: () => Stage): void {
       expect(headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
     })
 
+    test('auth: no other route opens without a token, not even one that is not there', async () => {
+      const { call } = makeApi({ url: stage().guarded.url })
+      const run = `/workflow/${anId()}/runs/00000000-0000-4000-8000-000000000000`
+      const routes: [string, string][] = [
+        ['POST', '/workflow/run'],
+        ['POST', '/workflow/start'],
+        ['GET', '/workflow/catalog'],
+        ['GET', '/workflow/catalog/any'],
+        ['GET', `${run}/status`],
+        ['GET', `${run}/result`],
+        ['HEAD', `${run}/result`],
+        ['GET', `${run}/trace-log`],
+        ['POST', `${run}/signal/any`],
+        ['POST', `${run}/query/any`],
+        ['POST', `${run}/update/any`],
+        ['PATCH', `${run}/stop`],
+        ['POST', `${run}/terminate`],
+        ['GET', '/'],
+        ['GET', '/health/'],
+        ['GET', '//health'],
+        ['GET', '/nope?/health'],
+      ]
+
+      const answers = await Promise.all(routes.map(([method, path]) => call(method, path)))
+
+      expect(answers.map(({ status }) => status)).toEqual(routes.map(() => 401))
+    })
+
     test('auth: health, readiness and OPTIONS need none', async () => {
       const { call } = makeApi({ url: stage().guarded.url })
 

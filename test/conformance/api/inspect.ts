@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, startBehind, untilStatus } from './stage.ts'
+import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
 
@@ -83,14 +83,7 @@ export function inspect(stage: () => Stage): void {
 
     test('status: a paused run is paused', async () => {
       const { workflowId } = await startBehind(stage(), 'neverEnds')
-      const { workflowService } = stage().client.connection
-      await workflowService.pauseWorkflowExecution({
-        namespace: 'default',
-        workflowId,
-        identity: 'test',
-        reason: 'a test',
-        requestId: anId(),
-      })
+      await pause(stage(), workflowId)
 
       const { body } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
       const result = await stage().open.call('GET', `/workflow/${workflowId}/result`)
@@ -118,15 +111,21 @@ export function inspect(stage: () => Stage): void {
       ])
     })
 
-    test('status: a run id in capitals names the same run; what is no UUID is refused', async () => {
-      const { open } = stage()
-      const { body } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+    test('status: what is no UUID is no run id', async () => {
+      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/runs/1/status`)
 
-      const capitals = await open.call('GET', `/workflow/${body.workflowId}/runs/${body.runId.toUpperCase()}/status`)
-      const noUuid = await open.call('GET', `/workflow/${body.workflowId}/runs/1/status`)
+      expect([status, body.error]).toEqual([400, 'ValidationError'])
+    })
 
-      expect([capitals.status, capitals.body.runId]).toEqual([200, body.runId])
-      expect([noUuid.status, noUuid.body.error]).toEqual([400, 'ValidationError'])
+    test('status: a run id in capitals names the same run, also to what waits for it', async () => {
+      const { workflowId, runId } = await startMessages(stage())
+      const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
+
+      const status = await stage().guarded.call('GET', `${run}/status`)
+      const update = await stage().guarded.call('POST', `${run}/update/set`, { payload: 1 })
+
+      expect([status.status, status.body.runId, update.status]).toEqual([200, runId, 200])
+      await stage().open.call('POST', `${run}/signal/finish`)
     })
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
 import { until } from '../../support/until.ts'
-import { anId, MESSAGE_TIMEOUT_MS, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { anId, MESSAGE_TIMEOUT_MS, pause, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
 
 /** POST signal, query and update. */
 export function message(stage: () => Stage): void {
@@ -228,14 +228,7 @@ export function message(stage: () => Stage): void {
     test('query and update: a paused run is not ready', async () => {
       const { workflowId } = await startBehind(stage(), 'messages')
       await untilStatus(stage(), workflowId, 'running', { events: 4 })
-      const { workflowService } = stage().client.connection
-      await workflowService.pauseWorkflowExecution({
-        namespace: 'default',
-        workflowId,
-        identity: 'test',
-        reason: 'a test',
-        requestId: anId(),
-      })
+      await pause(stage(), workflowId)
 
       const query = await post(`${workflowId}/query/state`)
       const update = await post(`${workflowId}/update/set`)

@@ -4,7 +4,7 @@ import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { startWorker } from '../../support/worker.ts'
-import { anId, type Stage, startBehind, untilStatus } from './stage.ts'
+import { anId, pause, type Stage, startBehind, unpause, untilStatus } from './stage.ts'
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
 
@@ -122,6 +122,17 @@ export function runEnds(stage: () => Stage): void {
         error: 'The workflow was terminated: no use',
         errorDetails: { name: 'TerminatedFailure', retryable: false },
       })
+    })
+
+    test('run: a pause is no end', async () => {
+      const { body } = await runWhile('waitForSignal', async (workflowId) => {
+        await pause(stage(), workflowId)
+        await untilStatus(stage(), workflowId, 'paused')
+        await unpause(stage(), workflowId)
+        await stage().open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'later' })
+      })
+
+      expect([body.status, body.output]).toEqual(['completed', ['later']])
     })
 
     test('run: a run that is reset while it is waited for is terminated', async () => {

@@ -136,3 +136,13 @@ export async function untilStatus(
   }
   await until(`workflow ${workflowId} is ${status}`, isSo, { timeoutMs: 25_000 })
 }
+
+export async function pause({ client }: Stage, workflowId: string): Promise<void> {
+  const request = { namespace: 'default', workflowId, identity: 'test', reason: 'a test', requestId: anId() }
+  await client.connection.workflowService.pauseWorkflowExecution(request)
+}
+
+export async function unpause({ client }: Stage, workflowId: string): Promise<void> {
+  const request = { namespace: 'default', workflowId, identity: 'test', reason: 'a test', requestId: anId() }
+  await client.connection.workflowService.unpauseWorkflowExecution(request)
+}
