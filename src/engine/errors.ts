@@ -46,9 +46,12 @@ export function toServiceError(error: unknown, asked: Asked): unknown {
   }
 }
 
-/** An unknown execution and a closed one are the same answer: only a look at the run tells them apart. */
+/** An unknown execution and a closed one are the same answer, and one that grows too large is closed for it: only a look at the run tells which. */
 export function isGoneOrClosed(error: unknown): error is RpcError {
-  return error instanceof RpcError && error.code === Code.NOT_FOUND && hasDetail(error, 'NotFoundFailure')
+  if (!(error instanceof RpcError)) return false
+  if (error.code === Code.INVALID_ARGUMENT)
+    return /^Workflow (?:history count|history size|mutable state size) exceeds limit/.test(error.message)
+  return error.code === Code.NOT_FOUND && hasDetail(error, 'NotFoundFailure')
 }
 
 export function isQueryFailure(error: unknown): error is RpcError {

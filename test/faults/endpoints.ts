@@ -1,0 +1,54 @@
+/** A request to each endpoint that needs the engine, about one run. */
+import type { Answer, Api } from '../support/api.ts'
+
+export interface TimedAnswer extends Answer {
+  /** Like `GET /workflow/:id/status`. */
+  endpoint: string
+  ms: number
+}
+
+type Endpoint = [method: string, path: string, body?: unknown]
+
+/** What acts on the run, reads it, or starts another. */
+export function runEndpoints({ workflowId, runId }: { workflowId: string; runId: string }): Endpoint[] {
+  return [
+    ['POST', '/workflow/run', { workflowName: 'nothing', input: null }],
+    ['POST', '/workflow/start', { workflowName: 'nothing', input: null }],
+    ['GET', `/workflow/${workflowId}/status`],
+    ['GET', `/workflow/${workflowId}/result`],
+    ['GET', `/workflow/${workflowId}/trace-log`],
+    ['POST', `/workflow/${workflowId}/signal/add`, { payload: 1 }],
+    ['POST', `/workflow/${workflowId}/query/state`],
+    ['POST', `/workflow/${workflowId}/update/set`, { payload: 1 }],
+    ['PATCH', `/workflow/${workflowId}/stop`],
+    ['POST', `/workflow/${workflowId}/terminate`],
+    ['GET', `/workflow/${workflowId}/runs/${runId}/status`],
+    ['GET', `/workflow/${workflowId}/runs/${runId}/result`],
+  ]
+}
+
+/** What a service answers from memory for a while. */
+export const CATALOG_ENDPOINTS: Endpoint[] = [
+  ['GET', '/workflow/catalog'],
+  ['GET', '/workflow/catalog/other'],
+]
+
+/** All at once. */
+export function callEach(api: Api, endpoints: readonly Endpoint[]): Promise<TimedAnswer[]> {
+  return Promise.all(
+    endpoints.map(async ([method, path, body]) => {
+      const sentAt = performance.now()
+      const answer = await api.call(method, path, body)
+      return { ...answer, endpoint: `${method} ${path}`, ms: performance.now() - sentAt }
+    }),
+  )
+}
+
+/** Each endpoint with its status and error name, so that a failed assertion names them. */
+export function told(answers: readonly TimedAnswer[]): string[] {
+  return answers.map(({ endpoint, status, body }) => `${endpoint} ${status} ${body?.error}`)
+}
+
+export function slowestMs(answers: readonly TimedAnswer[]): number {
+  return Math.max(...answers.map(({ ms }) => ms))
+}

@@ -1,0 +1,139 @@
+/** The engine stops in the middle of everything, its sockets open, and goes on later. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
+
+const CATALOG = 'frozen'
+
+// The contract's 5 s, and what a busy machine may add.
+const ANSWERED_MS = 5500
+
+interface Seen {
+  /** Of a service that remembers its catalog, and so gets as far as the endpoint's own call of the engine. */
+  remembering: TimedAnswer[]
+  /** Of one that has to read it each time. */
+  forgetful: TimedAnswer[]
+  /** An update and a query that were waiting for their worker when it happened. */
+  messages: { answer: Answer; ms: number }[]
+  health: Answer
+  unreadyAfterMs: number
+  wellAfterMs: number
+  waited: Answer
+}
+
+let engine: RunningEngine
+let worker: TestWorker
+const services: Served[] = []
+let seen: Seen
+
+beforeAll(async () => {
+  engine = await startEngine()
+  worker = await startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog })
+  seen = await freezeAndThaw(service({ SERVICE_CATALOG_TTL: '10m' }), service({ SERVICE_CATALOG_TTL: '0' }))
+})
+
+afterAll(async () => {
+  await Promise.all(services.map(({ close }) => close()))
+  await worker?.stop()
+  await engine?.kill()
+})
+
+function service(env: Record<string, string>): Api {
+  const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG, ...env })
+  services.push(served)
+  return makeApi(served)
+}
+
+async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
+  await until('the catalog is published', async () => (await remembering.call('GET', '/workflow/catalog')).status === 200)
+  const start = async (workflowName: string): Promise<{ workflowId: string; runId: string }> =>
+    (await remembering.call('POST', '/workflow/start', { workflowName, input: null })).body
+  const [target, forgotten, busy] = await Promise.all([start('messages'), start('messages'), start('messages')])
+  const waiting = remembering.call('POST', '/workflow/run', {
+    workflowName: 'waitForSignal',
+    input: null,
+    workflowId: 'waits',
+    timeout: '60s',
+  })
+  const messages = [remembering.call('POST', `/workflow/${busy.workflowId}/update/wait`, { payload: 600_000 })]
+  await until('the update is at work', async () => {
+    const [run, waits] = await Promise.all([busy.workflowId, 'waits'].map((id) => remembering.call('GET', `/workflow/${id}/status`)))
+    return run?.body.historyLength >= 7 && waits?.status === 200
+  })
+
+  process.kill(engine.pid, 'SIGSTOP')
+  const frozenAt = performance.now()
+  const sinceThen = () => performance.now() - frozenAt
+  const [health, unreadyAfterMs, answers, otherAnswers, answered] = await Promise.all([
+    remembering.call('GET', '/health'),
+    until('it is not ready', async () => (await remembering.call('GET', '/ready')).status === 503).then(sinceThen),
+    callEach(remembering, runEndpoints(target)),
+    callEach(forgetful, [...runEndpoints(forgotten), ...CATALOG_ENDPOINTS]),
+    Promise.all(messages.map(async (message) => ({ answer: await message, ms: sinceThen() }))),
+  ])
+
+  process.kill(engine.pid, 'SIGCONT')
+  const thawedAt = performance.now()
+  const after = await start('messages')
+  await until('all is well', async () => {
+    const all = await Promise.all([
+      remembering.call('GET', '/ready'),
+      remembering.call('GET', `/workflow/${after.workflowId}/status`),
+      remembering.call('POST', `/workflow/${after.workflowId}/query/state`),
+      remembering.call('POST', `/workflow/${after.workflowId}/update/set`, { payload: 1 }),
+      forgetful.call('GET', '/workflow/catalog'),
+      forgetful.call('POST', '/workflow/run', { workflowName: 'nothing', input: null }),
+    ])
+    if (all.some(({ status }) => status !== 200)) throw new Error(all.map(({ text }) => text).join())
+    return true
+  })
+  const wellAfterMs = performance.now() - thawedAt
+
+  await remembering.call('POST', '/workflow/waits/signal/finish', { payload: 'thawed' })
+  return { remembering: answers, forgetful: otherAnswers, messages: answered, health, unreadyAfterMs, wellAfterMs, waited: await waiting }
+}
+
+test('engine frozen: every endpoint says so within 5 s', () => {
+  const answers = [...seen.remembering, ...seen.forgetful]
+
+  expect(told(answers).filter((line) => !/ (?:503 EngineUnavailableError|504 DeadlineExceededError)$/.test(line))).toEqual([])
+  expect(slowestMs(answers)).toBeLessThan(ANSWERED_MS)
+})
+
+test('engine frozen: a message that waits for its worker is not left to wait', () => {
+  const { messages } = seen
+
+  expect(messages.map(({ answer }) => [answer.status, answer.body.error, typeof answer.body.workflowId])).toEqual([
+    [503, 'EngineUnavailableError', 'string'],
+  ])
+  expect(Math.max(...messages.map(({ ms }) => ms))).toBeLessThan(ANSWERED_MS)
+})
+
+test('engine frozen: what may have arrived is not asked for again', () => {
+  const writes = /^POST \/workflow\/(?:start|run|.*\/(?:signal|update))/
+  const inviting = seen.remembering.filter(({ endpoint, headers }) => writes.test(endpoint) && headers.has('Retry-After'))
+
+  expect(inviting).toEqual([])
+})
+
+test('engine frozen: the process is healthy, and not ready within 3 s', () => {
+  const { health, unreadyAfterMs } = seen
+
+  expect(health.status).toBe(200)
+  expect(unreadyAfterMs).toBeLessThan(3500)
+})
+
+test('engine frozen: all is well 2 s after it goes on', () => {
+  expect(seen.wellAfterMs).toBeLessThan(2000)
+})
+
+test('engine frozen: a wait goes on to its result', () => {
+  const { status, body } = seen.waited
+
+  expect([status, body.status, body.output]).toEqual([200, 'completed', ['thawed']])
+})

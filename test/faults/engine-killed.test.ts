@@ -1,0 +1,192 @@
+/** The engine dies under load and comes back with its data; the service lives on. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer } from '../support/api.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import { type Service, startService } from '../support/service.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
+
+const CATALOG = 'killed'
+const WAITING = 10
+const START_EVERY_MS = 150
+
+// An engine that waits for a busy disk with each write can't be put under load: where there is one, a file in memory outlives it as well.
+const FOLDERS = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+interface Seen {
+  /** Sent in the moment of the crash, and again when nothing of the catalog is remembered any more. */
+  atOnce: TimedAnswer[]
+  later: TimedAnswer[]
+  health: Answer
+  unreadyAfterMs: number
+  wellAfterMs: number
+  /** Of `run`s that were waiting when it happened. */
+  waited: Answer[]
+  /** Of the starts that went on all the time. */
+  started: { workflowId: string; answer: Answer }[]
+  /** `workflowId runId`, as the engine has them in the end. */
+  listed: string[]
+}
+
+let folder: string
+let engine: RunningEngine
+let worker: TestWorker
+let service: Service
+let load: NodeJS.Timeout | undefined
+let seen: Seen
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(FOLDERS, 'portico-killed-'))
+  engine = await startEngine({ dbFile: join(folder, 'engine.sqlite') })
+  ;[worker, service] = await Promise.all([
+    startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog }),
+    startService({ address: engine.address, catalog: CATALOG, env: { SERVICE_CATALOG_TTL: '1s' } }),
+  ])
+  await until('the catalog is published', async () => (await service.call('GET', '/workflow/catalog')).status === 200)
+  seen = await killAndRestart()
+})
+
+afterAll(async () => {
+  clearInterval(load)
+  await service?.kill()
+  await worker?.stop()
+  await engine?.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function killAndRestart(): Promise<Seen> {
+  const target = (await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })).body
+  const waiting = Array.from({ length: WAITING }, (_, number) =>
+    service.call('POST', '/workflow/run', {
+      workflowName: 'sleepFor',
+      input: { ms: 3000 },
+      timeout: '40s',
+      workflowId: `waiting-${number}`,
+    }),
+  )
+  await until('all of them run', async () => {
+    const answers = await Promise.all(waiting.map((_, number) => service.call('GET', `/workflow/waiting-${number}/status`)))
+    return answers.every(({ body }) => body.historyLength >= 5)
+  })
+
+  const started = keepStarting()
+  await until('there is a load', async () => (await service.call('GET', '/workflow/load-5/status')).status === 200)
+  await engine.kill()
+  const killedAt = performance.now()
+  const unready = until('it is not ready', async () => (await service.call('GET', '/ready')).status === 503).then(
+    () => performance.now() - killedAt,
+  )
+  const [atOnce, health] = await Promise.all([callEach(service, runEndpoints(target)), service.call('GET', '/health')])
+  const unreadyAfterMs = await unready
+  const later = await callEach(service, [...runEndpoints(target), ...CATALOG_ENDPOINTS])
+
+  engine = await engine.restart()
+  const backAt = performance.now()
+  await until('all is well', async () => {
+    const answers = await Promise.all([
+      service.call('GET', '/ready'),
+      service.call('GET', `/workflow/${target.workflowId}/status`),
+      service.call('GET', '/workflow/catalog'),
+      service.call('POST', `/workflow/${target.workflowId}/signal/add`),
+      service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null }),
+    ])
+    if (answers.some(({ status }) => status !== 200)) throw new Error(answers.map(({ text }) => text).join())
+    return true
+  })
+  const wellAfterMs = performance.now() - backAt
+
+  clearInterval(load)
+  const answers = { waited: await Promise.all(waiting), started: await Promise.all(started) }
+  return { atOnce, later, health, unreadyAfterMs, wellAfterMs, ...answers, listed: await listed(answers.started) }
+}
+
+/** One start after the other, until `load` is cleared. */
+function keepStarting(): Promise<Seen['started'][number]>[] {
+  const started: Promise<Seen['started'][number]>[] = []
+  load = setInterval(() => {
+    const workflowId = `load-${started.length}`
+    const sent = service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+    started.push(sent.then((answer) => ({ workflowId, answer })))
+  }, START_EVERY_MS)
+  return started
+}
+
+/** The list lags behind by some milliseconds. */
+async function listed(started: Seen['started']): Promise<string[]> {
+  const connection = await Connection.connect({ address: engine.address })
+  const { workflow } = new Client({ connection })
+  const read = async () => {
+    const runs: string[] = []
+    for await (const { workflowId, runId } of workflow.list({ query: `TaskQueue = '${CATALOG}'` }))
+      if (/^(?:load|waiting)-/.test(workflowId)) runs.push(`${workflowId} ${runId}`)
+    return runs
+  }
+  try {
+    return await until('the list has the last run', async () => {
+      const runs = await read()
+      const last = started.findLast(({ answer }) => answer.status === 200)?.answer.body
+      return runs.includes(`${last?.workflowId} ${last?.runId}`) ? runs : null
+    })
+  } finally {
+    await connection.close()
+  }
+}
+
+test('engine killed: every endpoint says so within 5 s', () => {
+  const { atOnce, later } = seen
+
+  const answers = [...atOnce, ...later]
+
+  expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
+  expect(slowestMs(answers)).toBeLessThan(5000)
+})
+
+test('engine killed: the process is healthy, and not ready within 3 s', () => {
+  const { health, unreadyAfterMs } = seen
+
+  expect(health.status).toBe(200)
+  expect(unreadyAfterMs).toBeLessThan(3000)
+})
+
+test('engine killed: all is well 2 s after it is back, without a restart', () => {
+  expect(seen.wellAfterMs).toBeLessThan(2000)
+})
+
+test('engine killed: who waited for a run is answered with its result', () => {
+  const { waited } = seen
+
+  expect(waited.map(({ status, body }) => [status, body.status, body.output])).toEqual(waited.map(() => [200, 'completed', 'slept']))
+})
+
+test('engine killed: no run that was answered is lost', () => {
+  const answered = [...seen.waited, ...seen.started.map(({ answer }) => answer)].filter(({ status }) => status === 200)
+
+  const lost = answered.map(({ body }) => `${body.workflowId} ${body.runId}`).filter((run) => !seen.listed.includes(run))
+
+  expect(answered.length).toBeGreaterThan(WAITING)
+  expect(lost).toEqual([])
+})
+
+test('engine killed: no run is doubled', () => {
+  const workflowIds = seen.listed.map((run) => run.split(' ')[0])
+
+  expect(workflowIds.length).toBe(new Set(workflowIds).size)
+})
+
+test('engine killed: a start that may be sent again was not made', () => {
+  const refused = seen.started.filter(({ answer }) => answer.status !== 200)
+  const repeatable = refused.filter(({ answer }) => answer.headers.has('Retry-After'))
+
+  const made = repeatable.filter(({ workflowId }) => seen.listed.some((run) => run.startsWith(workflowId)))
+
+  expect(refused.map(({ answer }) => answer.body.error)).toEqual(refused.map(() => 'EngineUnavailableError'))
+  expect(repeatable.length).toBeGreaterThan(0)
+  expect(made).toEqual([])
+})

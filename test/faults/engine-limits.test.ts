@@ -1,0 +1,138 @@
+/** The engine's own limits, set small. (Its visibility rate is met by no route so far.) */
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import { openPolls } from '../support/metrics.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const CATALOG = 'limited'
+const MAX_POLLS = 8
+const MAX_HISTORY = 60
+
+let engine: RunningEngine
+let worker: TestWorker
+let served: Served
+let connection: Connection
+let api: Api
+
+beforeAll(async () => {
+  engine = await startEngine({
+    dynamicConfig: {
+      'frontend.namespaceCount': MAX_POLLS,
+      'history.maxInFlightUpdates': 2,
+      'limit.blobSize.warn': 1000,
+      'limit.blobSize.error': 20_000,
+      'limit.historyCount.warn': MAX_HISTORY - 10,
+      'limit.historyCount.error': MAX_HISTORY,
+    },
+  })
+  connection = await Connection.connect({ address: engine.address })
+  served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG })
+  api = makeApi(served)
+  worker = await startWorker({
+    address: engine.address,
+    taskQueue: CATALOG,
+    catalog: testCatalog,
+    // Else its polls alone would be too many for this engine.
+    options: { maxConcurrentWorkflowTaskPolls: 2, maxConcurrentActivityTaskPolls: 1 },
+  })
+  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+})
+
+afterAll(async () => {
+  await served?.close()
+  await connection?.close()
+  await worker?.stop()
+  await engine?.kill()
+})
+
+async function startRun(workflowName: string, input: unknown = null): Promise<string> {
+  return (await api.call('POST', '/workflow/start', { workflowName, input })).body.workflowId
+}
+
+function facts({ status, body, headers }: Answer) {
+  return [status, body.error, body.source, headers.get('Retry-After')]
+}
+
+test('limits: more runs at once than the engine lets wait all end with their result', async () => {
+  const running = Array.from({ length: 3 * MAX_POLLS }, () =>
+    api.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, timeout: '60s' }),
+  )
+  const { workflow } = new Client({ connection })
+  const ids = await until('all of them run', async () => {
+    const found: string[] = []
+    for await (const run of workflow.list({ query: `WorkflowType = 'waitForSignal'` })) found.push(run.workflowId)
+    return found.length === running.length ? found : null
+  })
+  await until('the engine takes no more polls', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
+  await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`)))
+
+  const answers = await Promise.all(running)
+
+  expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'completed']))
+})
+
+test('limits: one more update than a run takes at once is a 429', async () => {
+  const workflowId = await startRun('messages')
+  const waiting = [1, 2].map(() => api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
+  await until('both are in flight', async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 8)
+
+  const third = await api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
+  await api.call('POST', `/workflow/${workflowId}/terminate`)
+
+  expect(facts(third)).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([409, 409])
+})
+
+test('limits: a payload larger than the engine takes is a 413, and harms no run', async () => {
+  const workflowId = await startRun('messages')
+  const large = 'x'.repeat(30_000)
+
+  const answers = await Promise.all([
+    api.call('POST', '/workflow/start', { workflowName: 'echo', input: large }),
+    api.call('POST', '/workflow/run', { workflowName: 'echo', input: large }),
+    api.call('POST', `/workflow/${workflowId}/signal/add`, { payload: large }),
+    api.call('POST', `/workflow/${workflowId}/query/echo`, { payload: large }),
+  ])
+
+  expect(answers.map(facts)).toEqual(answers.map(() => [413, 'PayloadTooLargeError', 'engine', null]))
+  expect((await api.call('POST', `/workflow/${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
+})
+
+test('limits: the signal with which a history grows too long ends the run, and is told so', async () => {
+  // No worker takes it: else its task might be what ends the run.
+  const { workflowId } = await new Client({ connection }).workflow.start('any', { taskQueue: 'nobody', workflowId: 'grows' })
+  const answers: Answer[] = []
+  for (let sent = 0; sent <= MAX_HISTORY; sent++) answers.push(await api.call('POST', `/workflow/${workflowId}/signal/any`))
+
+  const refused = answers.filter(({ status }) => status !== 200)
+
+  expect(refused.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
+    refused.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
+  )
+  expect(refused.length).toBeGreaterThan(1)
+})
+
+test('limits: the update with which a history grows too long ends the run, and is told so', async () => {
+  const workflowId = await startRun('messages')
+  const answers: Answer[] = []
+  for (let sent = 0; sent <= MAX_HISTORY / 4; sent++)
+    answers.push(await api.call('POST', `/workflow/${workflowId}/update/set`, { payload: sent }))
+
+  const refused = answers.filter(({ status }) => status !== 200)
+
+  expect(refused.map(({ status, body }) => [status, body.error, body.workflowStatus])).toEqual(
+    refused.map(() => [409, 'WorkflowNotRunningError', 'terminated']),
+  )
+  expect(refused.length).toBeGreaterThan(1)
+})
+
+test('limits: a run whose history grows too long while it is waited for is terminated, with the reason', async () => {
+  const { status, body } = await api.call('POST', '/workflow/run', { workflowName: 'manySteps', input: { n: 30 }, timeout: '20s' })
+
+  expect([status, body.status, body.error]).toEqual([200, 'terminated', expect.stringContaining('history')])
+})
