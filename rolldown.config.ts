@@ -5,14 +5,20 @@ const sdk = /^@temporalio\//
 
 export default defineConfig([
   {
-    input: { node: 'src/runtime/node.ts' },
+    input: { node: 'src/runtime/node.ts', bun: 'src/runtime/bun.ts', deno: 'src/runtime/deno.ts', cli: 'src/runtime/cli.ts' },
     platform: 'node',
-    output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'node-[name].js' },
+    output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'server-[name].js' },
+  },
+  {
+    input: { workerd: 'src/runtime/workerd.ts' },
+    platform: 'neutral',
+    resolve: { mainFields: ['module', 'main'], conditionNames: ['workerd', 'worker', 'import', 'default'] },
+    output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
     input: { index: 'src/index.ts', worker: 'src/worker/index.ts' },
     platform: 'node',
-    external: [sdk, 'hono', /^hono\//, 'zod', 'uuid', '@cfworker/json-schema'],
+    external: [sdk, 'hono', /^hono\//, 'zod', 'uuid', 're2js', /^protobufjs\//],
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
   },
 ])

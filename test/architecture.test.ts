@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'domain/': row('domain/ protocol/ log.ts', ''),
   'domain/start.ts': row('domain/ protocol/', 'uuid'),
   'domain/create-workflows.ts': row('domain/ protocol/', 'uuid'),
-  'domain/check-input.ts': row('domain/ protocol/', '@cfworker/json-schema'),
+  'domain/json-schema/pattern.ts': row('domain/ protocol/', 're2js'),
 
   'worker/': row('worker/ protocol/ store/ config.ts config/ log.ts engine/history.ts', '@temporalio/ node:'),
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),

@@ -1,0 +1,38 @@
+/** What stands behind a keyword, proven to be what the keyword wants. */
+import { SchemaFault } from './run.ts'
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : broken('a string', value)
+}
+
+export function number(value: unknown): number {
+  if (typeof value === 'number') return value
+  return JSON.isRawJSON(value) ? toDouble(value) : broken('a number', value)
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : broken('an array', value)
+}
+
+export function entries(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : broken('an object', value)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+}
+
+/** Exact numbers are objects: schemas see the doubles. */
+export function toDouble(exact: unknown): number {
+  return Number(JSON.stringify(exact))
+}
+
+function broken(wanted: string, value: unknown): never {
+  throw new SchemaFault(`${wanted} is missing where it has ${JSON.stringify(value)?.slice(0, 100)}`)
+}
+
+declare global {
+  interface JSON {
+    isRawJSON(value: unknown): boolean
+  }
+}
