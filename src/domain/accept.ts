@@ -23,32 +23,42 @@ const MAX_AVAILABLE = 50
  *
  * Every refusal is given on what was read after the request came, so a fresh deploy is never refused.
  */
-export async function accept(catalogs: Catalogs, command: StartCommand, call: Call): Promise<Accepted> {
-  const arrivedAt = Date.now()
-  const first = await judge(catalogs, command, call, 0)
-  const verdict = first.refusal !== null && first.readAt < arrivedAt ? await judge(catalogs, command, call, arrivedAt) : first
+export async function accept(catalogs: Catalogs, command: StartCommand, call: Call, now: () => number = Date.now): Promise<Accepted> {
+  const asked: Asked = { catalogs, command, call, now }
+  const arrivedAt = now()
+  const first = await judge(asked, 0)
+  const verdict = first.refusal !== null && first.readAt < arrivedAt ? await judge(asked, arrivedAt) : first
   if (verdict.refusal !== null) throw verdict.refusal
   return verdict.accepted
 }
 
+interface Asked {
+  catalogs: Catalogs
+  command: StartCommand
+  call: Call
+  now: () => number
+}
+
 type Verdict = { readAt: number } & ({ refusal: ServiceError } | { refusal: null; accepted: Accepted })
 
-async function judge(catalogs: Catalogs, command: StartCommand, call: Call, freshSince: number): Promise<Verdict> {
+async function judge(asked: Asked, freshSince: number): Promise<Verdict> {
+  const { catalogs, command, now } = asked
   const { value: published, readAt } = await catalogs.published(command.catalog, freshSince)
-  if (published !== null) return { readAt, ...(await judgePublished(catalogs, published, command, call)) }
+  if (published !== null) return { readAt, ...(await judgePublished(asked, published)) }
   const polled = await catalogs.lastPolledAt(command.catalog, freshSince)
   const lastPoll = polled.value?.getTime() ?? 0
-  return { readAt: Math.min(readAt, polled.readAt), ...judgeUnpublished(command, Date.now() - lastPoll < POLL_IS_FRESH_MS) }
+  return { readAt: Math.min(readAt, polled.readAt), ...judgeUnpublished(command, now() - lastPoll < POLL_IS_FRESH_MS) }
 }
 
 type Judgement = { refusal: ServiceError } | { refusal: null; accepted: Accepted }
 
-async function judgePublished(catalogs: Catalogs, published: Published, command: StartCommand, call: Call): Promise<Judgement> {
+async function judgePublished({ catalogs, command, call }: Asked, published: Published): Promise<Judgement> {
   const { workflowNames, traces } = published
   const workflowName = workflowNames.get(command.workflowName)
   if (workflowName === undefined) return { refusal: unsupported(command, [...new Set(workflowNames.values())]) }
-  const entry = (await catalogs.workflows(published))?.find(({ name }) => name === workflowName)
-  const schema = entry?.inputSchema ?? null
+  const workflows = await catalogs.workflows(published)
+  if (workflows === null) call.note({ inputUnchecked: `the definition of catalog ${command.catalog} can't be read` })
+  const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
   const issues = schema === null ? [] : check(command, schema, call)
   if (issues.length > 0) return { refusal: invalid(command, issues) }
   return { refusal: null, accepted: { workflowName, traces } }

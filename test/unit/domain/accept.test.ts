@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { accept } from '../../../src/domain/accept.ts'
+import type { StartCommand } from '../../../src/domain/workflows.ts'
+import { aCall, refusal } from '../call.ts'
+import { aShelf } from './shelf.ts'
+
+type Shelf = ReturnType<typeof aShelf>
+
+function accepted({ catalogs, now }: Shelf, command: Partial<StartCommand> = {}, call = aCall()) {
+  return accept(catalogs, { workflowName: 'order', catalog: 'orders', input: { amount: 1 }, ...command }, call, now)
+}
+
+const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
+const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
+
+describe('a published catalog', () => {
+  test('accept: takes a name and says what the catalog says of traces', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{rootRunId}' } })
+
+    expect(await accepted(shelf)).toEqual({ workflowName: 'order', traces: { remote: 'https://b/{rootRunId}' } })
+  })
+
+  test('accept: takes an alias for its canonical name', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+
+    expect(await accepted(shelf, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
+  })
+
+  test('accept: takes it also when no worker is there', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+
+    await accepted(shelf)
+
+    expect(shelf.reads).not.toContain('lastPolledAt orders')
+  })
+
+  test('accept: refuses a name that is not in it, and tells those that are', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
+
+    expect(await refusal(accepted(shelf, { workflowName: 'nope' }))).toEqual({
+      error: 'UnsupportedWorkflowError',
+      message: 'Catalog "orders" has no workflow "nope"',
+      available: ['order', 'refund'],
+    })
+  })
+
+  test('accept: tells 50 names, and no list of more', async () => {
+    const names = Array.from({ length: 51 }, (_, index) => ({ name: `w${index}` }))
+    const [many, tooMany] = [aShelf(), aShelf()]
+    many.publish('c1', names.slice(1))
+    tooMany.publish('c1', names)
+
+    expect((await refusal(accepted(many))).available).toHaveLength(50)
+    expect(await refusal(accepted(tooMany))).not.toHaveProperty('available')
+  })
+
+  test('accept: refuses names of Object.prototype that are not in it', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+
+    expect((await refusal(accepted(shelf, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
+    expect((await refusal(accepted(shelf, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
+  })
+
+  test('accept: refuses an input that the schema refuses, with where and why', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+
+    const refused = await refusal(accepted(shelf, { input: { amount: 'much' } }))
+
+    expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
+    expect(refused.message).toMatch(/^Workflow "order" refuses this input: \/input\/amount /)
+  })
+
+  test('accept: a schema that can not be used refuses nothing, and the log is told', async () => {
+    const shelf = aShelf()
+    const call = aCall()
+    shelf.publish('c1', [{ name: 'order', inputSchema: { $ref: 'https://elsewhere.test/schema' } }])
+
+    expect(await accepted(shelf, {}, call)).toMatchObject({ workflowName: 'order' })
+    expect(call.notes.inputUnchecked).toMatch(/^the schema of order can't be used: /)
+  })
+})
+
+describe('no published catalog', () => {
+  test('accept: takes any name while a worker polls', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+
+    expect(await accepted(shelf, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
+  })
+
+  test('accept: a worker polled lately when that was less than 75 s ago', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+    shelf.pass(74_999)
+
+    await accepted(shelf)
+    shelf.pass(1)
+
+    expect((await refusal(accepted(shelf))).error).toBe('CatalogNotAvailableError')
+  })
+
+  test('accept: refuses names of Object.prototype, which a worker would run', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+
+    const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
+    const refusals = await Promise.all(names.map((workflowName) => refusal(accepted(shelf, { workflowName }))))
+
+    expect(refusals.map(({ error, available }) => [error, available])).toEqual(names.map(() => ['UnsupportedWorkflowError', undefined]))
+  })
+
+  test('accept: refuses when no worker polls, to be tried again in 3 s', async () => {
+    expect(await refusal(accepted(aShelf()))).toEqual({
+      error: 'CatalogNotAvailableError',
+      message: 'Nothing serves catalog "orders": no catalog is published and no worker polls it',
+      retryAfterSeconds: 3,
+    })
+  })
+})
+
+describe('freshness', () => {
+  test('accept: takes what it has read within the time to live', async () => {
+    const shelf = aShelf({ ttlMs: 5000 })
+    shelf.publish('c1', [{ name: 'order' }])
+    await accepted(shelf)
+    shelf.pass(4999)
+
+    await accepted(shelf)
+
+    expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
+  })
+
+  test('accept: refuses no name that was published since', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    await accepted(shelf)
+    shelf.pass(1)
+    shelf.publish('c2', [{ name: 'refund' }])
+
+    expect(await accepted(shelf, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
+  })
+
+  test('accept: refuses no input that the schema takes since', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
+    await accepted(shelf, { input: { amount: 1, card: '1' } })
+    shelf.pass(1)
+    shelf.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
+
+    expect(await accepted(shelf, { input: { amount: 1 } })).toMatchObject({ workflowName: 'order' })
+  })
+
+  test('accept: refuses nothing because nobody served it a moment ago', async () => {
+    const shelf = aShelf()
+    await refusal(accepted(shelf))
+    shelf.pass(1)
+    shelf.poll()
+
+    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+  })
+
+  test('accept: refuses nothing because nothing was published a moment ago', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+    await accepted(shelf, { workflowName: 'anything' })
+    shelf.pass(75_000)
+    await refusal(accepted(shelf))
+    shelf.pass(1)
+    shelf.publish('c1', [{ name: 'order' }])
+
+    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+  })
+
+  test('accept: a refusal on what was read for it is read once', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+
+    await refusal(accepted(shelf, { workflowName: 'nope' }))
+
+    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+  })
+
+  test('accept: a refusal on what others had read is read once more', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    await accepted(shelf)
+    shelf.pass(1)
+    shelf.reads.length = 0
+
+    await refusal(accepted(shelf, { workflowName: 'nope' }))
+
+    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+  })
+})
+
+test('accept: an engine in trouble is no refusal', async () => {
+  const shelf = aShelf()
+  shelf.engine.describe = () => Promise.reject(new Error('a bug'))
+
+  await expect(accepted(shelf)).rejects.toThrow('a bug')
+})

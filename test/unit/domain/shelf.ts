@@ -1,0 +1,113 @@
+import { type Catalogs, createCatalogs } from '../../../src/domain/catalog.ts'
+import type { Engine } from '../../../src/domain/engine.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { Description } from '../../../src/domain/execution.ts'
+import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
+
+/** An engine with these verbs; any other would be a bug. */
+export function anEngine(verbs: Partial<Engine>): Engine {
+  return { ...unexpected, ...verbs }
+}
+
+export function aDescription(overrides: Partial<Description> = {}): Description {
+  return {
+    workflowId: 'orders-17',
+    runId: 'run-1',
+    firstRunId: 'run-1',
+    workflowName: 'order',
+    catalog: 'orders',
+    status: 'running',
+    parent: null,
+    memo: new Map(),
+    startedAt: new Date(1000),
+    completedAt: null,
+    historyLength: 3,
+    ...overrides,
+  }
+}
+
+export function notFound(workflowId: string): ServiceError {
+  return new ServiceError('WorkflowNotFoundError', `Workflow ${workflowId} not found`, { details: { workflowId } })
+}
+
+export interface PublishedWorkflow {
+  name: string
+  aliases?: string[]
+  inputSchema?: object
+}
+
+/** Catalogs, as an engine holds them that can be watched, under a clock that moves by hand. */
+export function aShelf({ ttlMs = 5000 } = {}) {
+  const runs = new Map<string, Description>()
+  const definitions = new Map<string, unknown>()
+  const polls = new Map<string, Date>()
+  const reads: string[] = []
+  const clock = { now: 1_000_000_000 }
+
+  const verbs = {
+    async describe({ workflowId }) {
+      reads.push(`describe ${workflowId}`)
+      const run = runs.get(workflowId)
+      if (run === undefined) throw notFound(workflowId)
+      return run
+    },
+    async input({ runId }) {
+      reads.push(`input ${runId}`)
+      return definitions.get(runId)
+    },
+    async lastPolledAt(catalog) {
+      reads.push(`lastPolledAt ${catalog}`)
+      return polls.get(catalog) ?? null
+    },
+  } satisfies Partial<Engine>
+  const engine = anEngine(verbs)
+  const catalogs: Catalogs = createCatalogs({ engine, ttlMs, now: () => clock.now })
+
+  return {
+    engine,
+    catalogs,
+    runs,
+    reads,
+    now: () => clock.now,
+    pass: (ms: number) => {
+      clock.now += ms
+    },
+    /** Swaps the catalog `orders` for another run, in the parked form unless told otherwise. */
+    publish(
+      runId: string,
+      workflows: PublishedWorkflow[],
+      { id = '$catalog:orders', traces }: { id?: string; traces?: TraceTemplates } = {},
+    ) {
+      const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
+      const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
+      if (traces !== undefined) memo.set('traces', traces)
+      runs.set(id, aDescription({ workflowId: id, runId, workflowName: '$catalog', memo }))
+      definitions.set(runId, { workflows })
+    },
+    /** A worker polls `orders` now. */
+    poll: () => void polls.set('orders', new Date(clock.now)),
+  }
+}
+
+function never(): Promise<never> {
+  return Promise.reject(new Error('This verb was not expected'))
+}
+
+const unexpected: Engine = {
+  start: never,
+  wait: never,
+  describe: never,
+  read: never,
+  input: never,
+  signal: never,
+  query: never,
+  update: never,
+  cancel: never,
+  terminate: never,
+  // biome-ignore lint/correctness/useYield: it must not get that far
+  entries: async function* () {
+    await never()
+  },
+  lastPolledAt: never,
+  ping: never,
+}
