@@ -26,7 +26,7 @@ export function toErrorCause(failure: Failure): ErrorCause {
 }
 
 /** Puts message and stack of failures that a codec has hidden back in their places. */
-export async function revealed(failure: Failure, payloads: Payloads): Promise<Failure> {
+export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decode'>): Promise<Failure> {
   const cause = failure.cause ? await revealed(failure.cause, payloads) : null
   if (!failure.encodedAttributes) return cause === failure.cause ? failure : { ...failure, cause }
   const [attributes] = await payloads.decode([failure.encodedAttributes])

@@ -9,14 +9,14 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 const NO_REASON = 'terminated by user via frontend'
 
 /** How a run ended, from its last events; null when they hold no close event. */
-export async function toClosing(events: readonly HistoryEvent[], payloads: Payloads): Promise<Closing | null> {
+export async function toClosing(events: readonly HistoryEvent[], payloads: Pick<Payloads, 'decode'>): Promise<Closing | null> {
   const last = events.at(-1)
   if (last === undefined) return null
   const outcome = await toOutcome(last, events, payloads)
   return outcome === null ? null : { outcome, nextRunId: successorOf(last) }
 }
 
-async function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[], payloads: Payloads): Promise<Outcome | null> {
+async function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[], payloads: Pick<Payloads, 'decode'>): Promise<Outcome | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
     const values = await payloads.decode(event.workflowExecutionCompletedEventAttributes.result?.payloads)
     return { status: 'completed', output: fromArguments(values) }

@@ -4,6 +4,7 @@ declare global {
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
     rawJSON(text: string): object
+    isRawJSON(value: unknown): boolean
   }
 }
 

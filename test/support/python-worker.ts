@@ -45,12 +45,15 @@ export interface PythonWorkerOptions {
   address: string
   taskQueue: string
   namespace?: string
+  /** `python_worker.py` unless given; takes the same arguments. */
+  script?: string
 }
 
-/** Runs `python_worker.py`; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
-export async function startPythonWorker({ address, taskQueue, namespace = 'default' }: PythonWorkerOptions): Promise<TestWorker> {
+/** Runs a worker's script; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
+export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
+  const { address, taskQueue, namespace = 'default', script = SCRIPT } = options
   const module = await have(pythonSdk)
-  const worker = await startProcess({ command: 'python3', args: [SCRIPT, address, namespace, taskQueue], env: pythonEnvironment(module) })
+  const worker = await startProcess({ command: 'python3', args: [script, address, namespace, taskQueue], env: pythonEnvironment(module) })
   const connection = await Connection.connect({ address })
   const failed = worker.ended.then(({ code }) => {
     throw new Error(`The Python worker ended with ${code}:\n${worker.output()}`)

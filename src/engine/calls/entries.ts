@@ -12,7 +12,7 @@ export async function* entries(wire: Wire, run: RunRef, call: Call): AsyncGenera
   try {
     do {
       const page = await readPage(wire, run, call, nextPageToken === null ? {} : { nextPageToken })
-      for (const event of page.events) yield* await reader.entriesOf(event)
+      yield* await reader.entriesOf(page.events)
       nextPageToken = page.nextPageToken
     } while (nextPageToken !== null)
   } catch (error) {

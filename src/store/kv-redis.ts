@@ -1,0 +1,61 @@
+import type { Redis } from 'ioredis'
+import type { KvConnection } from './kv.ts'
+import { redisCode } from './redis-code.ts'
+import { StoreError, withRetries } from './store-call.ts'
+
+const STORE = 'The key-value store'
+
+const CONNECT_TIMEOUT_MS = 2000
+
+/** Redis over TCP, connected with the first command and again whenever the connection is lost. Not for workerd. */
+export function redisConnection(url: string): KvConnection {
+  let connecting: Promise<Redis> | null = null
+  const connection = () => {
+    connecting ??= connect(url)
+    return connecting
+  }
+  return {
+    send: ([name = '', ...args], call) =>
+      withRetries(STORE, call, async (signal) => {
+        const redis = await connection()
+        return unlessAborted(signal, redis.call(String(name), ...args).catch(refused))
+      }),
+    async close() {
+      const redis = await connecting
+      connecting = null
+      redis?.disconnect()
+    },
+  }
+}
+
+async function connect(url: string): Promise<Redis> {
+  // Not before somebody has set a store of this kind: it is a quarter of a megabyte, and nothing for workerd.
+  const { Redis } = await import('ioredis')
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // How often and how long something is tried is decided by who asks.
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => Math.min(times * 100, 1000),
+    enableReadyCheck: true,
+  })
+  redis.on('error', () => {}) // told to whoever has sent a command
+  return redis
+}
+
+function refused(error: unknown): never {
+  // Of the library's own making, and raised for want of a connection.
+  if (!(error instanceof Error) || error.name !== 'ReplyError') throw error
+  const code = redisCode(error.message)
+  throw new StoreError(`${STORE} refused${code}`, { passing: /LOADING|BUSY|TRYAGAIN|READONLY/.test(code) })
+}
+
+/** A command can't be taken back; its caller need not wait for it. */
+function unlessAborted<T>(signal: AbortSignal, sent: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    sent.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
