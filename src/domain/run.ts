@@ -3,7 +3,8 @@ import { type Call, within } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine, Started } from './engine.ts'
 import { ServiceError } from './errors.ts'
-import type { Closing, RunRef, WorkflowResult } from './execution.ts'
+import type { Closing, Execution, RunRef, WorkflowResult } from './execution.ts'
+import { pause } from './pause.ts'
 import { toResult } from './result.ts'
 import { startAccepted } from './start.ts'
 import { fillTemplates, traceOf } from './trace-destination.ts'
@@ -11,6 +12,9 @@ import type { RunCommand } from './workflows.ts'
 
 // What reading the rest of a run that has ended may take, however little of the caller's own time is left.
 const READ_TIMEOUT_MS = 4000
+
+// An engine at its limit must not be hurried.
+const REST_MS = 500
 
 /** Starts a workflow and waits for the end of its chain. What was started is never lost: every answer from then on carries its ids. */
 export async function run(engine: Engine, catalogs: Catalogs, command: RunCommand, call: Call): Promise<WorkflowResult> {
@@ -52,11 +56,31 @@ interface Ran {
 async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, run: RunRef, closing: Closing, call: Call) {
   const isChain = run.runId !== started.runId
   const hasReason = closing.outcome.status === 'canceled'
-  if (!isChain && !hasReason && accepted.traces !== null) {
-    return toResult({ ...run, input: command.input }, closing, await fillTemplates(accepted.traces, started))
+  const known = { ...run, input: isChain ? null : command.input }
+  const traceKnown = accepted.traces === null ? null : await fillTemplates(accepted.traces, started)
+  if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
+  try {
+    const execution = await readPatiently(engine, run, call, hasReason ? undefined : closing)
+    return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs))
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    // How it ended is known, and that is what the caller waited for: what could not be read beside it is null.
+    call.note({ endUnread: error.message })
+    return toResult(known, closing, traceKnown)
   }
-  const execution = await engine.read(run, call, hasReason ? undefined : closing)
-  return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs))
+}
+
+/** Whoever has waited for the end is not turned away for the engine's limits. */
+async function readPatiently(engine: Engine, run: RunRef, call: Call, closing: Closing | undefined): Promise<Execution> {
+  while (true) {
+    try {
+      return await engine.read(run, call, closing)
+    } catch (error) {
+      const isBusy = error instanceof ServiceError && error.error === 'ResourceExhaustedError'
+      if (!isBusy || call.signal.aborted || Date.now() + REST_MS > call.deadlineAt) throw error
+      await pause(REST_MS, call.signal)
+    }
+  }
 }
 
 function timedOut({ workflowId, runId }: RunRef, waitedMs: number): ServiceError {

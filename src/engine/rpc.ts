@@ -1,5 +1,5 @@
 import type { Call } from '../domain/call.ts'
-import { pause } from './pause.ts'
+import { pause } from '../domain/pause.ts'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
 /** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */

@@ -1,9 +1,9 @@
 import proto from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
+import { pause } from '../../domain/pause.ts'
 import { isTransient, toServiceError } from '../errors.ts'
 import { toClosing } from '../outcome.ts'
-import { pause } from '../pause.ts'
 import { RpcError } from '../transport/transport.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { pause } from '../../../src/engine/pause.ts'
+import { pause } from '../../../src/domain/pause.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
