@@ -12,9 +12,14 @@ const compiled = new WeakMap<object, Check | SchemaFault>()
 /** What of `input` the schema refuses. Throws when the schema can't be used: it is broken, or asks for more work than an answer may wait for. */
 export function checkInput(input: unknown, schema: JsonSchema): Issue[] {
   const check = compileOnce(schema)
-  const run = { work: createWork(MAX_WORK), issues: [], depth: 0 }
-  check(input, { parent: null, key: 'input' }, run, null)
-  return run.issues
+  const issues: Issue[] = []
+  try {
+    check(input, { parent: null, key: 'input' }, { work: createWork(MAX_WORK), issues, depth: 0 }, null)
+  } catch (error) {
+    // What has been found by then is reason enough.
+    if (issues.length === 0) throw error
+  }
+  return issues
 }
 
 function compileOnce(schema: JsonSchema): Check {

@@ -1,6 +1,8 @@
 /** A fetch handler on a socket of Node's. */
 import { createServer, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { refuseOnSocket, refuseUrl } from './node-refusal.ts'
 
 export interface ServeOptions {
   fetch(request: Request): Promise<Response>
@@ -16,10 +18,11 @@ export interface NodeServer {
 }
 
 const SERVER_OPTIONS = {
-  // Headers that dribble are cut within 20 + 5 s; the body has its own 30 s in the app. How long an answer takes is not limited here.
+  // A request that dribbles is answered and its connection closed within the contract's 30 s; where only the body does, the app
+  // is a little earlier. How long an answer takes is not limited here.
   headersTimeout: 20_000,
-  requestTimeout: 60_000,
-  connectionsCheckingInterval: 5000,
+  requestTimeout: 28_500,
+  connectionsCheckingInterval: 500,
   // Above the 60 s after which load balancers usually give an idle connection up: it should be they who close it.
   keepAliveTimeout: 65_000,
 }
@@ -35,7 +38,7 @@ export async function serveNode({ fetch, host, port }: ServeOptions): Promise<No
       if (closing) response.headers.set('Connection', 'close')
       return response
     },
-    { hostname: 'localhost', errorHandler: refuse },
+    { hostname: 'localhost', errorHandler: refuseUrl },
   )
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     unanswered.add(response)
@@ -45,6 +48,15 @@ export async function serveNode({ fetch, host, port }: ServeOptions): Promise<No
     })
     void answer(request, response)
   })
+  server.on('clientError', refuse)
+
+  function refuse(error: Error, socket: Duplex) {
+    const asked = [...unanswered].find((response) => response.socket === socket && response.req.complete)
+    if (asked === undefined) return refuseOnSocket(error, socket)
+    // What came after a whole request is refused without a word: the next answer on this connection is that request's, and the last.
+    asked.shouldKeepAlive = false
+    asked.once('close', () => socket.destroy())
+  }
 
   function closeWhenDone() {
     // Also those that Node does not count as idle: it waits for the first request of a connection that never sent one.
@@ -68,26 +80,6 @@ export async function serveNode({ fetch, host, port }: ServeOptions): Promise<No
         closeWhenDone()
       }),
   }
-}
-
-/** What is HTTP but names no URL never reaches the app. */
-function refuse(): Response {
-  const requestId = crypto.randomUUID()
-  const message = 'The request names no valid URL'
-  const body = {
-    type: 'urn:portico:error:validation-error',
-    title: 'The request is not valid',
-    status: 400,
-    detail: message,
-    error: 'ValidationError',
-    message,
-    source: 'gateway',
-    requestId,
-  }
-  return new Response(JSON.stringify(body), {
-    status: 400,
-    headers: { 'Content-Type': 'application/problem+json', 'X-Request-Id': requestId },
-  })
 }
 
 function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
