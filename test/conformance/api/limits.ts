@@ -18,9 +18,12 @@ export function limits(stage: () => Stage): void {
 
     test('limits: a body above 2 MiB that does not say how long it is', async () => {
       const { open } = stage()
+      let left = 4 * MEBIBYTE
       const body = new ReadableStream<Uint8Array>({
         pull(controller) {
           controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+          left -= 64 * 1024
+          if (left === 0) controller.close()
         },
       })
       const fetchStream = (request: Request) =>
