@@ -27,7 +27,7 @@ export interface AppOptions {
   /** Who may call; null: everybody. */
   auth: { tokens: string[] } | null
   maxBodyBytes: number
-  /** For a whole body to arrive; 28 s: answered and closed, it is over within the contract's 30. */
+  /** For a whole body to arrive; 27 s: answered and closed, it is over within the contract's 30. */
   bodyTimeoutMs?: number
   /** The longest `timeout` of a `run`. */
   maxTimeoutMs: number
@@ -40,7 +40,7 @@ export interface AppOptions {
 
 /** The service's HTTP face: what happens to a request, in the order in which it happens. */
 export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
-  const { workflows, defaultCatalog, maxBodyBytes, bodyTimeoutMs = 28_000, maxTimeoutMs, drain = createDrain() } = options
+  const { workflows, defaultCatalog, maxBodyBytes, bodyTimeoutMs = 27_000, maxTimeoutMs, drain = createDrain() } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
   const app = new Hono<Env>({ getPath: rawPath })
 

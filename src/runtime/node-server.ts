@@ -21,7 +21,7 @@ const SERVER_OPTIONS = {
   // A request that dribbles is answered and its connection closed within the contract's 30 s; where only the body does, the app
   // is a little earlier. How long an answer takes is not limited here.
   headersTimeout: 20_000,
-  requestTimeout: 28_500,
+  requestTimeout: 28_000,
   connectionsCheckingInterval: 500,
   // Above the 60 s after which load balancers usually give an idle connection up: it should be they who close it.
   keepAliveTimeout: 65_000,

@@ -1,0 +1,81 @@
+/** Four hundred clients that never finish what they say, at once. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Service, startService } from '../support/service.ts'
+import { answersOf, dial, type Wire } from './bytes.ts'
+
+let service: Service
+const wires: Wire[] = []
+
+beforeAll(async () => {
+  service = await startService({ address: inject('engine').address, catalog: `slow-${crypto.randomUUID()}` })
+})
+
+afterAll(async () => {
+  for (const { socket } of wires) socket.destroy()
+  await service.kill()
+})
+
+// The contract's bound, counted from the first byte.
+const CLOSED_WITHIN_MS = 30_000
+
+test('slow clients: each is told 408 and cut within 30 s, and /health does not mind', async () => {
+  const bodies = await many(
+    100,
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
+  )
+  const chunks = await many(
+    100,
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"wor\r\n',
+  )
+  const heads = await many(100, 'POST /workflow/run HTTP/1.1\r\nHost: a\r\n')
+  const both = await many(100, 'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n')
+  const dribbling = dribble(heads, both)
+
+  const healthMs = await healthUntil(Promise.all(wires.map(({ closed }) => closed)))
+  clearInterval(dribbling)
+
+  expect(healthMs.length).toBeGreaterThan(100)
+  expect(median(healthMs)).toBeLessThan(100)
+  expect(Math.max(...(await Promise.all(wires.map(({ closed }) => closed))))).toBeLessThan(CLOSED_WITHIN_MS)
+  for (const wire of [...bodies, ...chunks, ...heads, ...both]) {
+    expect(answersOf(wire, 'POST', '/workflow/run')).toMatchObject([{ status: 408, error: 'RequestTimeoutError' }])
+  }
+}, 45_000)
+
+async function many(count: number, bytes: string): Promise<Wire[]> {
+  const dialled = await Promise.all(Array.from({ length: count }, () => dial(service.url)))
+  for (const { socket } of dialled) socket.write(bytes)
+  wires.push(...dialled)
+  return dialled
+}
+
+/** Some go on with their headers for ever, others with their body once that took them 15 s. */
+function dribble(heads: Wire[], both: Wire[]): NodeJS.Timeout {
+  let seconds = 0
+  return setInterval(() => {
+    seconds++
+    for (const { socket } of heads) if (socket.writable) socket.write(`X-${seconds}: a\r\n`)
+    for (const { socket } of both) if (socket.writable) socket.write(seconds < 15 ? `X-${seconds}: a\r\n` : seconds === 15 ? '\r\n' : ' ')
+  }, 1000)
+}
+
+/** How long each of its answers took, asked ten times a second until `end`. */
+async function healthUntil(end: Promise<unknown>): Promise<number[]> {
+  const took: number[] = []
+  let ended = false
+  void end.then(() => {
+    ended = true
+  })
+  while (!ended) {
+    const askedAt = performance.now()
+    expect((await service.call('GET', '/health')).status).toBe(200)
+    took.push(performance.now() - askedAt)
+    await pause(100)
+  }
+  return took
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}

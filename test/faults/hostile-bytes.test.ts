@@ -1,0 +1,141 @@
+/** Bytes that no client would send, on a server as `npm start` runs it. */
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { serveNode } from '../../src/runtime/node-server.ts'
+import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { makeApi } from '../unit/http/api.ts'
+import { answersOf, dial, flood } from './bytes.ts'
+
+const TOKEN = 's3cret'
+let service: Service
+
+beforeAll(async () => {
+  service = await startService({
+    address: inject('engine').address,
+    catalog: `bytes-${crypto.randomUUID()}`,
+    env: { SERVICE_API_AUTH_TOKEN: TOKEN, SERVICE_HOST: '127.0.0.1' },
+  })
+})
+
+afterAll(() => service.kill())
+
+/** What a whole request, sent as it is, was answered; the connection is ended after it. */
+async function exchange(bytes: string | Uint8Array) {
+  const wire = await dial(service.url)
+  wire.socket.write(bytes)
+  await wire.closed
+  return answersOf(wire, 'GET', '/hostile')
+}
+
+function head(path: string, ...lines: string[]): string {
+  return `POST ${path} HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
+}
+
+const authorized = ['Connection: close', `Authorization: Basic ${TOKEN}`]
+
+test('hostile bytes: an endless body without a token is answered at once, and over within a second', async () => {
+  const wire = await dial(service.url)
+
+  wire.socket.write(head('/workflow/run', 'Transfer-Encoding: chunked'))
+  const sending = flood(wire, `10000\r\n${'x'.repeat(0x10000)}\r\n`)
+  await until('it is answered', () => wire.text().includes('\r\n\r\n{'), { everyMs: 1 })
+  const answeredAt = performance.now()
+  await wire.closed
+
+  expect(answersOf(wire, 'POST', '/workflow/run')).toMatchObject([{ status: 401, error: 'UnauthorizedError' }])
+  expect(performance.now() - answeredAt).toBeLessThan(1000)
+  await sending
+})
+
+test('hostile bytes: without a token nothing of a body reaches our code', async () => {
+  const touched: PropertyKey[] = []
+  const { fetch } = makeApi({ auth: { tokens: [TOKEN] } })
+  const server = await serveNode({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const watch: ProxyHandler<Request> = {
+        get(target, key) {
+          if (/^(?:body|bytes|blob|json|text|arrayBuffer|formData)$/.test(String(key))) touched.push(key)
+          const value = Reflect.get(target, key, target)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      }
+      return fetch(new Proxy(request, watch))
+    },
+  })
+  const wire = await dial(server.url)
+
+  wire.socket.write(head('/workflow/run', 'Transfer-Encoding: chunked'))
+  await flood(wire, `10000\r\n${'x'.repeat(0x10000)}\r\n`)
+  await server.close()
+
+  expect(wire.text()).toContain('401 Unauthorized')
+  expect(touched).toEqual([])
+})
+
+test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
+  const body = `{"workflowName":"echo","input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+
+  const answers = await exchange(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`) + body)
+
+  expect(answers).toMatchObject([{ status: 400, error: 'ValidationError' }])
+})
+
+test('hostile bytes: a gzip body is a 415, whether it says so or not', async () => {
+  const body = gzipSync(JSON.stringify({ workflowName: 'echo', input: 'x'.repeat(1_000_000) }))
+  const send = (...lines: string[]) =>
+    exchange(Buffer.concat([Buffer.from(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`, ...lines)), body]))
+
+  expect(await send('Content-Encoding: gzip')).toMatchObject([{ status: 415, error: 'UnsupportedMediaTypeError' }])
+  expect(await send()).toMatchObject([{ status: 400, error: 'ValidationError' }])
+})
+
+test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 like any other error', async () => {
+  const [headers, query] = await Promise.all([
+    exchange(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`),
+    exchange(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+  ])
+
+  expect(headers).toMatchObject([{ status: 431, error: 'PayloadTooLargeError' }])
+  expect(query).toMatchObject([{ status: 431, error: 'PayloadTooLargeError' }])
+  expect(headers[0]?.headers.get('Connection')).toBe('close')
+})
+
+test('hostile bytes: what is no HTTP is a 400 like any other error, and the end of its connection', async () => {
+  const garbage = [
+    'garbage\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    'GET /health HTTP/9.9\r\nHost: a\r\n\r\n',
+    'GET /health HTTP/1.1\r\nHost a\r\n\r\n',
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+    `${head('/workflow/run', `Authorization: Basic ${TOKEN}`, 'Transfer-Encoding: chunked')}zz\r\n`,
+  ]
+
+  const answers = await Promise.all(garbage.map((bytes) => exchange(Buffer.from(bytes, 'latin1'))))
+
+  expect(answers.map(([first]) => [first?.status, first?.error])).toEqual(garbage.map(() => [400, 'ValidationError']))
+  expect(answers.map((all) => all.length)).toEqual(garbage.map(() => 1))
+})
+
+test("hostile bytes: garbage behind a whole request does not take that request's answer", async () => {
+  const wire = await dial(service.url)
+
+  wire.socket.write(`GET /ready HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n`)
+  await wire.closed
+
+  expect(answersOf(wire, 'GET', '/ready')).toMatchObject([{ status: 200 }])
+})
+
+test('hostile bytes: pipelined requests are answered each, in order', async () => {
+  const wire = await dial(service.url)
+
+  wire.socket.write(
+    `${'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50)}GET /workflow/x/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  )
+  await wire.closed
+
+  expect(answersOf(wire, 'GET', '/health').map(({ status }) => status)).toEqual([...Array(50).fill(200), 401])
+})
