@@ -204,14 +204,6 @@ describe('the definition', () => {
   })
 })
 
-test('a catalog that can’t be read does not lend its ids to the answer', async () => {
-  const shelf = aShelf()
-  const details = { workflowId: '$catalog:orders', runId: 'c1', retryAfterSeconds: 1 }
-  shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away', { details }))
-
-  expect(await refusal(names(shelf))).toEqual({ error: 'EngineUnavailableError', message: 'away', retryAfterSeconds: 1 })
-})
-
 function change({ runs }: Shelf, workflowId: string, changes: Partial<Description>): void {
   runs.set(workflowId, aDescription({ ...runs.get(workflowId), ...changes }))
 }

@@ -1,0 +1,125 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Call } from '../../../src/domain/call.ts'
+import { createWorkflows } from '../../../src/domain/create-workflows.ts'
+import type { Engine } from '../../../src/domain/engine.ts'
+import { aCall, refusal } from '../call.ts'
+import { aDescription, anEngine, aShelf } from './shelf.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function makeWorkflows(verbs: Partial<Engine> = {}) {
+  const shelf = aShelf()
+  const engine = anEngine(verbs)
+  return { shelf, workflows: createWorkflows({ engine, catalogs: shelf.catalogs, traceSources: [], messageTimeoutMs: 60_000 }) }
+}
+
+const REF = { workflowId: 'orders-17' }
+const MESSAGE = { name: 'approve', args: [] }
+
+test('start: starts what the catalog knows and names the run', async () => {
+  const { shelf, workflows } = makeWorkflows({
+    start: async ({ workflowId }) => ({ workflowId, runId: 'run-1', firstRunId: 'run-1' }),
+  })
+  shelf.publish('c1', [{ name: 'order' }])
+
+  expect(await workflows.start({ workflowId: 'w', workflowName: 'order', catalog: 'orders', input: null }, aCall())).toEqual({
+    workflowId: 'w',
+    runId: 'run-1',
+  })
+})
+
+test('status: is what the engine describes, no more', async () => {
+  const { workflows } = makeWorkflows({ describe: async () => aDescription() })
+
+  expect(await workflows.status(REF, aCall())).toEqual({
+    workflowId: 'orders-17',
+    runId: 'run-1',
+    workflowName: 'order',
+    catalog: 'orders',
+    status: 'running',
+    startedAt: new Date(1000),
+    completedAt: null,
+    historyLength: 3,
+  })
+})
+
+test('result: of an open run is refused with its ids and status', async () => {
+  const { workflows } = makeWorkflows({ read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }) })
+
+  expect(await refusal(workflows.result(REF, aCall()))).toEqual({
+    error: 'WorkflowNotCompletedError',
+    message: 'Workflow orders-17 has no result yet: it is paused',
+    workflowId: 'orders-17',
+    runId: 'run-1',
+    workflowStatus: 'paused',
+  })
+})
+
+test('signal and update: do not reach a catalog of the older form that was read', async () => {
+  const { shelf, workflows } = makeWorkflows()
+  shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
+  await shelf.catalogs.published('orders')
+
+  expect((await refusal(workflows.signal({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
+  expect((await refusal(workflows.update({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
+})
+
+test('query and update: wait for a worker as long as a message may', async () => {
+  const left: number[] = []
+  const waited = async (call: Call) => left.push(Math.round((call.deadlineAt - Date.now()) / 1000))
+  const { workflows } = makeWorkflows({
+    query: (_ref, _message, call) => waited(call),
+    update: (_ref, _message, _id, call) => waited(call),
+  })
+
+  await workflows.query(REF, MESSAGE, aCall())
+  await workflows.update(REF, MESSAGE, aCall())
+
+  expect(left).toEqual([60, 60])
+})
+
+test('update: each has an id of its own', async () => {
+  const ids: string[] = []
+  const { workflows } = makeWorkflows({ update: async (_ref, _message, updateId) => ids.push(updateId) })
+
+  await workflows.update(REF, MESSAGE, aCall())
+  await workflows.update(REF, MESSAGE, aCall())
+
+  expect(new Set(ids).size).toBe(2)
+})
+
+test('catalog: what is not published is CatalogNotFoundError', async () => {
+  const { workflows } = makeWorkflows()
+
+  expect((await refusal(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
+})
+
+test('ready: asks the engine at most every 2 s, a second each time', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const leftMs: number[] = []
+  const { workflows } = makeWorkflows({ ping: async ({ deadlineAt }) => void leftMs.push(deadlineAt - Date.now()) })
+
+  await Promise.all([workflows.ready(), workflows.ready()])
+  vi.setSystemTime(Date.now() + 1999)
+  expect(await workflows.ready()).toBe(true)
+  expect(leftMs).toEqual([1000])
+  vi.setSystemTime(Date.now() + 1)
+  await workflows.ready()
+
+  expect(leftMs).toEqual([1000, 1000])
+})
+
+test('ready: whatever the ping rejects with, the engine is not there, and that is remembered as well', async () => {
+  let pings = 0
+  const { workflows } = makeWorkflows({
+    ping: () => {
+      pings++
+      return Promise.reject(new Error('anything'))
+    },
+  })
+
+  expect([await workflows.ready(), await workflows.ready()]).toEqual([false, false])
+  expect(pings).toBe(1)
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { Call } from '../../../src/domain/call.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { Description } from '../../../src/domain/execution.ts'
+import { readTrace } from '../../../src/domain/trace.ts'
+import type { FoundTrace, TraceSource } from '../../../src/domain/traces.ts'
+import { aCall, refusal } from '../call.ts'
+import { aDescription, anEngine } from './shelf.ts'
+
+const FOUND: FoundTrace = { entries: [{ id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }] }
+
+function source(name: string, find: (run: Description, call: Call) => Promise<FoundTrace | null>): TraceSource {
+  return { name, find }
+}
+
+const has = (name: string) => source(name, async () => FOUND)
+const hasNot = (name: string) => source(name, async () => null)
+const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
+
+function trace(sources: TraceSource[], description: Partial<Description> = {}) {
+  return readTrace(anEngine({ describe: async () => aDescription(description) }), sources, { workflowId: 'orders-17' }, aCall())
+}
+
+test('readTrace: answers from the first source that has the run', async () => {
+  expect(await trace([hasNot('remote'), has('kvstore'), has('history')])).toMatchObject({
+    source: 'kvstore',
+    runId: 'run-1',
+    warnings: [],
+    data: { id: 'run-1', kind: 'workflow', name: 'order', endedAt: null },
+  })
+})
+
+test('readTrace: asks no source beyond the one that answers', async () => {
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  expect((await trace([has('remote'), unasked])).source).toBe('remote')
+})
+
+test('readTrace: a source in trouble is a warning, and the next one’s turn', async () => {
+  expect(await trace([fails('remote'), fails('local'), has('history')])).toMatchObject({
+    source: 'history',
+    warnings: ['remote: remote is away', 'local: local is away'],
+  })
+})
+
+test('readTrace: entries without a root are no trace', async () => {
+  const rootless = source('kvstore', async () => ({ entries: FOUND.entries.map((entry) => ({ ...entry, parentId: 'gone' })) }))
+
+  expect((await trace([rootless, has('history')])).source).toBe('history')
+})
+
+test('readTrace: is complete when the run has ended', async () => {
+  expect((await trace([has('history')], { status: 'failed' })).complete).toBe(true)
+  expect((await trace([has('history')], { status: 'running' })).complete).toBe(false)
+  expect((await trace([has('history')], { status: 'paused' })).complete).toBe(false)
+})
+
+test('readTrace: every source sees the run that the request was resolved to, and has 3 s of its own', async () => {
+  const seen: { runId: string; leftMs: number }[] = []
+  const watching = (name: string) =>
+    source(name, async ({ runId }, { deadlineAt }) => {
+      seen.push({ runId, leftMs: deadlineAt - Date.now() })
+      return null
+    })
+
+  await refusal(trace([watching('remote'), watching('history')], { runId: 'run-7' }))
+
+  expect(seen.map(({ runId }) => runId)).toEqual(['run-7', 'run-7'])
+  expect(seen.every(({ leftMs }) => leftMs > 2000 && leftMs <= 3000)).toBe(true)
+})
+
+test('readTrace: what nobody has is TraceNotAvailableError, with what stood in the way', async () => {
+  expect(await refusal(trace([fails('remote'), hasNot('history')]))).toEqual({
+    error: 'TraceNotAvailableError',
+    message: 'No trace of workflow orders-17 can be had. remote: remote is away',
+    workflowId: 'orders-17',
+    runId: 'run-1',
+  })
+})
+
+test('readTrace: a bug in a source is a bug', async () => {
+  await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
+})
