@@ -70,7 +70,7 @@ export function limits(stage: () => Stage): void {
   })
 
   describe('too slow', () => {
-    test('limits: a body that is not complete after 30 s is refused, and the connection closed', async () => {
+    test('limits: a body that is not complete within 30 s is refused by then, and the connection closed', async () => {
       const { port } = new URL(stage().open.url)
       const socket = connect(Number(port), '127.0.0.1')
       await once(socket, 'connect')
@@ -89,8 +89,8 @@ export function limits(stage: () => Stage): void {
       const problem = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))
       seen('POST', '/workflow/run', { status: Number(statusLine.split(' ')[1]), headers, text: body, body: problem })
       expect([problem.status, problem.error]).toEqual([408, 'RequestTimeoutError'])
-      expect(performance.now() - sentAt).toBeGreaterThan(29_900)
-      expect(performance.now() - sentAt).toBeLessThan(35_000)
+      expect(performance.now() - sentAt).toBeGreaterThan(25_000)
+      expect(performance.now() - sentAt).toBeLessThan(31_000)
     }, 60_000)
   })
 
