@@ -8,6 +8,7 @@ import { query } from './calls/query.ts'
 import { input, read } from './calls/read.ts'
 import { signal } from './calls/signal.ts'
 import { start } from './calls/start.ts'
+import { notingTaskFailure } from './calls/task-failure.ts'
 import { update } from './calls/update.ts'
 import { wait } from './calls/wait.ts'
 import type { Wire } from './calls/wire.ts'
@@ -34,8 +35,8 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec }: E
     read: (ref, call, closing) => read(wire, ref, call, closing),
     input: (run, call) => input(wire, run, call),
     signal: (ref, message, call) => signal(wire, ref, message, call),
-    query: (ref, message, call) => query(wire, ref, message, call),
-    update: (ref, message, updateId, call) => update(wire, ref, message, updateId, call),
+    query: (ref, message, call) => notingTaskFailure(wire, ref, call, () => query(wire, ref, message, call)),
+    update: (ref, message, updateId, call) => notingTaskFailure(wire, ref, call, () => update(wire, ref, message, updateId, call)),
     cancel: (run, options, call) => cancel(wire, run, options, call),
     terminate: (run, reason, call) => terminate(wire, run, reason, call),
     entries: (run, call) => entries(wire, run, call),

@@ -1,0 +1,110 @@
+/** Workers that die, are not there, or can't run their own code. */
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type RunningProcess, startProcess } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
+const MESSAGE_TIMEOUT_MS = 1500
+const catalog = `workers-${crypto.randomUUID()}`
+
+let connection: Connection
+let worker: RunningProcess
+let nextWorker: TestWorker | undefined
+let service: Service
+/** Its code fails, each time after a longer pause: it is started before all else. */
+let failing: string
+
+beforeAll(async () => {
+  const { address } = inject('engine')
+  connection = await Connection.connect({ address })
+  ;[worker, service] = await Promise.all([
+    startProcess({
+      command: process.execPath,
+      args: [WORKER],
+      env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: catalog },
+    }),
+    startService({ address, catalog, env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } }),
+  ])
+  await until('the worker is ready', () => worker.output().includes('ready'), { timeoutMs: 40_000 })
+  failing = (await service.call('POST', '/workflow/start', { workflowName: 'failTask', input: null })).body.workflowId
+})
+
+afterAll(async () => {
+  await service?.kill()
+  await worker?.kill()
+  await nextWorker?.stop()
+  await connection?.close()
+})
+
+test('workers: a run whose worker is killed ends when another one is there', async () => {
+  const running = ['waitForSignal', 'longStep'].map((workflowName) =>
+    service.call('POST', '/workflow/run', { workflowName, input: { ms: 1000 }, workflowId: `${catalog}-${workflowName}`, timeout: '60s' }),
+  )
+  const { workflow } = new Client({ connection })
+  await until('the worker has both in hand', async () => {
+    const [waits, steps] = await Promise.all(
+      ['waitForSignal', 'longStep'].map((name) => workflow.getHandle(`${catalog}-${name}`).describe()),
+    )
+    return waits?.historyLength === 4 && steps?.raw.pendingActivities?.[0]?.state === 2
+  })
+
+  await worker.kill()
+  const signalled = await service.call('POST', `/workflow/${catalog}-waitForSignal/signal/finish`, { payload: 'late' })
+  nextWorker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+
+  expect(signalled.status).toBe(200)
+  expect((await Promise.all(running)).map(({ status, body }) => [status, body.output])).toEqual([
+    [200, ['late']],
+    [200, 'done'],
+  ])
+})
+
+test('workers: a query and an update that nobody takes are told so in time, the update with what it is known by', async () => {
+  const { workflow } = new Client({ connection })
+  const run = await workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` })
+  const sentAt = performance.now()
+
+  const [query, update] = await Promise.all([
+    service.call('POST', `/workflow/${run.workflowId}/query/state`),
+    service.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: 1 }),
+  ])
+
+  const ms = performance.now() - sentAt
+  await run.terminate()
+  expect([query, update].map(({ status, body }) => [status, body.error, body.workflowId])).toEqual([
+    [504, 'DeadlineExceededError', run.workflowId],
+    [504, 'DeadlineExceededError', run.workflowId],
+  ])
+  expect(update.body).toMatchObject({ runId: run.firstExecutionRunId, updateId: expect.any(String) })
+  expect(ms).toBeLessThan(MESSAGE_TIMEOUT_MS + 1500)
+})
+
+test('workers: a workflow whose code fails takes no queries and updates, and the log says what fails', async () => {
+  const query = await until(
+    'it has failed often enough',
+    async () => {
+      const answer = await service.call('POST', `/workflow/${failing}/query/state`)
+      return answer.status === 409 ? answer : null
+    },
+    { timeoutMs: 25_000 },
+  )
+
+  const update = await service.call('POST', `/workflow/${failing}/update/set`)
+  await service.call('POST', `/workflow/${failing}/terminate`)
+
+  const requests = [query, update].map((answer) => service.events.find(({ requestId }) => requestId === answer.body.requestId))
+  expect([query, update].map(({ status, body }) => [status, body.error, body.source])).toEqual([
+    [409, 'WorkflowNotReadyError', 'engine'],
+    [409, 'WorkflowNotReadyError', 'engine'],
+  ])
+  const taskFailure = { name: 'Error', message: 'a bug in the workflow', cause: null }
+  expect(requests).toMatchObject([
+    { status: 409, taskFailure },
+    { status: 409, taskFailure },
+  ])
+  expect(query.text + update.text).not.toContain('a bug in the workflow')
+})
