@@ -8,15 +8,21 @@ import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
 import type { Log } from './log.ts'
+import { createKv } from './store/kv.ts'
+import { createObjectStore } from './store/objects.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
+import { tracesFromKv } from './trace/from-kv.ts'
+import { tracesFromObjects } from './trace/from-objects.ts'
 
 export interface Parts {
   config: Config
   /** What carries the calls to the engine; closed by `close`. */
   transport: Transport
   log: Log
-  /** Asked before the engine's history, in this order. */
+  /** Asked after the stores that the configuration names and before the engine's history, in this order. */
   traceSources?: TraceSource[]
+  /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
+  sharesPending?: boolean
 }
 
 export interface Portico {
@@ -30,7 +36,7 @@ export interface Portico {
 }
 
 /** Joins all parts. It connects to nothing and reads no environment: that is the runtime's. */
-export function createPortico({ config, transport, log, traceSources = [] }: Parts): Portico {
+export function createPortico({ config, transport, log, traceSources = [], sharesPending = true }: Parts): Portico {
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
   const engine = createEngine({
@@ -39,12 +45,15 @@ export function createPortico({ config, transport, log, traceSources = [] }: Par
     maxPayloadBytes: limits.maxPayloadBytes,
     codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
   })
-  const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs })
+  const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs, sharesPending })
+  const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
+  const stored = storedTraces(config, history)
   const workflows = createWorkflows({
     engine,
     catalogs,
-    traceSources: [...traceSources, tracesFromHistory(engine)],
+    traceSources: [...stored.sources, ...traceSources, history],
     messageTimeoutMs: config.messageTimeoutMs,
+    sharesPending,
   })
   const drain = createDrain()
   const app = createApp({
@@ -64,6 +73,20 @@ export function createPortico({ config, transport, log, traceSources = [] }: Par
       // It needs connection, key and namespace, and the first request needs it.
       await catalogs.published(config.catalog)
     },
-    close: () => transport.close(),
+    async close() {
+      await Promise.all([transport.close(), stored.close()])
+    },
+  }
+}
+
+/** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
+function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config, history: TraceSource) {
+  const kv = remote?.kvstore ? createKv(remote.kvstore) : null
+  return {
+    sources: [
+      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectStore(storage), rules: storage, maxBytes })]),
+      ...(kv === null ? [] : [tracesFromKv({ kv, namespace, history, maxBytes })]),
+    ],
+    close: async () => kv?.close(),
   }
 }

@@ -53,14 +53,22 @@ const MEBIBYTE = 1024 * 1024
 // The engine refuses a payload of 2 MiB; an oversized update it takes, and the run is lost. The margin is for what wraps the payload.
 const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
 
-/** Throws one `ConfigError` that lists every fault. `binds`: the caller is an entry that opens the socket on `server.host` itself. */
-export function parseConfig(env: Environment, { binds }: { binds: boolean }): Config {
+/** Where the service is about to run. */
+export interface Surroundings {
+  /** The caller is an entry that opens the socket on `server.host` itself. */
+  binds: boolean
+  /** There are neither sockets nor files (workerd): no gRPC, no Redis over TCP, no local traces. */
+  isolated?: boolean
+}
+
+/** Throws one `ConfigError` that lists every fault. */
+export function parseConfig(env: Environment, { binds, isolated = false }: Surroundings): Config {
   return readVariables(env, (variables) => {
     const { read } = variables
     const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
     const host = serverHost(variables, binds)
     return {
-      engine: engineApiConfig(variables),
+      engine: engineApiConfig(variables, { isolated }),
       catalog: defaultCatalog(variables),
       server: {
         host,
@@ -75,7 +83,7 @@ export function parseConfig(env: Environment, { binds }: { binds: boolean }): Co
       },
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ leastMs: 0 })) ?? 5000,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ leastMs: 1 })) ?? 60_000,
-      traces: tracesConfig(variables),
+      traces: tracesConfig(variables, { isolated }),
       logLevel: read('SERVICE_LOG_LEVEL', satisfying(toLogLevel, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
     }
   })

@@ -18,7 +18,7 @@ interface Row {
  * runtime, index → assemble → http, trace, engine → domain → protocol; worker is a program of its own.
  */
 const MAY_IMPORT: Record<string, Row> = {
-  'runtime/': row('runtime/ assemble.ts config.ts log.ts engine/transport/ trace/from-file.ts', '@hono/node-server node:'),
+  'runtime/': row('runtime/ assemble.ts config.ts log.ts version.ts engine/transport/ trace/from-file.ts', '@hono/node-server node:'),
   'index.ts': row('assemble.ts config.ts log.ts domain/ engine/transport/', ''),
 
   'assemble.ts': row('config.ts log.ts domain/ http/ engine/ trace/ store/', ''),
@@ -44,6 +44,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'config.ts': row('config/ protocol/ log.ts', 'zod'),
   'config/': row('config/ protocol/ log.ts', 'zod'),
   'log.ts': row('', ''),
+  'version.ts': row('', ''),
   'protocol/': row('protocol/', ''),
   'protocol/catalog.ts': row('protocol/', 'zod'),
 }

@@ -42,13 +42,25 @@ export function engineConfig(variables: Variables): EngineConfig {
   }
 }
 
-export function engineApiConfig(variables: Variables): EngineApiConfig {
-  const { read, isSet, fault } = variables
-  const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? 'grpc'
+export function engineApiConfig(variables: Variables, { isolated }: { isolated: boolean }): EngineApiConfig {
+  const { read, fault } = variables
+  const engine = engineConfig(variables)
+  const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
   const httpUrl = read('ENGINE_HTTP_URL', url('http:', 'https:'))
-  if (transport === 'http' && !isSet('ENGINE_HTTP_URL'))
-    fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
-  return { ...engineConfig(variables), transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', url('http:', 'https:')) }
+  if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not to be had on this runtime, which has no sockets: use http')
+  if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
+  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', url('http:', 'https:')) }
+}
+
+function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {
+  if (!isSet('ENGINE_HTTP_URL')) fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
+  if (tls === null) return
+  if (httpUrl?.startsWith('http:'))
+    fault('ENGINE_HTTP_URL must begin with https://, unless ENGINE_TLS=false says that all, with any API key, may travel in plain text')
+  if (Object.values(tls).some((value) => value !== null))
+    fault(
+      'ENGINE_TRANSPORT=http takes no ENGINE_TLS_CA, ENGINE_TLS_CERT, ENGINE_TLS_KEY or ENGINE_TLS_SERVER_NAME: fetch has only what the runtime trusts',
+    )
 }
 
 function engineTls({ read, isSet, fault }: Variables): EngineTls | null {

@@ -2,6 +2,8 @@
 import { bytes, flag, satisfying, text, url, type Variables } from './variables.ts'
 
 export interface TracesConfig {
+  /** Where stored traces are read from; null without credentials. */
+  storage: StorageConfig | null
   /** Null while remote tracing is off. */
   remote: { storage: StorageConfig; kvstore: KvStoreConfig | null } | null
   /** Null while no folder is given. */
@@ -29,15 +31,17 @@ export interface KvStoreConfig {
 
 const CREDENTIALS = ['SERVICE_STORAGE_ACCESS_KEY_ID', 'SERVICE_STORAGE_SECRET_ACCESS_KEY', 'SERVICE_STORAGE_REGION']
 
-export function tracesConfig(variables: Variables): TracesConfig {
+export function tracesConfig(variables: Variables, { isolated }: { isolated: boolean }): TracesConfig {
   const { read, isSet, fault } = variables
   const remoteOn = read('SERVICE_TRACE_REMOTE_ON', flag) ?? false
   const localOn = read('SERVICE_TRACE_LOCAL_ON', flag) ?? false
   const directory = read('SERVICE_TRACE_LOCAL_DIR', text.regex(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
   const storage = storageConfig(variables, remoteOn)
-  const kvstore = kvStoreConfig(variables)
+  const kvstore = kvStoreConfig(variables, isolated)
+  if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
   if (localOn && !isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR')
   return {
+    storage: CREDENTIALS.every(isSet) ? storage : null,
     remote: remoteOn ? { storage, kvstore } : null,
     local: directory === null ? null : { directory, writes: localOn },
     maxBytes: read('SERVICE_TRACE_MAX_BYTES', bytes) ?? 32 * 1024 * 1024,
@@ -59,12 +63,15 @@ function storageConfig({ read, isSet, fault }: Variables, remoteOn: boolean): St
   return storage
 }
 
-function kvStoreConfig({ read, isSet, fault }: Variables): KvStoreConfig | null {
+function kvStoreConfig({ read, isSet, fault }: Variables, isolated: boolean): KvStoreConfig | null {
   const address = read('SERVICE_KVSTORE_URL', satisfying(toKvStoreUrl, 'must be a URL that begins with redis://, rediss:// or https://'))
   const token = read('SERVICE_KVSTORE_TOKEN', text)
   if (address === null) return null
   if (address.protocol.startsWith('http') && address.password === '' && !isSet('SERVICE_KVSTORE_TOKEN')) {
     fault('SERVICE_KVSTORE_URL over https needs SERVICE_KVSTORE_TOKEN, or the token as its password')
+  }
+  if (isolated && address.protocol.startsWith('redis')) {
+    fault('SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis')
   }
   return { url: address.href, token }
 }

@@ -32,6 +32,8 @@ export interface CatalogOptions {
   engine: Engine
   ttlMs: number
   now?: () => number
+  /** False where one request can't wait for what another reads (workerd). */
+  sharesPending?: boolean
 }
 
 // A published catalog costs a few kilobytes; a service in front of more task queues reads some of them again.
@@ -40,7 +42,8 @@ const MAX_CATALOGS = 1000
 // Readings are shared, so none of them runs under one caller's deadline or signal.
 const READ_TIMEOUT_MS = 4000
 
-export function createCatalogs({ engine, ttlMs, now = Date.now }: CatalogOptions): Catalogs {
+export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
+  const shared = { maxKeys: MAX_CATALOGS, now, sharesPending }
   const olderForms = new Set<string>()
 
   async function readPublished(catalog: string): Promise<Published | null> {
@@ -57,14 +60,13 @@ export function createCatalogs({ engine, ttlMs, now = Date.now }: CatalogOptions
   const definitions = remember({
     read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
-    maxKeys: MAX_CATALOGS,
-    now,
+    ...shared,
   })
 
   return {
-    published: remember({ read: readPublished, ttlMs, maxKeys: MAX_CATALOGS, now }),
+    published: remember({ read: readPublished, ttlMs, ...shared }),
     workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
-    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, maxKeys: MAX_CATALOGS, now }),
+    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, ...shared }),
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }
 }

@@ -22,10 +22,13 @@ export interface WorkflowsOptions {
   traceSources: readonly TraceSource[]
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
+  /** False where one request can't wait for what another reads (workerd). */
+  sharesPending?: boolean
 }
 
 /** The verbs over their ports. */
-export function createWorkflows({ engine, catalogs, traceSources, messageTimeoutMs }: WorkflowsOptions): Workflows {
+export function createWorkflows(options: WorkflowsOptions): Workflows {
+  const { engine, catalogs, traceSources, messageTimeoutMs, sharesPending = true } = options
   return {
     async start(command, call) {
       const { workflowId, runId } = await startAccepted(engine, command, await accept(catalogs, command, call), call)
@@ -64,6 +67,6 @@ export function createWorkflows({ engine, catalogs, traceSources, messageTimeout
     terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
     catalog: (catalog) => readListing(catalogs, catalog),
     trace: (ref, call) => readTrace(engine, traceSources, ref, call),
-    ready: createReady(engine),
+    ready: createReady(engine, { sharesPending }),
   }
 }

@@ -1,13 +1,13 @@
 import type { Engine } from './engine.ts'
-import { remember } from './remember.ts'
+import { type RememberOptions, remember } from './remember.ts'
 
 // The wire contract's numbers: with both, the answer tells the truth within 3 s.
 const PING_DEADLINE_MS = 1000
 const PING_REMEMBERED_MS = 2000
 
 /** Whether the engine answers, asked of it at most every 2 s. */
-export function createReady(engine: Engine): () => Promise<boolean> {
-  const pings = remember({ read: () => ping(engine), ttlMs: PING_REMEMBERED_MS, maxKeys: 1 })
+export function createReady(engine: Engine, options: Pick<RememberOptions<boolean>, 'sharesPending'>): () => Promise<boolean> {
+  const pings = remember({ ...options, read: () => ping(engine), ttlMs: PING_REMEMBERED_MS, maxKeys: 1 })
   return async () => (await pings('engine')).value
 }
 

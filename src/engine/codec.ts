@@ -23,7 +23,8 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },
       body: JSON.stringify({ payloads: payloads.map(toJson) }),
-      redirect: 'error',
+      // 'error' is unknown to workerd; the answer of a redirect is refused below.
+      redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     if (!response.ok) throw new Error(`the codec answered ${response.status}`)

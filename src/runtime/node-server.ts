@@ -3,19 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { refuseOnSocket, refuseUrl } from './node-refusal.ts'
-
-export interface ServeOptions {
-  fetch(request: Request): Promise<Response>
-  host: string
-  /** 0: the system chooses. */
-  port: number
-}
-
-export interface NodeServer {
-  url: string
-  /** Takes no more connections; resolves when every request is answered and every connection is closed. */
-  close(): Promise<void>
-}
+import type { Listener, ListenOptions } from './service.ts'
 
 const SERVER_OPTIONS = {
   // A request that dribbles is answered and its connection closed within the contract's 30 s; where only the body does, the app
@@ -28,7 +16,7 @@ const SERVER_OPTIONS = {
 }
 
 /** Resolves when it listens; rejects when it can't, with Node's error. */
-export async function serveNode({ fetch, host, port }: ServeOptions): Promise<NodeServer> {
+export async function serveNode({ fetch, host, port }: ListenOptions): Promise<Listener> {
   let closing = false
   const unanswered = new Set<ServerResponse>()
 

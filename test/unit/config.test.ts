@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError, parseConfig } from '../../src/config.ts'
+import { ConfigError, parseConfig, type Surroundings } from '../../src/config.ts'
 
 const least = { SERVICE_CATALOG_ID: 'orders' }
 
-function parse(env: Record<string, string>, options = { binds: true }) {
+function parse(env: Record<string, string>, options: Surroundings = { binds: true }) {
   return parseConfig({ ...least, ...env }, options)
 }
 
-function faultsOf(env: Record<string, string>, options = { binds: true }): readonly string[] {
+function faultsOf(env: Record<string, string>, options: Surroundings = { binds: true }): readonly string[] {
   try {
     parseConfig(env, options)
   } catch (error) {
@@ -35,7 +35,7 @@ describe('parseConfig', () => {
       limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000 },
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
-      traces: { remote: null, local: null, maxBytes: 33_554_432 },
+      traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       logLevel: 'info',
     })
   })
@@ -219,6 +219,14 @@ describe('parseConfig, traces', () => {
     })
   })
 
+  test('parseConfig: stored traces can be read wherever the credentials are, remote tracing on or off', () => {
+    const { storage, remote } = parse(credentials).traces
+
+    expect(storage).toMatchObject({ region: 'eu-central-1', bucket: null, endpoint: null })
+    expect(remote).toBeNull()
+    expect(parse({ SERVICE_STORAGE_REGION: 'eu-central-1' }).traces.storage).toBeNull()
+  })
+
   test('parseConfig: remote traces need credentials, and the fault names those that miss', () => {
     expect(faultsOf({ ...least, SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_STORAGE_REGION: 'eu-central-1' })).toEqual([
       'SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_ACCESS_KEY_ID, SERVICE_STORAGE_SECRET_ACCESS_KEY',
@@ -258,3 +266,50 @@ function variableNames(): Set<string> {
   faultsOf(env)
   return names
 }
+
+describe('parseConfig over HTTP', () => {
+  const http = { ...least, ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://engine:8080' }
+
+  test('ENGINE_API_KEY: travels in plain text only where that is said', () => {
+    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key' })).toEqual([expect.stringMatching(/^ENGINE_HTTP_URL must begin with https:\/\//)])
+    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' })).toEqual([])
+    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_HTTP_URL: 'https://engine' })).toEqual([])
+    expect(faultsOf({ ...http, ENGINE_TLS: 'true' })).toHaveLength(1)
+  })
+
+  test('ENGINE_TLS_…: certificates are not for fetch', () => {
+    expect(faultsOf({ ...http, ENGINE_HTTP_URL: 'https://engine', ENGINE_TLS_CA: '/ca.pem' })).toEqual([
+      expect.stringMatching(/^ENGINE_TRANSPORT=http takes no ENGINE_TLS_CA/),
+    ])
+  })
+})
+
+describe('parseConfig where there are neither sockets nor files', () => {
+  const workerd = { binds: false, isolated: true }
+  const enough = { ...least, SERVICE_API_AUTH_TOKEN: 'token', ENGINE_HTTP_URL: 'https://engine' }
+
+  test('isolated: the engine is reached over HTTP', () => {
+    expect(parse(enough, workerd).engine).toMatchObject({ transport: 'http', httpUrl: 'https://engine' })
+    expect(faultsOf({ ...enough, ENGINE_HTTP_URL: '' }, workerd)).toEqual([
+      "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
+    ])
+    expect(faultsOf({ ...enough, ENGINE_TRANSPORT: 'grpc' }, workerd)).toEqual([
+      expect.stringMatching(/^ENGINE_TRANSPORT=grpc is not to be had/),
+    ])
+  })
+
+  test('isolated: a loopback address says nothing about who calls', () => {
+    expect(faultsOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
+      expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required, for this entry cannot tell/),
+    ])
+  })
+
+  test('isolated: Redis over TCP is refused with what to use instead, a folder for traces is refused', () => {
+    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'redis://kv:6379' }, workerd)).toEqual([
+      'SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis',
+    ])
+    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'rediss://kv:6379' }, workerd)).toHaveLength(1)
+    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'https://:token@kv.example' }, workerd)).toEqual([])
+    expect(faultsOf({ ...enough, SERVICE_TRACE_LOCAL_DIR: '/traces' }, workerd)).toHaveLength(1)
+  })
+})

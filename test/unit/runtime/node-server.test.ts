@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Workflows } from '../../../src/domain/workflows.ts'
-import { type NodeServer, serveNode } from '../../../src/runtime/node-server.ts'
+import { serveNode } from '../../../src/runtime/node-server.ts'
+import type { Listener } from '../../../src/runtime/service.ts'
 import { makeApi } from '../http/api.ts'
 
-const open: { server: NodeServer; sockets: Socket[] }[] = []
+const open: { server: Listener; sockets: Socket[] }[] = []
 
 afterEach(async () => {
   for (const { server, sockets } of open.splice(0)) {

@@ -1,0 +1,34 @@
+/** `npm run start:bun`: the service on Bun. */
+import { type Listener, type ListenOptions, runService } from './service.ts'
+
+/** What is used of it: https://bun.com/docs/api/http */
+declare const Bun: {
+  serve(options: { hostname: string; port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): {
+    url: URL
+    stop(closeActiveConnections: boolean): Promise<void>
+  }
+}
+
+await runService({ listen })
+
+async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
+  let closing = false
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    // Else a wait is cut after ten quiet seconds.
+    idleTimeout: 0,
+    async fetch(request) {
+      const response = await fetch(request)
+      if (closing) response.headers.set('Connection', 'close')
+      return response
+    },
+  })
+  return {
+    url: server.url.origin,
+    close() {
+      closing = true
+      return server.stop(false)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+/** What the entries of Node, Bun and Deno have in common: `process` is known to all three, how they listen is not. */
+import { readFileSync } from 'node:fs'
+import { createPortico, type Portico } from '../assemble.ts'
+import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { type GrpcTls, grpcTransport } from '../engine/transport/grpc.ts'
+import { httpApiTransport } from '../engine/transport/http-api.ts'
+import type { Transport } from '../engine/transport/transport.ts'
+import { jsonLog, type Log } from '../log.ts'
+import { shutdownOnSignal } from './shutdown.ts'
+
+export interface ListenOptions {
+  fetch(request: Request): Promise<Response>
+  host: string
+  /** 0: the system chooses. */
+  port: number
+}
+
+export interface Listener {
+  url: string
+  /** Takes no more connections; resolves when every request is answered and every connection is closed. */
+  close(): Promise<void>
+}
+
+/** Resolves when it listens; rejects when it can't, with the runtime's error. */
+export type Listen = (options: ListenOptions) => Promise<Listener>
+
+export interface ServiceOptions {
+  listen: Listen
+  /** False where a platform decides who reaches the socket. */
+  binds?: boolean
+}
+
+/** Serves what the environment says, until a signal ends it. Ends the process at once when it can't. */
+export async function runService({ listen, binds = true }: ServiceOptions): Promise<void> {
+  const config = orEnd(() => parseConfig(process.env, { binds }))
+  const transport = orEnd(() => transportOf(config))
+  const log = jsonLog(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
+  const portico = createPortico({ config, transport, log })
+  const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
+  endOnSignals(config, portico, listener, log)
+  log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
+  await warm(config, portico, log)
+}
+
+function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: Config): Transport {
+  if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
+  return grpcTransport({ address, apiKey, tls: tls === null ? null : readTls(tls) })
+}
+
+function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<Config['engine']['tls']>): GrpcTls {
+  return {
+    ...(caPath !== null && { ca: readPem('ENGINE_TLS_CA', caPath) }),
+    ...(certPath !== null && { cert: readPem('ENGINE_TLS_CERT', certPath) }),
+    ...(keyPath !== null && { key: readPem('ENGINE_TLS_KEY', keyPath) }),
+    ...(serverName !== null && { serverName }),
+  }
+}
+
+function readPem(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError([`${variable} names a file that can't be read (${codeOf(error)})`])
+  }
+}
+
+async function orEndListening({ server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {
+  try {
+    return await listen()
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE')
+      return end(`Port ${port} of ${host} is taken: end what listens there, or choose another SERVICE_PORT`)
+    return end(`Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`)
+  }
+}
+
+function endOnSignals({ server: { shutdownTimeoutMs } }: Config, portico: Portico, listener: Listener, log: Log): void {
+  const shutDown = shutdownOnSignal({
+    timeoutMs: shutdownTimeoutMs,
+    close: async () => {
+      log('info', 'shutting down')
+      await listener.close()
+      await portico.close()
+    },
+    drain: portico.drain,
+    exit: (code) => process.exit(code),
+  })
+  process.on('SIGTERM', shutDown)
+  process.on('SIGINT', shutDown)
+}
+
+/** Whoever starts the service learns at once what is wrong with its engine; it serves all the same, for the engine may come later. */
+async function warm({ engine }: Config, portico: Portico, log: Log): Promise<void> {
+  try {
+    await portico.warm()
+  } catch (error) {
+    log('warn', `the engine can't be used yet: ${engineAdvice(error, engine.transport)}`, { cause: error })
+  }
+}
+
+function engineAdvice(error: unknown, transport: Config['engine']['transport']): string {
+  if (!(error instanceof Error)) return String(error)
+  const variables = transport === 'http' ? 'ENGINE_HTTP_URL' : 'ENGINE_ADDRESS and ENGINE_TLS'
+  if (error.name === 'EngineUnavailableError') return `it does not answer, look at ${variables}`
+  return error.cause instanceof Error ? error.cause.message : error.message
+}
+
+/** What `make` makes, or the end with all that is wrong with the configuration. */
+function orEnd<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof ConfigError) return end(error.message)
+    throw error
+  }
+}
+
+function end(sentence: string): never {
+  console.error(sentence)
+  process.exit(1)
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : String(error)
+}
