@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'engine/transport/http-messages.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common protobufjs protobufjs/'),
 
   'trace/': row('trace/ domain/ protocol/ store/', ''),
-  'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises'),
+  'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises node:path'),
 
   'domain/': row('domain/ protocol/ log.ts', ''),
   'domain/start.ts': row('domain/ protocol/', 'uuid'),

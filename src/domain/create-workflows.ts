@@ -18,7 +18,7 @@ import type { Workflows } from './workflows.ts'
 export interface WorkflowsOptions {
   engine: Engine
   catalogs: Catalogs
-  /** In the order in which they are asked. */
+  /** In the order in which they are asked; the last is the engine's history. */
   traceSources: readonly TraceSource[]
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
@@ -66,7 +66,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     stop: (ref, reason, call) => stop(engine, ref, reason, call),
     terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
     catalog: (catalog) => readListing(catalogs, catalog),
-    trace: (ref, call) => readTrace(engine, traceSources, ref, call),
+    trace: (ref, call) => readTrace({ engine, catalogs, sources: traceSources }, ref, call),
     ready: createReady(engine, { sharesPending }),
   }
 }

@@ -63,10 +63,19 @@ export interface Description extends RunRef {
   completedAt: Date | null
   /** Number of events so far. */
   historyLength: number
+  /** Activities that have not ended, with what the history tells of them only afterwards. */
+  pendingSteps?: PendingStep[]
+}
+
+export interface PendingStep {
+  activityId: string
+  /** How many times it has been tried, this one included. */
+  attempts: number
+  lastFailure: ErrorCause | null
 }
 
 /** One run with what went in and what came out. */
-export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'startedAt'> {
+export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'startedAt'> {
   /** The one argument, null for none, the array for several. */
   input: unknown
   /** Null while the run is open. */

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import type { TraceNode } from '../protocol/trace-tree.ts'
 import type { Call } from './call.ts'
-import type { Description } from './execution.ts'
+import { type Description, isOpen, type TraceMeta } from './execution.ts'
 
 /** The answer of `trace-log`. */
 export interface Trace {
@@ -14,13 +14,31 @@ export interface Trace {
   data: TraceNode
 }
 
+/** The run whose trace is looked for. */
+export interface TracedRun extends Description {
+  /** Where its trace is written, as far as anybody says; asked when it is needed. */
+  destinations(): Promise<TraceMeta['destinations']>
+}
+
 export interface FoundTrace {
   entries: TraceEntry[]
+  /** False when something may be missing: the history completes it. */
+  whole: boolean
+  /** What the reader of the answer should know, one sentence each. */
+  warnings: string[]
 }
 
 /** Port: a place where a run's trace may be found. */
 export interface TraceSource {
   name: string
-  /** Null when this source has nothing of that run. */
-  find(run: Description, call: Call): Promise<FoundTrace | null>
+  /**
+   * Null when this source has nothing of that run. Rejects with a `ServiceError`, whose message becomes a warning, when it
+   * can't be told.
+   */
+  find(run: TracedRun, call: Call): Promise<FoundTrace | null>
+}
+
+/** Whether the entries tell how the run ended: what was stored before that is a part. */
+export function isWhole({ runId, status }: Pick<Description, 'runId' | 'status'>, entries: readonly TraceEntry[]): boolean {
+  return !isOpen(status) && entries.some(({ id, phase }) => id === runId && phase === 'ended')
 }

@@ -1,14 +1,21 @@
+import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
-import type { Description, ExecutionRef } from '../../domain/execution.ts'
+import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
 import { toServiceError } from '../errors.ts'
+import { revealed, toErrorCause } from '../failure.ts'
 import { decodeMemo, toRunRef } from '../opening.ts'
+import type { Payloads } from '../payload.ts'
 import { toStatus } from '../status.ts'
 import { toDate } from '../time.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
 export async function describe({ rpc, namespace, payloads }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
   try {
-    const { workflowExecutionInfo } = await rpc('describeWorkflowExecution', { namespace, execution: toExecution(ref) }, call)
+    const { workflowExecutionInfo, pendingActivities } = await rpc(
+      'describeWorkflowExecution',
+      { namespace, execution: toExecution(ref) },
+      call,
+    )
     const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength } =
       workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
@@ -24,8 +31,20 @@ export async function describe({ rpc, namespace, payloads }: Wire, ref: Executio
       startedAt: toDate(startTime),
       completedAt: toDate(closeTime),
       historyLength: Number(historyLength ?? 0),
+      pendingSteps: await Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
+  }
+}
+
+async function toPendingStep(
+  { activityId, attempt, lastFailure }: temporal.api.workflow.v1.IPendingActivityInfo,
+  payloads: Payloads,
+): Promise<PendingStep> {
+  return {
+    activityId: activityId ?? '',
+    attempts: attempt ?? 1,
+    lastFailure: lastFailure ? toErrorCause(await revealed(lastFailure, payloads)) : null,
   }
 }

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Description } from '../../../src/domain/execution.ts'
 import { readTrace } from '../../../src/domain/trace.ts'
 import type { FoundTrace, TraceSource } from '../../../src/domain/traces.ts'
+import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
 import { aCall, refusal } from '../call.ts'
-import { aDescription, anEngine } from './shelf.ts'
+import { aDescription, anEngine, aShelf } from './shelf.ts'
 
-const FOUND: FoundTrace = { entries: [{ id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }] }
+const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
+const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
+const FOUND: FoundTrace = { entries: [RUN], whole: true, warnings: [] }
 
-function source(name: string, find: (run: Description, call: Call) => Promise<FoundTrace | null>): TraceSource {
+function source(name: string, find: TraceSource['find']): TraceSource {
   return { name, find }
 }
 
@@ -17,8 +19,12 @@ const has = (name: string) => source(name, async () => FOUND)
 const hasNot = (name: string) => source(name, async () => null)
 const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
 
+function ports(sources: TraceSource[], description: Partial<Description> = {}) {
+  return { engine: anEngine({ describe: async () => aDescription(description) }), catalogs: aShelf().catalogs, sources }
+}
+
 function trace(sources: TraceSource[], description: Partial<Description> = {}) {
-  return readTrace(anEngine({ describe: async () => aDescription(description) }), sources, { workflowId: 'orders-17' }, aCall())
+  return readTrace(ports(sources, description), { workflowId: 'orders-17' }, aCall())
 }
 
 test('readTrace: answers from the first source that has the run', async () => {
@@ -44,7 +50,7 @@ test('readTrace: a source in trouble is a warning, and the next one’s turn', a
 })
 
 test('readTrace: entries without a root are no trace', async () => {
-  const rootless = source('kvstore', async () => ({ entries: FOUND.entries.map((entry) => ({ ...entry, parentId: 'gone' })) }))
+  const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN] }))
 
   expect((await trace([rootless, has('history')])).source).toBe('history')
 })
@@ -80,4 +86,53 @@ test('readTrace: what nobody has is TraceNotAvailableError, with what stood in t
 
 test('readTrace: a bug in a source is a bug', async () => {
   await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
+})
+
+test('readTrace: what a source has in part is completed from the last one, each node once', async () => {
+  const part = source('remote', async () => ({ entries: [RUN, SPAN], whole: false, warnings: ['one entry could not be read'] }))
+  const history = source('history', async () => ({
+    ...FOUND,
+    entries: [RUN, { ...RUN, id: 'step-1', parentId: 'run-1' }],
+    warnings: ['not all'],
+  }))
+
+  const { source: name, data, warnings } = await trace([part, history])
+
+  expect(name).toBe('remote')
+  expect(data.children.map(({ id }) => id)).toEqual(['step-1', 'span-1'])
+  expect(warnings).toEqual(['remote: one entry could not be read', 'history: not all'])
+})
+
+test('readTrace: a part that nothing can complete is better than nothing', async () => {
+  const part = source('local', async () => ({ ...FOUND, whole: false }))
+
+  expect(await trace([part, fails('history')])).toMatchObject({ source: 'local', warnings: ['history: history is away'] })
+})
+
+test('readTrace: a caller who has left ends the reading', async () => {
+  const leaving = new AbortController()
+  const left = source('remote', () => {
+    leaving.abort()
+    return Promise.reject(leaving.signal.reason)
+  })
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  const reading = readTrace(ports([left, unasked]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
+
+  expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
+})
+
+test('readTrace: where the trace is written is asked of the catalog by those sources that need it', async () => {
+  const shelf = aShelf()
+  const asking = source('remote', async (run) => {
+    await run.destinations()
+    return null
+  })
+  const with_ = (sources: TraceSource[]) => readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+
+  await with_([has('history')])
+  expect(shelf.reads).toEqual([])
+
+  await with_([asking, has('history')])
+  expect(shelf.reads).toContain('describe $catalog:orders')
 })

@@ -1,0 +1,79 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import type { TracedRun, TraceSource } from '../domain/traces.ts'
+import { LOCAL_FILE_TEMPLATE } from '../protocol/trace-keys.ts'
+import { fillTemplate } from '../protocol/trace-template.ts'
+import { notAvailable, toFoundTrace } from './stored.ts'
+
+export interface FileTraceOptions {
+  /** Absolute path of the folder that traces are read from, and none but it. */
+  directory: string
+  maxBytes: number
+}
+
+/** Files of workers on this machine: at the place that is said of the run when that lies in the folder, else by its usual name. */
+export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): TraceSource {
+  return {
+    name: 'local',
+    async find(run, call) {
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(Math.max(0, call.deadlineAt - Date.now()))])
+      const path = await pathOf(run, directory)
+      const file = await openInside(directory, path)
+      if (file === null) return null
+      try {
+        return toFoundTrace(run, await readWhole(file, maxBytes, signal))
+      } catch (error) {
+        if (signal.aborted && !call.signal.aborted) throw notAvailable('The file could not be read in time')
+        throw error
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+async function pathOf(run: TracedRun, directory: string): Promise<string> {
+  const { local } = await run.destinations()
+  if (local !== undefined) return resolve(local)
+  return join(directory, await fillTemplate(LOCAL_FILE_TEMPLATE, { workflowId: run.workflowId, rootRunId: run.firstRunId }))
+}
+
+/** Null when there is no such file. Wherever links lead, what is opened lies in the folder. */
+async function openInside(directory: string, path: string): Promise<FileHandle | null> {
+  try {
+    const [folder, real] = await Promise.all([realpath(directory), realpath(path)])
+    if (!real.startsWith(folder + sep)) throw outside()
+    // Not waiting for the other end of a pipe, nor following a link that has come in between.
+    return await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  } catch (error) {
+    // Whether a path elsewhere leads to something is not told.
+    if (isFault(error) && !resolve(path).startsWith(resolve(directory) + sep)) throw outside()
+    if (isFault(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    if (isFault(error)) throw notAvailable(`The file can't be opened (${error.code})`, error)
+    throw error
+  }
+}
+
+function outside() {
+  return notAvailable('The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR')
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+async function readWhole(file: FileHandle, maxBytes: number, signal: AbortSignal): Promise<string> {
+  if (!(await file.stat()).isFile()) throw notAvailable('What is there is no file')
+  const chunks: Buffer[] = []
+  for (let bytes = 0; ; ) {
+    signal.throwIfAborted()
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES)
+    if (bytesRead === 0) return Buffer.concat(chunks).toString()
+    bytes += bytesRead
+    if (bytes > maxBytes) throw notAvailable(`The file has more than ${maxBytes} bytes`)
+    chunks.push(buffer.subarray(0, bytesRead))
+  }
+}
+
+function isFault(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}

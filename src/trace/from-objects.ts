@@ -1,0 +1,29 @@
+import { isOpen } from '../domain/execution.ts'
+import type { TraceSource } from '../domain/traces.ts'
+import type { ObjectStore } from '../store/objects.ts'
+import { type BucketRules, objectsOf } from './remote-destination.ts'
+import { inWords, notAvailable, toFoundTrace } from './stored.ts'
+
+export interface ObjectTraceOptions {
+  objects: Pick<ObjectStore, 'get'>
+  rules: BucketRules
+  maxBytes: number
+}
+
+/** Object storage, at the place that the run's catalog or the run itself names. */
+export function tracesFromObjects({ objects, rules, maxBytes }: ObjectTraceOptions): TraceSource {
+  return {
+    name: 'remote',
+    async find(run, call) {
+      const { remote } = await run.destinations()
+      if (remote === undefined) return null
+      for (const object of objectsOf(remote, rules)) {
+        const text = await objects.get(object, maxBytes, call).catch(inWords)
+        if (text !== null) return toFoundTrace(run, text)
+      }
+      // While a run is open nobody has stored it yet.
+      if (isOpen(run.status)) return null
+      throw notAvailable('The object storage has no object there (404)')
+    },
+  }
+}
