@@ -8,14 +8,18 @@ import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
 import type { Log } from './log.ts'
+import { createKv } from './store/kv.ts'
+import { createObjectStore } from './store/objects.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
+import { tracesFromKv } from './trace/from-kv.ts'
+import { tracesFromObjects } from './trace/from-objects.ts'
 
 export interface Parts {
   config: Config
   /** What carries the calls to the engine; closed by `close`. */
   transport: Transport
   log: Log
-  /** Asked before the engine's history, in this order. */
+  /** Asked after the stores that the configuration names and before the engine's history, in this order. */
   traceSources?: TraceSource[]
   /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
   sharesPending?: boolean
@@ -42,10 +46,12 @@ export function createPortico({ config, transport, log, traceSources = [], share
     codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
   })
   const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs, sharesPending })
+  const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
+  const stored = storedTraces(config, history)
   const workflows = createWorkflows({
     engine,
     catalogs,
-    traceSources: [...traceSources, tracesFromHistory(engine)],
+    traceSources: [...stored.sources, ...traceSources, history],
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
   })
@@ -67,6 +73,20 @@ export function createPortico({ config, transport, log, traceSources = [], share
       // It needs connection, key and namespace, and the first request needs it.
       await catalogs.published(config.catalog)
     },
-    close: () => transport.close(),
+    async close() {
+      await Promise.all([transport.close(), stored.close()])
+    },
+  }
+}
+
+/** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
+function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config, history: TraceSource) {
+  const kv = remote?.kvstore ? createKv(remote.kvstore) : null
+  return {
+    sources: [
+      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectStore(storage), rules: storage, maxBytes })]),
+      ...(kv === null ? [] : [tracesFromKv({ kv, namespace, history, maxBytes })]),
+    ],
+    close: async () => kv?.close(),
   }
 }

@@ -2,6 +2,8 @@
 import { bytes, flag, satisfying, text, url, type Variables } from './variables.ts'
 
 export interface TracesConfig {
+  /** Where stored traces are read from; null without credentials. */
+  storage: StorageConfig | null
   /** Null while remote tracing is off. */
   remote: { storage: StorageConfig; kvstore: KvStoreConfig | null } | null
   /** Null while no folder is given. */
@@ -39,6 +41,7 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
   if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
   if (localOn && !isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR')
   return {
+    storage: CREDENTIALS.every(isSet) ? storage : null,
     remote: remoteOn ? { storage, kvstore } : null,
     local: directory === null ? null : { directory, writes: localOn },
     maxBytes: read('SERVICE_TRACE_MAX_BYTES', bytes) ?? 32 * 1024 * 1024,
