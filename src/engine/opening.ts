@@ -47,6 +47,6 @@ export async function decodeMemo(fields: ReadonlyMap<string, Payload>, payloads:
     const payload = fields.get(key)
     return payload === undefined ? [] : [{ key, payload }]
   })
-  const values = await payloads.decode(given.map(({ payload }) => payload))
+  const values = await payloads.decodeReadable(given.map(({ payload }) => payload))
   return new Map(given.map(({ key }, index) => [key, values[index]]))
 }

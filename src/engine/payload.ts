@@ -17,6 +17,8 @@ export interface Payloads {
   encode(values: readonly unknown[]): Promise<temporal.api.common.v1.IPayloads | null>
   /** Never rejects for what it can't decode: that is `{encoding, data}`, the data in base64. */
   decode(payloads: readonly Payload[] | null | undefined): Promise<unknown[]>
+  /** Undefined for what it can't decode: where a value has a meaning, bytes must not be taken for one. */
+  decodeReadable(payloads: readonly Payload[]): Promise<unknown[]>
 }
 
 export interface PayloadOptions {
@@ -26,6 +28,11 @@ export interface PayloadOptions {
 }
 
 export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
+  async function plainOf(payloads: readonly Payload[]): Promise<readonly Payload[]> {
+    // What we can read ourselves the codec never wrote.
+    return codec === null || payloads.every((payload) => isReadable(encodingOf(payload))) ? payloads : codec.decode([...payloads])
+  }
+
   return {
     async encode(values) {
       if (values.length === 0) return null
@@ -36,11 +43,14 @@ export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
     },
 
     async decode(payloads) {
-      const given = payloads ?? []
-      // What we can read ourselves the codec never wrote.
-      const readable = codec === null || given.every((payload) => isReadable(encodingOf(payload))) ? given : await codec.decode([...given])
-      return readable.map(fromPayload)
+      return (await plainOf(payloads ?? [])).map((payload) => {
+        const value = fromPayload(payload)
+        // A worker may write what it likes: what can't be read is shown as the bytes it is.
+        return value === undefined ? { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } : value
+      })
     },
+
+    decodeReadable: async (payloads) => (await plainOf(payloads)).map(fromPayload),
   }
 }
 
@@ -54,18 +64,16 @@ export function toPayload(value: unknown): Payload {
   return { metadata: { encoding: JSON_PLAIN }, data: encoder.encode(JSON.stringify(value)) }
 }
 
+/** Undefined for what is no JSON. */
 function fromPayload(payload: Payload): unknown {
   const encoding = encodingOf(payload)
-  const data = payload.data ?? new Uint8Array()
   if (encoding === 'binary/null') return null
-  if (isReadable(encoding)) {
-    try {
-      return parseJson(strictDecoder.decode(data))
-    } catch {
-      // A worker may write what it likes: what is no JSON is shown as the bytes it is.
-    }
+  if (!isReadable(encoding)) return undefined
+  try {
+    return parseJson(strictDecoder.decode(payload.data ?? new Uint8Array()))
+  } catch {
+    return undefined
   }
-  return { encoding, data: toBase64(data) }
 }
 
 function isReadable(encoding: string): boolean {

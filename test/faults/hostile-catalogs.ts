@@ -1,0 +1,64 @@
+/** Catalogs that no worker of ours would publish, as the bytes they are. */
+import { Connection } from '@temporalio/client'
+import { inject } from 'vitest'
+
+/** Definition and memo as JSON text: what a worker writes need not be what a program could hold. */
+export interface RawCatalog {
+  catalog: string
+  definition: string
+  workflowNames: string
+}
+
+export async function publishRaw({ catalog, definition, workflowNames }: RawCatalog): Promise<void> {
+  const connection = await Connection.connect({ address: inject('engine').address })
+  try {
+    await connection.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      workflowId: `$catalog:${catalog}`,
+      workflowType: { name: '$catalog' },
+      taskQueue: { name: '$catalog' },
+      input: { payloads: [payload(definition)] },
+      memo: { fields: { workflowNames: payload(workflowNames), hash: payload('"raw"'), traces: payload('false') } },
+      workflowStartDelay: { seconds: 315_360_000 as never },
+      requestId: crypto.randomUUID(),
+    })
+  } finally {
+    await connection.close()
+  }
+}
+
+function payload(json: string) {
+  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) }
+}
+
+/** A catalog with one workflow a schema, named like it. */
+export function withSchemas(catalog: string, schemas: Record<string, unknown>): RawCatalog {
+  const names = Object.keys(schemas)
+  return {
+    catalog,
+    definition: JSON.stringify({ workflows: names.map((name) => ({ name, inputSchema: schemas[name] })) }),
+    workflowNames: JSON.stringify(Object.fromEntries(names.map((name) => [name, name]))),
+  }
+}
+
+/** `levels` schemas, each of which asks for the next one twice. */
+export function doubling(keyword: 'allOf' | 'anyOf' | 'oneOf', levels: number, last: unknown): unknown {
+  const link = (level: number) => ({ $ref: `#/$defs/${level}` })
+  const $defs = Object.fromEntries(numbers(levels).map((level) => [level, { [keyword]: [link(level + 1), link(level + 1)] }]))
+  return { ...link(0), $defs: { ...$defs, [levels]: last } }
+}
+
+/** The innermost value inside `levels` of what `wrap` makes. */
+export function nested(levels: number, wrap: (inner: unknown) => unknown, innermost: unknown): unknown {
+  return numbers(levels).reduce((inner) => wrap(inner), innermost)
+}
+
+export function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number)
+}
+
+/** What a process has computed so far, all its threads. Linux counts it in hundredths of a second. */
+export function cpuMsOf(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}

@@ -1,0 +1,194 @@
+/** Schemas published by a worker that is careless or hostile: what they cost us, and what they let through. */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { freePort } from '../support/ports.ts'
+import { type LogEvent, type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { cpuMsOf, doubling, nested, numbers, publishRaw, withSchemas } from './hostile-catalogs.ts'
+
+const CATALOG = `schemas-${crypto.randomUUID()}`
+const asked: string[] = []
+let service: Service
+let remote: ReturnType<typeof createServer>
+
+const wide = Object.fromEntries(numbers(100_000).map((number) => [`key${number}`, number]))
+const many = numbers(200_000)
+const long = 'a'.repeat(1_000_000)
+
+/** Each with an input that keeps a backtracking engine busy for longer than the universe has been. */
+const CATASTROPHIC: Record<string, [schema: unknown, input: unknown]> = {
+  pattern: [{ type: 'string', pattern: '^((a+)+)+$' }, `${long}!`],
+  polynomialPattern: [{ pattern: 'a*a*a*a*a*b' }, long],
+  patternAhead: [{ pattern: '^(?=(a|a)*$).*$' }, `${long.slice(0, 100_000)}!`],
+}
+
+/** Each with an input that it would take long to judge. */
+const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
+  manyPatterns: [{ allOf: numbers(5000).map((number) => ({ pattern: `^(?:x${number}|[a-z]{1,90})+$` })) }, 'abc'],
+  patternProperties: [{ patternProperties: Object.fromEntries(numbers(2000).map((number) => [`^(k+)+${number}$`, true])) }, wide],
+  propertyNames: [{ propertyNames: { pattern: '^(\\w+)+$' } }, wide],
+  format: [{ allOf: numbers(1000).map(() => ({ format: 'uri-reference' })) }, long],
+  allOf: [doubling('allOf', 60, { type: 'string' }), 'x'],
+  anyOf: [doubling('anyOf', 60, { type: 'string' }), 1],
+  oneOf: [doubling('oneOf', 60, { type: 'string' }), 'x'],
+  uniqueItems: [{ uniqueItems: true }, many],
+  enum: [
+    { items: { enum: numbers(5000).map((number) => ({ number })) } },
+    many.slice(0, 100_000).map((number) => ({ number: number % 5000 })),
+  ],
+  minProperties: [{ allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide],
+  unevaluated: [{ allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false }, wide],
+  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300)],
+}
+
+/** None of them can be used, whatever comes in. */
+const UNUSABLE: Record<string, unknown> = {
+  type: { type: 5 },
+  unknownType: { type: 'text' },
+  required: { required: 'name' },
+  properties: { properties: [] },
+  part: { properties: { a: 'string' } },
+  brokenPattern: { pattern: '(' },
+  backreference: { pattern: '^(a+)\\1+$' },
+  missingReference: { $ref: '#/$defs/none' },
+  malformedReference: { $ref: '#/%zz' },
+  dynamicReference: { $dynamicRef: '#node' },
+  circle: { $ref: '#' },
+  wideCircle: { allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { anyOf: [{ $ref: '#' }, { $ref: '#/$defs/a' }] } } },
+  enormous: { properties: Object.fromEntries(numbers(40_000).map((number) => [`key${number}`, { type: 'string' }])) },
+}
+
+beforeAll(async () => {
+  remote = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.end('{"type": "string"}')
+  })
+  const port = await freePort()
+  await new Promise<void>((resolve) => remote.listen(port, '127.0.0.1', resolve))
+  const schemas = Object.fromEntries(Object.entries({ ...CATASTROPHIC, ...COSTLY }).map(([name, [schema]]) => [name, schema]))
+  const host = `http://127.0.0.1:${port}`
+  await publishRaw(
+    withSchemas(CATALOG, {
+      ...schemas,
+      remote: { $ref: `${host}/schema.json` },
+      remoteBase: { $id: `${host}/base.json`, properties: { a: { $ref: 'part.json' } } },
+      honest,
+    }),
+  )
+  await publishRaw(withSchemas(`${CATALOG}-unusable`, UNUSABLE))
+  service = await startService({ address: inject('engine').address, catalog: CATALOG })
+})
+
+afterAll(async () => {
+  await service?.kill()
+  remote?.close()
+})
+
+const honest = {
+  type: 'object',
+  properties: {
+    // As zod writes it.
+    email: {
+      type: 'string',
+      pattern: "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+    },
+    kind: { anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] },
+    tree: { $ref: '#/$defs/tree' },
+    at: { type: 'string', format: 'date-time' },
+    price: { type: 'number', multipleOf: 0.01 },
+  },
+  required: ['email'],
+  additionalProperties: false,
+  $defs: {
+    tree: { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/tree' } }, name: { type: 'string' } } },
+  },
+}
+
+/** Starts it, and tells what the answer was, what it cost, and what the log says of it. */
+async function start(workflowName: string, input: unknown, catalog: string = CATALOG) {
+  const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
+  const { status, headers, body } = await service.call('POST', '/workflow/start', { workflowName, input, catalog })
+  const cpuMs = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
+  const event = await until<LogEvent | undefined>('the request is logged', () =>
+    service.events.find((it) => it.requestId === headers.get('X-Request-Id')),
+  )
+  return { status, body, cpuMs, unchecked: String(event.inputUnchecked ?? '') }
+}
+
+// The check itself is to take a tenth of a second; a machine that runs other tests, and reading two megabytes, take the rest.
+const MAX_CPU_MS = 1000
+
+test('schemas: what would take long to judge is accepted unchecked in bounded time, and the log says so', async () => {
+  for (const [name, [, input]] of Object.entries(COSTLY)) {
+    const { status, cpuMs, unchecked } = await start(name, input)
+
+    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+  }
+})
+
+test('schemas: one that is broken, circular or enormous refuses nothing, and the log says so', async () => {
+  for (const name of Object.keys(UNUSABLE)) {
+    const { status, cpuMs, unchecked } = await start(name, { a: 1 }, `${CATALOG}-unusable`)
+
+    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+  }
+})
+
+test('schemas: nothing is fetched', async () => {
+  for (const name of ['remote', 'remoteBase']) {
+    const { status, unchecked } = await start(name, { a: 1 })
+
+    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+  }
+  expect(asked).toEqual([])
+})
+
+test('schemas: a catastrophic pattern is judged, for it is matched in linear time', async () => {
+  for (const [name, [, input]] of Object.entries(CATASTROPHIC)) {
+    const { status, body, cpuMs } = await start(name, input)
+
+    expect([name, status, body.issues]).toEqual([name, 400, [{ path: '/input', message: 'must match its pattern' }]])
+    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+  }
+})
+
+test('schemas: a small input against a costly schema is judged all the same', async () => {
+  const refused = await start('uniqueItems', [1, 2, 1])
+  const accepted = await start('uniqueItems', [1, 2, 3])
+
+  expect([refused.status, refused.body.issues]).toEqual([
+    400,
+    [{ path: '/input', message: 'must not have the same item twice, as at 0 and 2' }],
+  ])
+  expect([accepted.status, accepted.unchecked]).toEqual([200, ''])
+})
+
+test('schemas: an honest one refuses what is wrong, each fault at its own place, and nothing else', async () => {
+  const tree = nested(300, (inner) => ({ children: [inner] }), { name: 'leaf' })
+  const right = { email: 'ada@example.com', kind: null, tree, at: '2026-01-01T00:00:00Z', price: 0.07 }
+  const wrong = {
+    email: 'ada..@example.com',
+    kind: 'c',
+    tree: { children: [{}, { name: 1 }] },
+    at: '2026-02-30T00:00:00Z',
+    price: 0.071,
+    more: 1,
+  }
+
+  const accepted = await start('honest', right)
+  const refused = await start('honest', wrong)
+
+  expect([accepted.status, accepted.unchecked]).toEqual([200, ''])
+  expect(refused.status).toBe(400)
+  expect(refused.body.issues.map(({ path }: { path: string }) => path).toSorted()).toEqual([
+    '/input/at',
+    '/input/email',
+    '/input/kind',
+    '/input/more',
+    '/input/price',
+    '/input/tree/children/1/name',
+  ])
+})
