@@ -1,0 +1,173 @@
+/** The service's own process ends, killed or in order, while runs are waited for. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Answer } from '../support/api.ts'
+import type { Ended } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const catalog = `ends-${crypto.randomUUID()}`
+const SHUTDOWN_TIMEOUT_MS = 4000
+
+let worker: TestWorker
+/** Each to be ended in its own way, and one that stays. */
+let killed: Service
+let toldTwice: Service
+let told: Service
+let other: Service
+
+beforeAll(async () => {
+  const { address } = inject('engine')
+  ;[worker, killed, toldTwice, told, other] = await Promise.all([
+    startWorker({ address, taskQueue: catalog }),
+    startService({ address, catalog }),
+    startService({ address, catalog }),
+    startService({ address, catalog, env: { SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}` } }),
+    startService({ address, catalog }),
+  ])
+})
+
+afterAll(async () => {
+  await Promise.all([killed, toldTwice, told, other].map((service) => service?.kill()))
+  await worker?.stop()
+})
+
+function run(service: Service, workflowName: string, workflowId: string, input: unknown = null): Promise<Answer> {
+  return service.call('POST', '/workflow/run', { workflowName, input, workflowId, timeout: '60s' })
+}
+
+async function untilRunning(workflowId: string, events: number): Promise<void> {
+  await until(`${workflowId} runs`, async () => (await other.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= events)
+}
+
+test('service killed: what it has started goes on, and another one has the result', async () => {
+  const workflowId = `${catalog}-killed`
+  const waiting = run(killed, 'waitForSignal', workflowId).catch((error: Error) => error)
+  await untilRunning(workflowId, 4)
+
+  await killed.kill()
+  await other.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'alone' })
+
+  expect(await waiting).toBeInstanceOf(Error)
+  const { body } = await until('it has ended', async () => {
+    const answer = await other.call('GET', `/workflow/${workflowId}/result`)
+    return answer.status === 200 ? answer : null
+  })
+  expect([body.status, body.output]).toEqual(['completed', ['alone']])
+})
+
+test('service told twice: an echo of the signal is nothing, the second wish ends it at once', async () => {
+  const workflowId = `${catalog}-twice`
+  const waiting = run(toldTwice, 'neverEnds', workflowId).catch((error: Error) => error)
+  await untilRunning(workflowId, 4)
+
+  const toldAt = performance.now()
+  const telling = setInterval(() => process.kill(toldTwice.pid, 'SIGTERM'), 100)
+  process.kill(toldTwice.pid, 'SIGTERM')
+  const { code } = await toldTwice.ended.finally(() => clearInterval(telling))
+
+  const ms = performance.now() - toldAt
+  expect(await waiting).toBeInstanceOf(Error)
+  expect(code).toBe(1)
+  expect(ms).toBeGreaterThan(500)
+  expect(ms).toBeLessThan(2500)
+})
+
+describe('service told to end, with requests in flight', () => {
+  interface Timed {
+    answer: Answer
+    ms: number
+  }
+  let short: Timed
+  let long: Timed[]
+  let message: Timed
+  let refusal: unknown
+  let idleClosedAfterMs: number
+  let ended: Ended
+  let endedAfterMs: number
+
+  beforeAll(async () => {
+    const idle = await keptAlive(told.url)
+    const ids = ['short', 'long-1', 'long-2', 'update'].map((name) => `${catalog}-${name}`)
+    const [shortId = '', longId = '', otherId = '', updateId = ''] = ids
+    await told.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId: updateId })
+    const waiting = [
+      run(told, 'waitForSignal', shortId),
+      run(told, 'neverEnds', longId),
+      run(told, 'neverEnds', otherId),
+      told.call('POST', `/workflow/${updateId}/update/wait`, { payload: 600_000 }),
+    ]
+    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 7 : 4)))
+
+    process.kill(told.pid, 'SIGTERM')
+    const toldAt = performance.now()
+    const sinceThen = () => performance.now() - toldAt
+    const answers = waiting.map(async (answer) => ({ answer: await answer, ms: sinceThen() }))
+    const idleClosed = once(idle, 'close').then(sinceThen)
+    const end = told.ended.then((settled) => ({ settled, ms: sinceThen() }))
+    refusal = await until('a new connection is refused', () =>
+      told.call('GET', '/health').then(
+        () => null,
+        (error: Error) => error.cause,
+      ),
+    )
+    await other.call('POST', `/workflow/${shortId}/signal/finish`, { payload: 'in time' })
+
+    const [first, second, third, last] = answers
+    if (!first || !second || !third || !last) throw new Error('Four requests were sent')
+    short = await first
+    long = [await second, await third]
+    message = await last
+    idleClosedAfterMs = await idleClosed
+    ;({ settled: ended, ms: endedAfterMs } = await end)
+    await Promise.all([longId, otherId, updateId].map((id) => other.call('POST', `/workflow/${id}/terminate`)))
+  })
+
+  test('service told to end: refuses new connections', () => {
+    expect(refusal).toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  test('service told to end: closes a connection that is only kept alive', () => {
+    expect(idleClosedAfterMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS)
+  })
+
+  test('service told to end: answers what ends in time with its result', () => {
+    const { status, body } = short.answer
+
+    expect([status, body.status, body.output]).toEqual([200, 'completed', ['in time']])
+  })
+
+  test('service told to end: answers the rest as timed out a second before its time is over', () => {
+    expect(long.map(({ answer: { status, body } }) => [status, body.error, body.workflowStatus, typeof body.runId])).toEqual(
+      long.map(() => [408, 'WorkflowExecutionTimedOutError', 'running', 'string']),
+    )
+    expect(long.map(({ answer }) => answer.body.workflowId)).toEqual([`${catalog}-long-1`, `${catalog}-long-2`])
+    const times = [...long, message].map(({ ms }) => ms)
+    expect(Math.min(...times)).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS - 1100)
+    expect(Math.max(...times)).toBeLessThan(SHUTDOWN_TIMEOUT_MS)
+  })
+
+  test('service told to end: answers an update that is not done with what it is known by', () => {
+    const { status, body } = message.answer
+
+    expect([status, body.error]).toEqual([504, 'DeadlineExceededError'])
+    expect(body).toMatchObject({ workflowId: `${catalog}-update`, runId: expect.any(String), updateId: expect.any(String) })
+  })
+
+  test('service told to end: ends with 0 within its time', () => {
+    expect(ended).toEqual({ code: 0, signal: null })
+    expect(endedAfterMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + 500)
+  })
+})
+
+/** A connection that has had its answer and stays open. */
+async function keptAlive(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
+  await once(socket, 'data')
+  return socket
+}
