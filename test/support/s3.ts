@@ -1,0 +1,79 @@
+/** S3 servers as child processes, both of which check signatures. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { haveRclone, haveWeed } from './components.ts'
+import { freePorts } from './ports.ts'
+import { startProcess } from './process.ts'
+import { until } from './until.ts'
+
+export interface RunningS3 {
+  endpoint: string
+  /** Exists already. */
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** For tests to put and get what they like. */
+  client: AwsClient
+  stop(): Promise<void>
+}
+
+const ACCOUNT = { accessKeyId: 'portico-key-id', secretAccessKey: 'portico-secret-key', region: 'eu-central-1' }
+const BUCKET = 'portico-traces'
+
+/** SeaweedFS: what tests of traces run against. */
+export async function startWeed(): Promise<RunningS3> {
+  const [command, dir, ports] = await Promise.all([haveWeed(), mkdtemp(join(tmpdir(), 'weed-')), freePorts(11)])
+  const [s3, s3Grpc, master, masterGrpc, volume, volumeGrpc, filer, filerGrpc, ...rest] = ports
+  // All of them, or a second one on this machine could not start.
+  const args = [
+    ...['mini', `-dir=${dir}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1', '-webdav=false', '-admin.ui=false', '-master.telemetry=false'],
+    ...[`-s3.port=${s3}`, `-s3.port.grpc=${s3Grpc}`, '-s3.port.iceberg=0', '-s3.port.lance=0', '-s3.domainName=s3.test'],
+    ...[`-master.port=${master}`, `-master.port.grpc=${masterGrpc}`, `-volume.port=${volume}`, `-volume.port.grpc=${volumeGrpc}`],
+    ...[`-filer.port=${filer}`, `-filer.port.grpc=${filerGrpc}`, `-admin.port=${rest[0]}`, `-admin.port.grpc=${rest[1]}`],
+    `-debug.port=${rest[2]}`,
+  ]
+  const env = { ...process.env, AWS_ACCESS_KEY_ID: ACCOUNT.accessKeyId, AWS_SECRET_ACCESS_KEY: ACCOUNT.secretAccessKey }
+  return start({ command, args, env, dir, endpoint: `http://127.0.0.1:${s3}` })
+}
+
+/** rclone: a second opinion. */
+export async function startRclone(): Promise<RunningS3> {
+  const [command, dir, [port]] = await Promise.all([haveRclone(), mkdtemp(join(tmpdir(), 'rclone-')), freePorts(1)])
+  await mkdir(join(dir, BUCKET))
+  const args = ['serve', 's3', dir, '--addr', `127.0.0.1:${port}`, '--auth-key', `${ACCOUNT.accessKeyId},${ACCOUNT.secretAccessKey}`]
+  return start({ command, args, env: { ...process.env, RCLONE_CONFIG: '' }, dir, endpoint: `http://127.0.0.1:${port}` })
+}
+
+interface StartOptions {
+  command: string
+  args: string[]
+  env: NodeJS.ProcessEnv
+  dir: string
+  endpoint: string
+}
+
+async function start({ command, args, env, dir, endpoint }: StartOptions): Promise<RunningS3> {
+  const server = await startProcess({ command, args, env, cwd: dir })
+  const died = new AbortController()
+  void server.ended.then(({ code }) => died.abort(new Error(`The S3 server ended with ${code}:\n${server.output()}`)))
+  const client = new AwsClient({ ...ACCOUNT, service: 's3', retries: 0 })
+  const ready = async () => {
+    await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(2000) })
+    const { ok } = await client.fetch(`${endpoint}/${BUCKET}/ready`, { method: 'PUT', body: 'yes', signal: AbortSignal.timeout(2000) })
+    return ok
+  }
+  await until('the S3 server takes an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })
+  return {
+    endpoint,
+    bucket: BUCKET,
+    ...ACCOUNT,
+    client,
+    async stop() {
+      await server.kill()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
