@@ -1,4 +1,10 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity'
+// In a project of your own: import { span } from 'portico/worker'
+import { span } from '../src/worker/index.ts'
+
+export async function validate({ orderId, amount }: { orderId: string; amount: number }): Promise<void> {
+  if (!(amount > 0)) throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
+}
 
 export async function charge({ orderId, card }: { orderId: string; amount: number; card: string }): Promise<string> {
   if (card === '0000') throw ApplicationFailure.nonRetryable('Card 0000 was declined', 'CardDeclined')
@@ -11,5 +17,22 @@ export async function refund({ chargeId }: { chargeId: string }): Promise<string
 }
 
 export async function ship({ orderId, priority }: { orderId: string; priority: string }): Promise<string> {
+  await span('note', 'thank-you note', { orderId }, () => writeNote(orderId))
   return `shipment-${orderId}-${priority}`
+}
+
+/** What happens inside a step is told by spans: this one has the model's answer, and what it has cost. */
+function writeNote(orderId: string): Promise<string> {
+  const prompt = `Thank the customer for order ${orderId}.`
+  return span('llm', 'write', { model: 'parrot-1' }, async (call) => {
+    call.input(prompt)
+    const { text, tokens } = await askModel(prompt)
+    call.set({ tokens })
+    return text
+  })
+}
+
+/** Stands for a provider's client. */
+async function askModel(prompt: string): Promise<{ text: string; tokens: number }> {
+  return { text: `Dear customer! ${prompt}`, tokens: prompt.split(' ').length }
 }

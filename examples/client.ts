@@ -163,7 +163,7 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual([body.runId, body.complete, body.data.kind, body.data.name], [run.runId, true, 'workflow', 'order'])
     assert.deepEqual(
       body.data.children.map((step: { name: string }) => step.name),
-      ['charge', 'ship'],
+      ['validate', 'charge', 'ship'],
     )
   },
 

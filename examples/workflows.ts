@@ -1,16 +1,7 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  proxyActivities,
-  setHandler,
-} from '@temporalio/workflow'
+import { CancellationScope, condition, defineQuery, defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
-const { charge, refund, ship } = proxyActivities<typeof activities>({
+const { charge, refund, ship, validate } = proxyActivities<typeof activities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumAttempts: 5 },
 })
@@ -60,7 +51,7 @@ export async function order({ orderId, amount, card }: Order): Promise<{ orderId
     },
   )
 
-  if (!(amount > 0)) throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
+  await validate({ orderId, amount })
 
   now.stage = 'charging'
   // A stop must not leave us without knowing whether the money has moved.

@@ -1,6 +1,7 @@
 /** What a worker reads of its environment. */
 import { catalogFault } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
+import { type TracesConfig, tracesConfig } from './traces.ts'
 import { type Environment, integer, readVariables, text, type Variables } from './variables.ts'
 
 export interface WorkerConfig {
@@ -8,6 +9,7 @@ export interface WorkerConfig {
   /** The task queue; null when unset, which is a fault unless `required`. */
   catalog: string | null
   tuning: TuningConfig
+  traces: TracesConfig
 }
 
 /** Null: the SDK's own default. */
@@ -32,7 +34,21 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
       // One of them polls the queue, the others the runs that are cached.
       workflowTaskPolls: variables.read('ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS', integer(2)),
     },
+    traces: workerTraces(variables),
   }))
+}
+
+/** Where a worker's traces go, for who builds a `Worker` without `runWorker`. Throws one `ConfigError` that lists every fault. */
+export function parseTracesConfig(env: Environment): TracesConfig {
+  return readVariables(env, workerTraces)
+}
+
+function workerTraces(variables: Variables): TracesConfig {
+  const traces = tracesConfig(variables, { isolated: false })
+  if (traces.remote !== null && !variables.isSet('SERVICE_STORAGE_BUCKET')) {
+    variables.fault('SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET on a worker: the bucket that traces are written to')
+  }
+  return traces
 }
 
 function catalogId({ read, isSet, fault }: Variables, required: boolean): string | null {

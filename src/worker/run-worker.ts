@@ -4,6 +4,7 @@ import { parseWorkerConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { porticoPlugin } from './plugin.ts'
+import type { Redact } from './redact.ts'
 import { toTuningOptions } from './tuning.ts'
 
 /** Any option of Temporal's `Worker`; what is given here wins over the environment. */
@@ -14,6 +15,8 @@ export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'wor
   workflowsPath?: string | URL
   /** Id of the catalog; `SERVICE_CATALOG_ID` when absent. */
   taskQueue?: string
+  /** Sees each value of a trace before it leaves the process. */
+  redact?: Redact
 }
 
 // Time for activities in hand to end before they are told to; the SDK's own default tells them at once. Orchestrators kill after 30 s.
@@ -26,8 +29,10 @@ const SHUTDOWN_GRACE_TIME = '10s'
  * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every
  * fault of the environment, or when the engine can't be reached or refuses the catalog.
  */
-export async function runWorker({ catalog, workflowsPath, plugins = [], ...options }: RunWorkerOptions): Promise<void> {
+export async function runWorker({ catalog, workflowsPath, redact, plugins = [], ...options }: RunWorkerOptions): Promise<void> {
   const config = parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined })
+  const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
+  const portico = porticoPlugin({ catalog, onReady, traces: config.traces, ...(redact && { redact }) })
   const connection = options.connection ?? (await connect(config.engine))
   try {
     const worker = await Worker.create({
@@ -38,7 +43,7 @@ export async function runWorker({ catalog, workflowsPath, plugins = [], ...optio
       ...options,
       ...(workflowsPath !== undefined && { workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath }),
       connection,
-      plugins: [porticoPlugin({ catalog, onReady: sayReady(catalog, options.connection ? null : config.engine.address) }), ...plugins],
+      plugins: [portico, ...plugins],
     })
     await worker.run()
   } finally {

@@ -1,0 +1,143 @@
+import type { TraceEntry, TraceError } from '../protocol/trace-entry.ts'
+
+/**
+ * Sees each value before it leaves the process, the outer ones first, and returns what is to leave instead; undefined leaves
+ * it out. `path` is a JSON Pointer into the entry: `/input/prompt`, `/attributes/headers/cookie`, `/error/message`.
+ */
+export type Redact = (path: string, value: unknown) => unknown
+
+/** Left out wherever they are keys, in whatever case: headers that carry credentials. */
+const SECRET_NAMES = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-csrf-token',
+  'x-amz-security-token',
+  'x-goog-api-key',
+])
+
+const MAX_DEPTH = 100
+
+/** What marks the place where something was left out for its size. */
+export const CUT = '… [cut: too large]'
+
+/** The entry as it may leave the process: plain JSON, redacted, each of input, output and attributes cut to `maxBytes`. */
+export function toRedacted(entry: TraceEntry, redact: Redact, maxBytes: number): TraceEntry {
+  const { input, output, attributes, error, ...rest } = entry
+  const leaving = (name: string, value: unknown) => {
+    const plain = toPlain(value, { path: `/${name}`, redact, depth: 0, budget: { left: maxBytes } })
+    return plain === undefined ? {} : { [name]: plain }
+  }
+  return {
+    ...rest,
+    ...(input !== undefined && leaving('input', input)),
+    ...(output !== undefined && leaving('output', output)),
+    ...(attributes !== undefined && leaving('attributes', attributes)),
+    ...(error !== undefined && { error: redactedError(error, redact, '/error', maxBytes) }),
+  }
+}
+
+function redactedError({ name, message, cause }: TraceError, redact: Redact, path: string, maxBytes: number): TraceError {
+  const told = toPlain(message, { path: `${path}/message`, redact, depth: 0, budget: { left: maxBytes } })
+  return {
+    name,
+    message: typeof told === 'string' ? told : '',
+    cause: cause === null ? null : redactedError(cause, redact, `${path}/cause`, maxBytes),
+  }
+}
+
+interface Place {
+  path: string
+  redact: Redact
+  depth: number
+  /** Bytes, shared by all that is below one value. */
+  budget: { left: number }
+}
+
+/** Undefined for what JSON has no word for. */
+function toPlain(given: unknown, place: Place): unknown {
+  const value = place.redact(place.path, given)
+  switch (typeof value) {
+    case 'string':
+      return cutText(value, place.budget)
+    case 'boolean':
+    case 'number':
+      place.budget.left -= 8
+      return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+    case 'bigint':
+      return cutText(String(value), place.budget)
+    case 'object':
+      return value === null ? null : objectToPlain(value, place)
+    default:
+      return undefined
+  }
+}
+
+function objectToPlain(value: object, place: Place): unknown {
+  if (isRawJson(value)) return value
+  if (place.depth >= MAX_DEPTH) return CUT
+  if (value instanceof Error) return membersToPlain([['name', value.name], ['message', value.message], ...Object.entries(value)], place)
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), { ...place, depth: place.depth + 1 })
+  if (value instanceof Map || value instanceof Headers) return membersToPlain(value.entries(), place)
+  if (Array.isArray(value) || value instanceof Set) return elementsToPlain(value, place)
+  return membersToPlain(Object.entries(value), place)
+}
+
+function elementsToPlain(elements: Iterable<unknown>, place: Place): unknown[] {
+  const plain: unknown[] = []
+  for (const element of elements) {
+    if (place.budget.left <= 0) return [...plain, CUT]
+    // Raw headers are lists of pairs.
+    const isSecret = Array.isArray(element) && element.length === 2 && isSecretName(element[0])
+    if (!isSecret) plain.push(toPlain(element, below(place, plain.length)) ?? null)
+  }
+  return plain
+}
+
+function membersToPlain(members: Iterable<[unknown, unknown]>, place: Place): object {
+  const plain: [string, unknown][] = []
+  for (const [key, value] of members) {
+    if (isSecretName(key)) continue
+    if (place.budget.left <= 0) {
+      plain.push(['…', CUT])
+      break
+    }
+    const name = String(key)
+    place.budget.left -= Buffer.byteLength(name) + 4
+    const member = toPlain(value, below(place, name))
+    if (member !== undefined) plain.push([name, member])
+  }
+  return Object.fromEntries(plain)
+}
+
+function below({ path, ...place }: Place, key: string | number): Place {
+  const step = String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+  return { ...place, path: `${path}/${step}`, depth: place.depth + 1 }
+}
+
+function isSecretName(name: unknown): boolean {
+  return typeof name === 'string' && SECRET_NAMES.has(name.toLowerCase())
+}
+
+function cutText(text: string, budget: { left: number }): string {
+  const left = Math.max(0, budget.left)
+  const bytes = Buffer.byteLength(text)
+  budget.left -= bytes + 3
+  if (bytes <= left) return text
+  // A character that was cut in two is left out.
+  return `${Buffer.from(text.slice(0, left))
+    .subarray(0, left)
+    .toString()
+    .replace(/\ufffd$/, '')}${CUT}`
+}
+
+function isRawJson(value: object): boolean {
+  return 'isRawJSON' in JSON && typeof JSON.isRawJSON === 'function' && JSON.isRawJSON(value)
+}

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { CUT, type Redact, toRedacted } from '../../../src/worker/redact.ts'
+
+const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
+const keep: Redact = (_path, value) => value
+
+test('redact: headers that carry credentials are left out, in whatever case and form', () => {
+  const headers = { Authorization: 'secret-1', 'X-API-Key': 'secret-2', accept: '*/*' }
+  const pairs = [
+    ['Cookie', 'secret-3'],
+    ['accept', '*/*'],
+  ]
+
+  const { attributes, input, output } = redacted({
+    attributes: { request: { headers }, pairs },
+    input: new Headers({ 'set-cookie': 'secret-4', etag: 'x' }),
+    output: new Map([['proxy-authorization', 'secret-5']]),
+  })
+
+  expect(attributes).toEqual({ request: { headers: { accept: '*/*' } }, pairs: [['accept', '*/*']] })
+  expect([input, output]).toEqual([{ etag: 'x' }, {}])
+})
+
+test('redact: the hook sees each value with its path and decides what leaves', () => {
+  const seen: string[] = []
+  const redact: Redact = (path, value) => {
+    seen.push(path)
+    if (path === '/input/card') return '****'
+    return path === '/attributes/a~1b/0' || path === '/output' ? undefined : value
+  }
+
+  const entry = redacted({ input: { card: '4242', name: 'Ada' }, output: 'secret', attributes: { 'a/b': ['secret', 1] } }, { redact })
+
+  expect(entry).toEqual({ ...ENTRY, input: { card: '****', name: 'Ada' }, attributes: { 'a/b': [null, 1] } })
+  expect(seen).toEqual([
+    '/input',
+    '/input/card',
+    '/input/name',
+    '/output',
+    '/attributes',
+    '/attributes/a~1b',
+    '/attributes/a~1b/0',
+    '/attributes/a~1b/1',
+  ])
+})
+
+test('redact: the hook sees the messages of failures, and of their causes', () => {
+  const redact: Redact = (path, value) => (path === '/error/cause/message' ? undefined : String(value).replace('4242', '****'))
+
+  const { error } = redacted(
+    { error: { name: 'E', message: 'card 4242', cause: { name: 'C', message: 'secret', cause: null } } },
+    { redact },
+  )
+
+  expect(error).toEqual({ name: 'E', message: 'card ****', cause: { name: 'C', message: '', cause: null } })
+})
+
+test('redact: what toJSON gives is seen by the hook as well', () => {
+  const redact: Redact = (path, value) => (path === '/input/token' ? '****' : value)
+
+  const { input } = redacted({ input: { toJSON: () => ({ token: 'secret', cookie: 'secret' }) } }, { redact })
+
+  expect(input).toEqual({ token: '****' })
+})
+
+test('redact: a text above the limit is cut with a mark, between characters', () => {
+  const { output } = redacted({ output: 'ü'.repeat(100) }, { maxBytes: 11 })
+
+  expect(output).toBe(`üüüüü${CUT}`)
+})
+
+test('redact: a list or an object above the limit is cut with a mark', () => {
+  const { input, output } = redacted({ input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } }, { maxBytes: 16 })
+
+  expect(input).toEqual(['12345', '12345', CUT])
+  expect(output).toEqual({ a: 'x'.repeat(8), '…': CUT })
+})
+
+test('redact: what is under the limit stays what it is', () => {
+  const value = { text: 'x', list: [1, null, true], nested: { deep: [[]] } }
+
+  expect(redacted({ input: value }).input).toEqual(value)
+})
+
+test('redact: what JSON has no word for becomes a text or is left out, and a circle has an end', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+
+  const { input } = redacted({
+    input: { big: 1n, nan: Number.NaN, f: () => {}, date: new Date(0), bytes: new Uint8Array(3), error: new Error('no'), circle },
+  })
+
+  expect(input).toMatchObject({
+    big: '1',
+    nan: 'NaN',
+    date: '1970-01-01T00:00:00.000Z',
+    bytes: '[3 bytes]',
+    error: { name: 'Error', message: 'no' },
+  })
+  expect(input).not.toHaveProperty('f')
+  expect(JSON.stringify(input)).toContain(CUT)
+})
+
+function redacted(more: Partial<TraceEntry>, { redact = keep, maxBytes = 65_536 } = {}): TraceEntry {
+  return toRedacted({ ...ENTRY, ...more }, redact, maxBytes)
+}
