@@ -42,8 +42,10 @@ interface Span {
 
 /** What all entries of one id say together. Where they differ the earliest wins, for attributes and the end the latest. */
 function toSpan(entries: TraceEntry[]): Span {
-  const [first, ...rest] = entries.toSorted(inOrder) as [TraceEntry, ...TraceEntry[]]
-  return rest.reduce((span, entry) => merge(span, entry), merge(emptySpan(first), first))
+  const sorted = entries.toSorted(inOrder) as [TraceEntry, ...TraceEntry[]]
+  const span = emptySpan(sorted[0])
+  for (const entry of sorted) merge(span, entry)
+  return span
 }
 
 function emptySpan({ id, parentId, kind, name, at }: TraceEntry): Span {
@@ -53,20 +55,16 @@ function emptySpan({ id, parentId, kind, name, at }: TraceEntry): Span {
   }
 }
 
-function merge({ parentId, node }: Span, entry: TraceEntry): Span {
-  const { phase, at, input, output, error, attributes } = entry
-  return {
-    parentId: parentId ?? entry.parentId,
-    node: {
-      ...node,
-      startedAt: Math.min(node.startedAt, at),
-      endedAt: phase === 'ended' ? Math.max(node.endedAt ?? at, at) : node.endedAt,
-      input: node.input ?? input ?? null,
-      output: output ?? node.output,
-      error: error ?? node.error,
-      attributes: { ...node.attributes, ...attributes },
-    },
-  }
+function merge(span: Span, { parentId, phase, at, input, output, error, attributes }: TraceEntry): void {
+  const { node } = span
+  span.parentId ??= parentId
+  node.startedAt = Math.min(node.startedAt, at)
+  if (phase === 'ended') node.endedAt = Math.max(node.endedAt ?? at, at)
+  node.input ??= input ?? null
+  node.output = output ?? node.output
+  node.error = error ?? node.error
+  // Not Object.assign, to which an own `__proto__` is no attribute.
+  node.attributes = { ...node.attributes, ...attributes }
 }
 
 /** The run itself: a worker's clock may put what lost its parent before it. */
