@@ -1,0 +1,205 @@
+import { createSecureServer } from 'node:http2'
+import type { TlsOptions } from 'node:tls'
+import { Connection } from '@temporalio/client'
+import Long from 'long'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Engine } from '../../src/domain/engine.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import { type GrpcTls, grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { call, refusal } from '../conformance/engine/bench.ts'
+import { type Certificates, makeCertificates } from '../support/certificates.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+import { startWorker } from '../support/worker.ts'
+
+let certificates: Certificates
+let strangers: Certificates
+const ending: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  ;[certificates, strangers] = await Promise.all([makeCertificates(), makeCertificates()])
+})
+
+afterAll(async () => {
+  for (const end of ending.splice(0).reverse()) await end()
+})
+
+interface Reach {
+  tls: GrpcTls | null
+  apiKey?: string | null
+  namespace?: string
+}
+
+function anEngine(address: string, { tls, apiKey = null, namespace = 'default' }: Reach): Engine {
+  const transport = grpcTransport({ address, apiKey, tls })
+  ending.push(() => transport.close())
+  return createEngine({ transport, namespace, maxPayloadBytes: 1000, codec: null })
+}
+
+/** The real engine behind TLS with a certificate for `localhost`, at an address that is none of its names. */
+async function secured(options: TlsOptions = {}): Promise<string> {
+  const tls = { ...certificates.server, ca: certificates.authority.cert, ALPNProtocols: ['h2'], ...options }
+  const proxy = await startTcpProxy(inject('engine').address, { tls })
+  ending.push(() => proxy.close())
+  return proxy.address
+}
+
+function trusted(more: GrpcTls = {}): GrpcTls {
+  return { ca: certificates.authority.cert, serverName: 'localhost', ...more }
+}
+
+const MUTUAL: TlsOptions = { requestCert: true, rejectUnauthorized: true }
+
+/** What a call comes to that is to be refused within 5 s, as the wire contract has it, and without a word of where the engine is. */
+async function unreachable(address: string, tls: GrpcTls | null): Promise<unknown> {
+  const beganAt = Date.now()
+  const refused = await refusal(anEngine(address, { tls }).describe({ workflowId: 'any' }, call(5000)))
+  expect(Date.now() - beganAt).toBeLessThan(5500)
+  expect(JSON.stringify(refused)).not.toMatch(/127\.0\.0\.1|localhost|certificate/)
+  return refused
+}
+
+const UNAVAILABLE = {
+  error: 'EngineUnavailableError',
+  message: 'The workflow engine does not answer.',
+  workflowId: 'any',
+  retryAfterSeconds: 1,
+}
+
+describe.concurrent('over gRPC', () => {
+  test('TLS: an engine whose authority is known is reached', async () => {
+    const engine = anEngine(await secured(), { tls: trusted() })
+
+    expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
+  })
+
+  test('TLS: long polls go through it too', async () => {
+    const engine = anEngine(await secured(), { tls: trusted() })
+    const started = await engine.start(
+      { workflowId: crypto.randomUUID(), workflowName: 'any', catalog: `nobody-${crypto.randomUUID()}`, input: null },
+      call(),
+    )
+    const ended = engine.wait(started, call())
+
+    await engine.terminate(started, 'seen', call())
+
+    expect(await ended).toMatchObject({ outcome: { status: 'terminated' } })
+  })
+
+  test('TLS: an engine whose authority is another is out of reach', async () => {
+    expect(await unreachable(await secured(), trusted({ ca: strangers.authority.cert }))).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine whose authority the system does not know is out of reach', async () => {
+    expect(await unreachable(await secured(), { serverName: 'localhost' })).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine that is not who its address says is out of reach unless the name is given', async () => {
+    expect(await unreachable(await secured(), { ca: certificates.authority.cert })).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine that wants TLS is out of reach without', async () => {
+    expect(await unreachable(await secured(), null)).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine without TLS is out of reach with', async () => {
+    expect(await unreachable(inject('engine').address, trusted())).toEqual(UNAVAILABLE)
+  })
+
+  test('mTLS: an engine that asks for a certificate is reached with one that it trusts', async () => {
+    const engine = anEngine(await secured(MUTUAL), { tls: trusted(certificates.client) })
+
+    expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
+  })
+
+  test('mTLS: an engine that asks for a certificate is out of reach without one', async () => {
+    expect(await unreachable(await secured(MUTUAL), trusted())).toEqual(UNAVAILABLE)
+  })
+
+  test('mTLS: an engine that asks for a certificate is out of reach with a stranger’s', async () => {
+    expect(await unreachable(await secured(MUTUAL), trusted(strangers.client))).toEqual(UNAVAILABLE)
+  })
+
+  test('API key: every call carries it, on both connections', async () => {
+    const { address, seen } = await refusingServer()
+    const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
+
+    await refusal(engine.describe({ workflowId: 'any' }, call()))
+    await refusal(engine.wait({ workflowId: 'any', runId: crypto.randomUUID() }, call()))
+
+    expect(seen.map(({ path }) => path)).toEqual(['DescribeWorkflowExecution', 'GetWorkflowExecutionHistory'])
+    expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer a-key', 'Bearer a-key'])
+  })
+
+  test('API key: a refused key is EngineError, and not a word of it is told', async () => {
+    const { address } = await refusingServer()
+    const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
+
+    const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ error: 'EngineError', cause: { message: expect.stringContaining('ENGINE_API_KEY') } })
+    expect(String(error)).not.toMatch(/a-key|bad token/)
+  })
+
+  test('API key: none is sent when there is none', async () => {
+    const { address, seen } = await refusingServer()
+
+    await refusal(anEngine(address, { tls: trusted() }).describe({ workflowId: 'any' }, call()))
+
+    expect(seen.map(({ authorization }) => authorization)).toEqual([undefined])
+  })
+
+  test('namespace: runs live in the one that was asked for', async () => {
+    const namespace = `tls-${crypto.randomUUID()}`
+    const { address } = inject('engine')
+    await register(namespace)
+    const worker = await startWorker({ address, taskQueue: namespace, namespace })
+    ending.push(() => worker.stop())
+    const engine = anEngine(address, { tls: null, namespace })
+
+    const started = await engine.start({ workflowId: namespace, workflowName: 'echo', catalog: namespace, input: { n: 1 } }, call())
+
+    expect(await engine.wait(started, call(20_000))).toMatchObject({ outcome: { status: 'completed', output: { n: 1 } } })
+    expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe('WorkflowNotFoundError')
+  }, 60_000)
+
+  test('namespace: one that is not there is EngineError, no unknown workflow', async () => {
+    const engine = anEngine(inject('engine').address, { tls: null, namespace: 'nowhere' })
+
+    const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ error: 'EngineError', cause: { message: expect.stringContaining('ENGINE_NAMESPACE') } })
+  })
+})
+
+/** A server that notes what it is sent, and refuses it as an engine refuses a key. */
+async function refusingServer(): Promise<{ address: string; seen: { path: string | undefined; authorization: string | undefined }[] }> {
+  const seen: { path: string | undefined; authorization: string | undefined }[] = []
+  const server = createSecureServer(certificates.server, (request, response) => {
+    seen.push({ path: request.url.split('/').at(-1), authorization: request.headers.authorization })
+    const refused = { 'grpc-status': '16', 'grpc-message': 'bad token a-key' }
+    response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...refused }, { endStream: true })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ending.push(() => new Promise((resolve) => server.close(resolve)))
+  const address = server.address()
+  return { address: `127.0.0.1:${typeof address === 'object' && address?.port}`, seen }
+}
+
+/** A new namespace can be used a moment after it was registered. */
+async function register(namespace: string): Promise<void> {
+  const { address } = inject('engine')
+  const connection = await Connection.connect({ address })
+  ending.push(() => connection.close())
+  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(86_400) } })
+  const taskQueue = { name: 'any' }
+  await until(
+    'the namespace can be used',
+    async () => {
+      await connection.workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: 1 })
+      await connection.workflowService.listWorkflowExecutions({ namespace })
+      return true
+    },
+    { timeoutMs: 25_000 },
+  )
+}
