@@ -177,6 +177,15 @@ describe('freshness', () => {
     expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
+  test('accept: refuses nothing because only half of what it judges on was read for it', async () => {
+    const shelf = aShelf()
+    await shelf.catalogs.published('orders')
+    shelf.pass(1)
+    shelf.publish('c1', [{ name: 'order' }])
+
+    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+  })
+
   test('accept: a refusal on what was read for it is read once', async () => {
     const shelf = aShelf()
     shelf.publish('c1', [{ name: 'order' }])
