@@ -1,0 +1,141 @@
+/** Things that happen at once. */
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { type PublishOptions, publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+let connection: Connection
+let client: Client
+let worker: TestWorker
+let served: Served
+let api: Api
+let deploying: NodeJS.Timeout | undefined
+
+beforeAll(async () => {
+  const { address } = inject('engine')
+  connection = await Connection.connect({ address })
+  client = new Client({ connection })
+  served = serve({ SERVICE_CATALOG_TTL: '20ms' })
+  api = makeApi(served)
+  worker = await startWorker({ address, taskQueue: served.catalog })
+})
+
+afterAll(async () => {
+  clearInterval(deploying)
+  await served?.close()
+  await worker?.stop()
+  await connection?.close()
+})
+
+function publish(catalog: string, definition: CatalogDefinition) {
+  const options: Omit<PublishOptions, 'connection'> = { namespace: 'default', catalog, definition, traces: false, identity: 'a worker' }
+  // The client's connection has all that is used of a worker's.
+  return publishCatalog({ ...options, connection: connection as unknown as PublishOptions['connection'] })
+}
+
+function version(number: number): CatalogDefinition {
+  return defineCatalog({ waitForSignal: { description: `In version ${number}` }, echo: {} })
+}
+
+async function openCatalogs(catalog: string): Promise<number> {
+  let open = 0
+  const query = `WorkflowId = '$catalog:${catalog}' AND ExecutionStatus = 'Running'`
+  for await (const _ of client.workflow.list({ query })) open++
+  return open
+}
+
+function tally(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of answers) {
+    const key = `${status} ${body?.error ?? ''}`.trim()
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
+test('races: two workers of one version that publish at once leave one catalog, readable at once', async () => {
+  const catalogs = Array.from({ length: 10 }, (_, round) => `${served.catalog}-${round}`)
+
+  const reads: Answer[] = []
+  for (const catalog of catalogs) {
+    await Promise.all([publish(catalog, version(1)), publish(catalog, version(1))])
+    reads.push(await api.call('GET', `/workflow/catalog/${catalog}`))
+  }
+
+  expect(tally(reads)).toEqual({ 200: catalogs.length })
+  await until('the list has one of each', async () => (await Promise.all(catalogs.map(openCatalogs))).every((open) => open === 1))
+})
+
+test('races: a deploy that replaces the catalog under 200 requests a second refuses none of them', async () => {
+  const workflowId = `${served.catalog}-in-use`
+  await publish(served.catalog, version(0))
+  await until('it runs', async () => {
+    const { status } = await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })
+    return status === 200
+  })
+
+  // Past the catalog, which is what is asked for here, an id in use costs the engine next to nothing.
+  const asked: Promise<Answer>[] = []
+  deploying = setInterval(() => {
+    for (let number = 0; number < 5; number++) {
+      asked.push(api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId }))
+      asked.push(api.call('GET', '/workflow/catalog'))
+    }
+  }, 50)
+  for (let number = 1; number <= 20; number++) await publish(served.catalog, version(number))
+  await until('there were enough of them', () => asked.length >= 400)
+  clearInterval(deploying)
+  const answers = await Promise.all(asked)
+  await api.call('POST', `/workflow/${workflowId}/signal/finish`)
+
+  expect(tally(answers)).toEqual({ 200: asked.length / 2, '409 WorkflowAlreadyStartedError': asked.length / 2 })
+  const versions = new Set(answers.flatMap(({ body }) => body.workflows?.map((entry: { description: string }) => entry.description) ?? []))
+  expect(versions.size).toBeGreaterThan(3)
+})
+
+test('races: of 50 starts of one workflow id one starts it, and the others are told its run', async () => {
+  const workflowId = `${served.catalog}-wanted`
+  await api.call('GET', '/workflow/catalog')
+
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })),
+  )
+
+  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  expect(tally(answers)).toEqual({ 200: 1, '409 WorkflowAlreadyStartedError': 49 })
+  expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1)
+})
+
+test('races: stop, terminate and signal of a run that is closing are done, or told that it is closed', async () => {
+  const rounds = Array.from({ length: 25 }, async (_, round) => {
+    const workflowId = `${served.catalog}-closing-${round}`
+    await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })
+    const [, terminated, ...others] = await Promise.all([
+      api.call('POST', `/workflow/${workflowId}/signal/finish`),
+      api.call('POST', `/workflow/${workflowId}/terminate`),
+      api.call('PATCH', `/workflow/${workflowId}/stop`),
+      api.call('POST', `/workflow/${workflowId}/signal/any`),
+      api.call('PATCH', `/workflow/${workflowId}/stop`),
+      api.call('POST', `/workflow/${workflowId}/terminate`),
+    ])
+    const result = await until('it is closed', async () => {
+      const answer = await api.call('GET', `/workflow/${workflowId}/result`)
+      return answer.status === 200 ? answer : null
+    })
+    return { terminates: [terminated, ...others.slice(-1)], answers: [terminated, ...others], result }
+  })
+
+  const seen = await Promise.all(rounds)
+
+  const answers = seen.flatMap((round) => round.answers)
+  expect(Object.keys(tally(answers)).filter((key) => key !== '200' && key !== '409 WorkflowNotRunningError')).toEqual([])
+  const byUs = seen.filter(({ terminates }) => terminates.some(({ status }) => status === 200))
+  expect(byUs.map(({ result }) => result.body.status)).toEqual(byUs.map(() => 'terminated'))
+  const twice = seen.filter(({ terminates }) => terminates.every(({ status }) => status === 200))
+  expect(twice).toEqual([])
+})
