@@ -46,5 +46,9 @@ export function createHistoryReader(run: RunRef, payloads: Pick<Payloads, 'decod
 }
 
 function draftsOf(event: HistoryEvent, story: Story): Draft[] {
-  return Object.entries(event).flatMap(([name, told]) => (told ? (TELLERS.get(name)?.(told, event, story) ?? []) : []))
+  for (const [name, told] of Object.entries(event)) {
+    const teller = told ? TELLERS.get(name) : undefined
+    if (teller !== undefined) return teller(told, event, story)
+  }
+  return []
 }

@@ -94,18 +94,17 @@ export async function walkRuns(start: RunRef, { read, firstRunId, maxRuns, maxBy
 /** The runs that these entries name: what came before and after, and the children. */
 function relations({ run, parentId }: Visit, entries: readonly TraceEntry[]): Visit[] {
   return entries.flatMap((entry): Visit[] => {
-    const { previousRunId, nextRunId, workflowId, runId, namespace } = entry.attributes ?? {}
+    const { previousRunId, nextRunId, workflowId, runId } = entry.attributes ?? {}
     if (entry.id === run.runId) {
       // A child's chain begins where its parent's story names it; what came before a root is told below the same root.
       const others = parentId === null ? [previousRunId, nextRunId] : [nextRunId]
       const mark = entry
       return others.filter(isText).map((other) => ({ run: { workflowId: run.workflowId, runId: other }, parentId, mark }))
     }
-    // Of another namespace it is another engine's, as far as our rights go.
     if (entry.kind !== 'child_workflow' || !isText(runId)) return []
     const began = entries.find(({ id, phase }) => id === entry.id && phase === 'began')
     const childId = workflowId ?? began?.attributes?.workflowId
-    return isText(childId) && namespace === undefined ? [{ run: { workflowId: childId, runId }, parentId: entry.id, mark: entry }] : []
+    return isText(childId) ? [{ run: { workflowId: childId, runId }, parentId: entry.id, mark: entry }] : []
   })
 }
 

@@ -2,9 +2,9 @@ import { began, CANCELED, type EventTable, ended, idOf, named, timeOf } from './
 
 /** Child workflows as their parent sees them; their own story is in their own history. */
 export const childEvents: EventTable = {
-  startChildWorkflowExecutionInitiatedEventAttributes({ workflowId, workflowType, input, namespace }, event, story) {
+  startChildWorkflowExecutionInitiatedEventAttributes({ workflowId, workflowType, input }, event, story) {
     const what = { id: idOf(story, 'child', event), kind: 'child_workflow', name: workflowType?.name }
-    return began(story, event, what, { input: input?.payloads ?? null, attributes: { workflowId, ...(namespace && { namespace }) } })
+    return began(story, event, what, { input: input?.payloads ?? null, attributes: { workflowId } })
   },
 
   childWorkflowExecutionStartedEventAttributes({ initiatedEventId, workflowExecution }, event, { open }) {

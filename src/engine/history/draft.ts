@@ -1,5 +1,5 @@
-import type { TraceEntry } from '../../protocol/trace-entry.ts'
-import { type Failure, revealed, toErrorCause } from '../failure.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
+import { type Failure, revealed, toErrorDetails } from '../failure.ts'
 import { fromArguments, type HistoryEvent, toClosing } from '../outcome.ts'
 import type { Payload, Payloads } from '../payload.ts'
 
@@ -16,28 +16,48 @@ export interface Draft extends Omit<TraceEntry, 'input' | 'output'> {
   closing?: readonly HistoryEvent[]
 }
 
+type Decoder = Pick<Payloads, 'decode'>
+
 /** The entries that the drafts become: all values are decoded in one go, for a codec may be a server. */
-export async function toEntries(drafts: readonly Draft[], payloads: Pick<Payloads, 'decode'>): Promise<TraceEntry[]> {
+export async function toEntries(drafts: readonly Draft[], payloads: Decoder): Promise<TraceEntry[]> {
   const lists = drafts.flatMap(({ input, output }) => [input ?? [], output ?? []])
-  const values = (await payloads.decode(lists.flat()))[Symbol.iterator]()
-  const [...decoded] = lists.map((list) => fromArguments(list.map(() => values.next().value)))
-  return Promise.all(drafts.map((draft, index) => toEntry(draft, decoded[2 * index], decoded[2 * index + 1], payloads)))
-}
-
-async function toEntry(draft: Draft, input: unknown, output: unknown, payloads: Pick<Payloads, 'decode'>): Promise<TraceEntry> {
-  const { failure, lastFailure, closing, input: hasInput, output: hasOutput, ...rest } = draft
-  const entry: TraceEntry = {
-    ...rest,
-    ...(hasInput !== undefined && { input }),
-    ...(hasOutput !== undefined && { output }),
-    ...(failure !== undefined && { error: toErrorCause(await revealed(failure ?? {}, payloads)) }),
+  const values = await payloads.decode(lists.flat())
+  const entries: TraceEntry[] = []
+  let at = 0
+  const next = (list: Draft['input']) => {
+    const from = at
+    at += list?.length ?? 0
+    return fromArguments(values.slice(from, at))
   }
-  if (closing !== undefined) return { ...entry, ...(await toEnd(entry, closing, payloads)) }
-  if (lastFailure == null) return entry
-  return { ...entry, attributes: { ...entry.attributes, lastFailure: toErrorCause(await revealed(lastFailure, payloads)) } }
+  for (const draft of drafts) {
+    const { failure, lastFailure, closing, input, output, ...rest } = draft
+    const entry = {
+      ...rest,
+      ...(input !== undefined && { input: next(input) }),
+      ...(output !== undefined && { output: next(output) }),
+    }
+    // Most have none of these, and histories are long.
+    entries.push(failure === undefined && lastFailure == null && closing === undefined ? entry : await withFailures(entry, draft, payloads))
+  }
+  return entries
 }
 
-async function toEnd(entry: TraceEntry, events: readonly HistoryEvent[], payloads: Pick<Payloads, 'decode'>): Promise<Partial<TraceEntry>> {
+async function withFailures(entry: TraceEntry, { failure, lastFailure, closing }: Draft, payloads: Decoder): Promise<TraceEntry> {
+  return {
+    ...entry,
+    ...(failure !== undefined && { error: await ownFailure(failure ?? {}, payloads) }),
+    ...(lastFailure != null && { attributes: { ...entry.attributes, lastFailure: await ownFailure(lastFailure, payloads) } }),
+    ...(closing !== undefined && (await toEnd(entry, closing, payloads))),
+  }
+}
+
+/** The user's own, not the engine's words for where it came from. */
+async function ownFailure(failure: Failure, payloads: Decoder): Promise<TraceError> {
+  const { name, message, cause } = toErrorDetails(await revealed(failure, payloads))
+  return { name, message, cause }
+}
+
+async function toEnd(entry: TraceEntry, events: readonly HistoryEvent[], payloads: Decoder): Promise<Partial<TraceEntry>> {
   const closing = await toClosing(events, payloads)
   if (closing === null) return {}
   const { outcome, nextRunId } = closing

@@ -1,0 +1,273 @@
+import { expect, test } from 'vitest'
+import { createHistoryReader } from '../../../src/engine/history.ts'
+import type { HistoryEvent } from '../../../src/engine/outcome.ts'
+import { createPayloads, toPayload } from '../../../src/engine/payload.ts'
+import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { type TraceNode, toTraceTree } from '../../../src/protocol/trace-tree.ts'
+import { walkRuns } from '../../../src/protocol/trace-walk.ts'
+import { recorded } from '../../fixtures/histories/recorded.ts'
+
+const payloads = createPayloads({ codec: null, maxBytes: 1 })
+
+/** The whole trace of a recorded story. */
+async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {
+  const runs = recorded(sdk)
+  const [first] = runs
+  if (first === undefined) throw new Error('nothing is recorded')
+  const read = async function* ({ runId }: { runId: string }) {
+    const run = runs.find((each) => each.runId === runId)
+    if (run === undefined) throw new Error(`${runId} is not recorded`)
+    yield* await createHistoryReader(run, payloads).entriesOf(run.events)
+  }
+  const { entries, faults } = await walkRuns(first, { read, firstRunId: first.runId, maxRuns: 100, maxBytes: 1e6 })
+  expect(faults).toEqual([])
+  return treeOf(entries)
+}
+
+function treeOf(entries: TraceEntry[]): TraceNode {
+  const tree = toTraceTree(entries)
+  if (tree === null) throw new Error('no tree')
+  return tree
+}
+
+function outline(node: TraceNode): unknown {
+  const line = `${node.kind} ${node.name}${node.error === null ? '' : ` ! ${node.error.name}`}${node.endedAt === null ? ' …' : ''}`
+  return node.children.length === 0 ? line : [line, ...node.children.map(outline)]
+}
+
+/** Names of timers are the SDK's own numbers; equal times leave their order to their ids. */
+const sorted = (lines: unknown): unknown =>
+  Array.isArray(lines)
+    ? [
+        lines[0],
+        ...lines
+          .slice(1)
+          .map(sorted)
+          .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+      ]
+    : lines
+
+const NESTED = [
+  'child_workflow nest',
+  [
+    'workflow nest',
+    [
+      'child_workflow nest',
+      [
+        'workflow nest',
+        ['child_workflow nest', ['workflow nest', ['child_workflow nest', ['workflow nest', 'step shout']], 'step shout']],
+        'step shout',
+      ],
+    ],
+    'step shout',
+  ],
+]
+
+for (const sdk of ['typescript', 'python'] as const) {
+  test(`history of ${sdk}: steps, local steps, timers, messages, children four deep and the chain are one tree`, async () => {
+    const root = await told(sdk)
+
+    const [line, first, second] = outline(root) as [string, unknown[], unknown]
+    expect([line, second]).toEqual(['workflow story', 'workflow story'])
+    expect(sorted(first.map((child) => (typeof child === 'string' ? child.replace(/^timer .*?(?= !|$)/, 'timer') : child)))).toEqual(
+      sorted([
+        'workflow story',
+        'update priority',
+        'signal approve',
+        'step shout',
+        'step shout',
+        'step flaky',
+        'step refuses ! BadInput',
+        'step shout',
+        'step flaky',
+        'step refuses ! BadInput',
+        'timer',
+        'timer',
+        'timer ! CanceledFailure',
+        NESTED,
+        ['child_workflow nest ! BadInput', ['workflow nest ! BadInput', 'step refuses ! BadInput']],
+      ]),
+    )
+  })
+
+  test(`history of ${sdk}: the attempts of an activity are one step with their count and the last failure`, async () => {
+    const steps = nodesIn(await told(sdk)).filter(({ name }) => name === 'flaky')
+
+    expect(steps).toMatchObject([
+      { output: 3, error: null, attributes: { attempts: 3, lastFailure: { message: 'attempt 2 is not enough' } } },
+      { output: 2, error: null, attributes: { attempts: 2, local: true } },
+    ])
+  })
+
+  test(`history of ${sdk}: values are there, and nothing of the machine`, async () => {
+    const root = await told(sdk)
+    const nodes = nodesIn(root)
+    const find = (kind: string, name: string) => nodes.find((node) => node.kind === kind && node.name === name)
+
+    expect(root).toMatchObject({ input: { link: 1 }, output: { link: 2 }, attributes: { status: 'completed' } })
+    expect(find('signal', 'approve')).toMatchObject({ input: { by: 'Ada' } })
+    expect(find('update', 'priority')).toMatchObject({ input: 'high', output: 'now high' })
+    expect(find('child_workflow', 'nest')).toMatchObject({ input: { depth: 4 }, output: 4 })
+    expect(JSON.stringify(root)).not.toMatch(/stackTrace|identity|core_patch|a-version/)
+  })
+
+  test(`history of ${sdk}: every node has ended, none before it began`, async () => {
+    for (const { startedAt, endedAt } of nodesIn(await told(sdk))) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+  })
+}
+
+test('history: the id of an activity is that of its step, and one that is used again gets a step of its own', async () => {
+  const run = recorded('python')[0]
+  const [first, second] = nodesIn(await told('python')).filter(({ attributes }) => attributes.activityId === 'same')
+
+  expect(first).toMatchObject({ id: `${run?.runId}:step:same`, output: 'one!' })
+  expect(second).toMatchObject({ output: 'two!' })
+})
+
+const RUN = { workflowId: 'orders-17', runId: 'run-1' }
+
+async function entriesOf(events: HistoryEvent[]): Promise<TraceEntry[]> {
+  const began: HistoryEvent = event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } })
+  return createHistoryReader(RUN, payloads).entriesOf([began, ...events])
+}
+
+/** At second `id`. */
+function event(id: number, attributes: HistoryEvent): HistoryEvent {
+  return { eventId: number(id), eventTime: { seconds: number(id) }, ...attributes }
+}
+
+// protobufjs reads plain numbers as well; its types know only Long.
+const number = (value: number) => value as unknown as NonNullable<HistoryEvent['eventId']>
+
+test('history: a Nexus operation is a node with its outcome', async () => {
+  const entries = await entriesOf([
+    event(2, {
+      nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'pay', input: toPayload({ amount: 7 }) },
+    }),
+    event(3, { nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'refund' } }),
+    event(4, { nexusOperationCompletedEventAttributes: { scheduledEventId: number(2), result: toPayload('paid') } }),
+    event(5, { nexusOperationFailedEventAttributes: { scheduledEventId: number(3), failure: { message: 'no refund' } } }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { kind: 'nexus_operation', name: 'payments/pay', input: { amount: 7 }, output: 'paid', startedAt: 2000, endedAt: 4000 },
+    { kind: 'nexus_operation', name: 'payments/refund', input: null, error: { message: 'no refund' } },
+  ])
+})
+
+test('history: an update that a reset has carried over ends where its acceptance says', async () => {
+  const request = { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [toPayload(1)] } } }
+  const entries = await entriesOf([
+    event(2, { workflowExecutionUpdateAdmittedEventAttributes: { request } }),
+    event(3, { workflowExecutionUpdateAcceptedEventAttributes: { protocolInstanceId: 'u1' } }),
+    event(4, {
+      workflowExecutionUpdateCompletedEventAttributes: {
+        acceptedEventId: number(3),
+        outcome: { success: { payloads: [toPayload('was 0')] } },
+      },
+    }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ kind: 'update', name: 'set', input: 1, output: 'was 0', endedAt: 4000 }])
+})
+
+test('history: a local activity that waits for its next attempt is one step under one id', async () => {
+  const marker = (attempt: number, activityId: string, backoff: object | null, failure?: object) => ({
+    markerRecordedEventAttributes: {
+      markerName: 'core_local_activity',
+      details: {
+        data: {
+          payloads: [
+            toPayload({
+              attempt,
+              activity_id: activityId,
+              activity_type: 'pay',
+              backoff,
+              complete_time: { seconds: 2 + attempt, nanos: 0 },
+              original_schedule_time: { seconds: 2, nanos: 0 },
+            }),
+          ],
+        },
+        ...(failure === undefined && { result: { payloads: [toPayload('paid')] } }),
+      },
+      ...(failure !== undefined && { failure }),
+    },
+  })
+  const entries = await entriesOf([
+    event(3, marker(1, '1', { seconds: 60, nanos: 0 }, { message: 'not yet' })),
+    event(4, marker(2, '2', null)),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { id: 'run-1:step:1', output: 'paid', error: null, attributes: { attempts: 2, local: true, lastFailure: { message: 'not yet' } } },
+  ])
+})
+
+test('history: markers of other makes are left out', async () => {
+  const entries = await entriesOf([
+    event(2, {
+      markerRecordedEventAttributes: {
+        markerName: 'core_local_activity',
+        details: { data: { payloads: [{ data: new Uint8Array([1]) }] } },
+      },
+    }),
+    event(3, { markerRecordedEventAttributes: { markerName: 'SideEffect' } }),
+  ])
+
+  expect(treeOf(entries).children).toEqual([])
+})
+
+test('history: values are decoded all at once, for a codec may be a server', async () => {
+  let asked = 0
+  const decode = (given: Parameters<typeof payloads.decode>[0]) => {
+    asked++
+    return payloads.decode(given)
+  }
+  const [run] = recorded('typescript')
+  await createHistoryReader(run ?? RUN, { decode }).entriesOf(run?.events.slice(0, -1) ?? [])
+
+  expect(asked).toBe(1)
+})
+
+test('history: 10 000 events are a tree in less than 250 ms, page by page', async () => {
+  const pages = longHistory(10_000, 256)
+
+  // The best of three: other tests share the machine.
+  const tries = [await timed(pages), await timed(pages), await timed(pages)]
+
+  expect(tries.map(({ nodes }) => nodes)).toEqual([3333, 3333, 3333])
+  expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(250)
+})
+
+async function timed(pages: HistoryEvent[][]): Promise<{ ms: number; nodes: number }> {
+  const beganAt = performance.now()
+  const reader = createHistoryReader(RUN, payloads)
+  const entries: TraceEntry[] = []
+  for (const page of pages) entries.push(...(await reader.entriesOf(page)))
+  const { children } = treeOf(entries)
+  return { ms: performance.now() - beganAt, nodes: children.length }
+}
+
+/** Activities one after the other, of three events each. */
+function longHistory(events: number, pageSize: number): HistoryEvent[][] {
+  const all: HistoryEvent[] = [event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'long' } } })]
+  for (let id = 2; id + 2 <= events; id += 3) {
+    const scheduledEventId = number(id)
+    all.push(
+      event(id, {
+        activityTaskScheduledEventAttributes: {
+          activityId: `${id}`,
+          activityType: { name: 'step' },
+          input: { payloads: [toPayload({ number: id })] },
+        },
+      }),
+      event(id + 1, { activityTaskStartedEventAttributes: { scheduledEventId, attempt: 1 } }),
+      event(id + 2, { activityTaskCompletedEventAttributes: { scheduledEventId, result: { payloads: [toPayload({ done: id })] } } }),
+    )
+  }
+  return Array.from({ length: Math.ceil(all.length / pageSize) }, (_, page) => all.slice(page * pageSize, (page + 1) * pageSize))
+}
+
+function nodesIn(node: TraceNode): TraceNode[] {
+  return [node, ...node.children.flatMap(nodesIn)]
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { objectsOf } from '../../../src/trace/remote-destination.ts'
+
+const AWS = { region: 'eu-central-1', bucket: null, endpoint: null }
+const ONE_BUCKET = { ...AWS, bucket: 'traces' }
+const OWN = { region: 'eu-central-1', bucket: 'traces', endpoint: 'http://127.0.0.1:9000/s3/' }
+
+const AWS_HOST = 's3.eu-central-1.amazonaws.com'
+
+function refusalOf(destination: string, rules = AWS as Parameters<typeof objectsOf>[1]): string {
+  try {
+    return JSON.stringify(objectsOf(destination, rules))
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('objectsOf: any bucket on AWS’s hosts of the region, and the key as it stands', () => {
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/traces/run.json`, AWS)).toEqual([{ bucket: 'any-bucket', key: 'traces/run.json' }])
+  expect(objectsOf(`https://dotted.bucket.${AWS_HOST}/a`, AWS)).toEqual([{ bucket: 'dotted.bucket', key: 'a' }])
+  expect(objectsOf('https://b12.s3.cn-north-1.amazonaws.com.cn/a', { ...AWS, region: 'cn-north-1' })).toEqual([{ bucket: 'b12', key: 'a' }])
+})
+
+test('objectsOf: a key that is percent-encoded is looked for as it stands, and then as what it stands for', () => {
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/orders%2F17%20%C3%BC+/run.json`, AWS)).toEqual([
+    { bucket: 'any-bucket', key: 'orders%2F17%20%C3%BC+/run.json' },
+    { bucket: 'any-bucket', key: 'orders/17 ü+/run.json' },
+  ])
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/50%`, AWS)).toEqual([{ bucket: 'any-bucket', key: '50%' }])
+})
+
+test('objectsOf: with a bucket set no other one', () => {
+  expect(objectsOf(`https://traces.${AWS_HOST}/a`, ONE_BUCKET)).toHaveLength(1)
+  expect(refusalOf(`https://other.${AWS_HOST}/a`, ONE_BUCKET)).toContain('another bucket than SERVICE_STORAGE_BUCKET')
+})
+
+test('objectsOf: with an endpoint set no other place', () => {
+  expect(objectsOf('http://127.0.0.1:9000/s3/traces/a', OWN)).toEqual([{ bucket: 'traces', key: 'a' }])
+  for (const elsewhere of [
+    'http://127.0.0.1:9000/s3x/traces/a',
+    'http://127.0.0.1:90001/s3/traces/a',
+    'https://127.0.0.1:9000/s3/traces/a',
+    'http://user:secret@127.0.0.1:9000/s3/traces/a',
+    `https://traces.${AWS_HOST}/a`,
+  ])
+    expect(refusalOf(elsewhere, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
+  expect(refusalOf('http://127.0.0.1:9000/s3/other/a', OWN)).toContain('another bucket')
+})
+
+test('objectsOf: no other scheme, host, port or user', () => {
+  for (const scheme of ['http', 'ftp', 'file', 's3', 'javascript'])
+    expect(refusalOf(`${scheme}://any-bucket.${AWS_HOST}/a`)).toContain('it does not begin with https://')
+  for (const host of [
+    'evil.example',
+    `any-bucket.${AWS_HOST}.evil.example`,
+    `evil.example#.${AWS_HOST.replace('eu', 'us')}`,
+    'any-bucket.s3.us-east-1.amazonaws.com',
+    `any-bucket.${AWS_HOST}:8443`,
+    `any-bucket.${AWS_HOST}@evil.example`,
+    `any-bucket.${AWS_HOST}\\@evil.example`,
+    '169.254.169.254',
+    '[::1]',
+    'localhost',
+    `any-bucket.${AWS_HOST.toUpperCase()}`,
+  ])
+    expect(refusalOf(`https://${host}/a`)).toContain('it is on another host')
+})
+
+test('objectsOf: what stands before AWS’s host is a bucket’s name or nothing', () => {
+  for (const bucket of ['user:secret@any', 'evil.example#', 'evil.example?', 'evil.example%2f', 'A', '..', 'a..b', '-ab', ''])
+    expect(refusalOf(`https://${bucket}.${AWS_HOST}/a`)).toMatch(/no name that a bucket can have/)
+})
+
+test('objectsOf: a key never leaves its bucket, and has nothing that a URL would make something else of', () => {
+  for (const key of ['../other/a', 'a/../../b', './a', 'a/..', '%2e%2e/other/a', '.%2E/a', 'a/%2E'])
+    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('a part that is . or ..')
+  for (const key of ['a?X-Amz-Signature=1', 'a#b', 'a\\..\\b', 'a\nb', 'a\0b'])
+    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('characters that no key has')
+  expect(refusalOf(`https://any-bucket.${AWS_HOST}/`)).toContain('is empty')
+  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(1025)}`)).toContain('above 1024 bytes')
+  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(5000)}`)).toContain('more than 4096 characters')
+})
+
+test('objectsOf: what would leave the bucket once decoded is looked for only as it stands', () => {
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/..%2Fother.json`, AWS)).toEqual([{ bucket: 'any-bucket', key: '..%2Fother.json' }])
+})
+
+test('objectsOf: a refusal repeats nothing of the destination', () => {
+  for (const destination of ['https://secret.example/a', `https://secret@${AWS_HOST}/a`, 'secret'])
+    expect(refusalOf(destination)).not.toContain('secret')
+})
