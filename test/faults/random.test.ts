@@ -1,0 +1,137 @@
+/** Requests in any order, against the real engine and a model of what must hold. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+import { expected, type Run, type Verb } from './model.ts'
+
+const IDS = ['a', 'a', 'b']
+const SEQUENCES = 200
+const MOST_COMMANDS = 16
+
+// What one sequence waits for, others can be answered meanwhile.
+const LANES = 5
+
+let served: Served
+let worker: TestWorker
+let api: Api
+
+beforeAll(async () => {
+  served = serve()
+  api = makeApi(served)
+  worker = await startWorker({ address: inject('engine').address, taskQueue: served.catalog })
+})
+
+afterAll(async () => {
+  await served?.close()
+  await worker?.stop()
+})
+
+/** The latest run of each id. */
+type Model = Map<string, Run>
+
+interface Real {
+  /** Of the ids of one sequence. */
+  prefix: string
+}
+
+interface Ask {
+  verb: Verb
+  /** Which of the ids it is about: of its latest run, pinned to it or not. */
+  id: string
+  pinned: boolean
+  /** What a signal brings, or an update leaves. */
+  value: unknown
+}
+
+function toCommand(ask: Ask): fc.AsyncCommand<Model, Real> {
+  const { verb, id, value, pinned } = ask
+  return {
+    check: () => true,
+    async run(model, { prefix }) {
+      const before = model.get(id)
+      const workflowId = `${prefix}-${id}`
+      const path = `/workflow/${workflowId}${pinned && before ? `/runs/${before.runId}` : ''}`
+      const { status, body, run } = expected(before, verb, value)
+
+      const answer = await send(ask, workflowId, path)
+
+      if (isUnseen(before, verb, answer)) return
+      expect([answer.status, answer.body]).toEqual([status, expect.objectContaining(body)])
+      if (run === undefined) return
+      model.set(id, { ...run, runId: run.runId || answer.body.runId })
+      if (run.status !== 'running') await untilClosed(path)
+    },
+    toString: () => `${verb} ${id}${pinned ? ' pinned' : ''} ${JSON.stringify(value)}`,
+  }
+}
+
+function send({ verb, value }: Ask, workflowId: string, path: string): Promise<Answer> {
+  switch (verb) {
+    case 'start':
+      return api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+    case 'finish':
+      return api.call('POST', `${path}/signal/finish`)
+    case 'signal':
+      return api.call('POST', `${path}/signal/add`, { payload: value })
+    case 'update':
+      return api.call('POST', `${path}/update/set`, { payload: value })
+    case 'query':
+      return api.call('POST', `${path}/query/state`)
+    case 'stop':
+      return api.call('PATCH', `${path}/stop`)
+    case 'terminate':
+      return api.call('POST', `${path}/terminate`)
+    default:
+      return api.call('GET', `${path}/${verb}`)
+  }
+}
+
+/** A run that was terminated may not have begun, or not have seen its last signals: what it answers then is its own. */
+function isUnseen(run: Run | undefined, verb: Verb, { status, body }: Answer): boolean {
+  if (verb !== 'query' || run?.status !== 'terminated') return false
+  if (status === 409) return body.error === 'WorkflowNotReadyError'
+  return status === 200 && body.gathered.length < run.gathered.length
+}
+
+/** What ends a run by its own code ends it soon. */
+async function untilClosed(path: string): Promise<void> {
+  await until('it is closed', async () => (await api.call('GET', `${path}/status`)).body.status !== 'running', { everyMs: 5 })
+}
+
+const command = fc
+  .record<Ask>({
+    // Twice what makes a run worth asking.
+    verb: fc.constantFrom('start', 'start', 'signal', 'signal', 'update', 'query', 'finish', 'stop', 'terminate', 'result', 'status'),
+    id: fc.constantFrom(...IDS),
+    pinned: fc.boolean(),
+    value: fc.jsonValue({ maxDepth: 1 }),
+  })
+  .map(toCommand)
+
+async function drive(commands: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void> {
+  const model: Model = new Map()
+  const prefix = `random-${crypto.randomUUID()}`
+  try {
+    await fc.asyncModelRun(() => ({ model, real: { prefix } }), commands)
+  } finally {
+    const open = [...model].filter(([, { status }]) => status === 'running')
+    await Promise.all(open.map(([id]) => api.call('POST', `/workflow/${prefix}-${id}/terminate`)))
+  }
+}
+
+test('random: whatever is asked in whatever order is answered as the model says', { timeout: 120_000 }, async () => {
+  const seed = Number(process.env.PORTICO_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  console.info(`random: PORTICO_TEST_SEED=${seed} repeats this`)
+
+  const lanes = Array.from({ length: LANES }, (_, lane) =>
+    fc.assert(fc.asyncProperty(fc.commands([command], { maxCommands: MOST_COMMANDS, size: 'max' }), drive), {
+      seed: seed + lane,
+      numRuns: SEQUENCES / LANES,
+    }),
+  )
+
+  await Promise.all(lanes)
+})
