@@ -18,6 +18,7 @@ export function redisConnection(url: string): KvConnection {
     send: ([name = '', ...args], call) =>
       withRetries(STORE, call, async (signal) => {
         const redis = await connection()
+        await unlessAborted(signal, ready(redis))
         return unlessAborted(signal, redis.call(String(name), ...args).catch(refused))
       }),
     async close() {
@@ -34,13 +35,30 @@ async function connect(url: string): Promise<Redis> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // How often and how long something is tried is decided by who asks.
+    // How often and how long something is tried is decided by who asks: what was given up must not be sent later.
     maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
     retryStrategy: (times) => Math.min(times * 100, 1000),
-    enableReadyCheck: true,
   })
   redis.on('error', () => {}) // told to whoever has sent a command
   return redis
+}
+
+/** Resolves when it is connected; rejects with what the next try meets. */
+function ready(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve()
+  if (redis.status === 'wait') redis.connect().catch(() => {}) // told by the error event
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error) => {
+      redis.off('ready', settle)
+      redis.off('error', settle)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    redis.once('ready', settle)
+    redis.once('error', settle)
+  })
 }
 
 function refused(error: unknown): never {

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KvStore } from '../../src/store/kv.ts'
+import type { StoreCall } from '../../src/store/store-call.ts'
+import { until } from '../support/until.ts'
+
+export function storeCall(timeoutMs = 3000, signal: AbortSignal = new AbortController().signal): StoreCall {
+  return { signal, deadlineAt: Date.now() + timeoutMs }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** What the trace protocol asks of a key-value store. `make` gives the store, and a way to send it any command. */
+export function describeKvStore(
+  name: string,
+  make: () => Promise<{ kv: KvStore; command: (...words: string[]) => Promise<unknown> }>,
+): void {
+  describe.concurrent(`key-value store over ${name}`, () => {
+    let kv: KvStore
+    let command: (...words: string[]) => Promise<unknown>
+
+    beforeAll(async () => {
+      const made = await make()
+      kv = made.kv
+      command = made.command
+    })
+    afterAll(() => kv.close())
+
+    const unique = () => crypto.randomUUID()
+    const aMember = () => ({ outbox: `outbox-${unique()}`, member: '["orders, \\"17\\" ü","run-1"]' })
+    const append = (list: string, values: string[], open: { outbox: string; member: string; delayMs: number } | null = null) =>
+      kv.append({ list, values, ttlMs: DAY_MS, open }, storeCall())
+
+    test('readList: the values in the order of their addition, whatever they hold', async () => {
+      const list = unique()
+      const values = ['{"a":1}', 'ünï\u0001"\\ \u{1F680}', '', '9007199254740993', 'null']
+
+      await append(list, values.slice(0, 2))
+      await append(list, values.slice(2))
+
+      expect(await kv.readList(list, 1000, storeCall())).toEqual(values)
+    })
+
+    test('readList: a list that is not there is empty', async () => {
+      expect(await kv.readList(unique(), 1000, storeCall())).toEqual([])
+    })
+
+    test('readList: a long list is read whole, and refused when it is larger than allowed', async () => {
+      const list = unique()
+      const values = Array.from({ length: 1234 }, (_, index) => `${index}`.padStart(10, '0'))
+      await append(list, values)
+
+      expect(await kv.readList(list, 12_340, storeCall())).toEqual(values)
+      await expect(kv.readList(list, 12_339, storeCall())).rejects.toThrow('The key-value store has more than')
+    })
+
+    test('append: a list lives as long as was said, from its last addition on', async () => {
+      const list = unique()
+      await append(list, ['a'])
+      await command('PEXPIRE', list, '1000')
+
+      await append(list, ['b'])
+
+      expect(Number(await command('PTTL', list))).toBeGreaterThan(DAY_MS - 60_000)
+    })
+
+    test('append: makes sure of the outbox, and leaves a member its time', async () => {
+      const member = aMember()
+      await append(unique(), ['a'], { ...member, delayMs: 0 })
+      const dueAt = await command('ZSCORE', member.outbox, member.member)
+
+      await append(unique(), [], { ...member, delayMs: 60_000 })
+
+      expect(await command('ZSCORE', member.outbox, member.member)).toBe(dueAt)
+      expect(Math.abs(Number(dueAt) - Date.now())).toBeLessThan(5000)
+    })
+
+    test('isWaiting: while the list exists or the outbox has the member', async () => {
+      const list = unique()
+      const member = aMember()
+      expect(await kv.isWaiting(list, member, storeCall())).toBe(false)
+
+      await append(list, ['a'])
+      expect(await kv.isWaiting(list, aMember(), storeCall())).toBe(true)
+
+      await append(unique(), [], { ...member, delayMs: 60_000 })
+      expect(await kv.isWaiting(unique(), member, storeCall())).toBe(true)
+    })
+
+    test('due: what has come due, oldest first, no more than asked for', async () => {
+      const { outbox } = aMember()
+      for (const [member, score] of [
+        ['late', '3'],
+        ['early', '1'],
+        ['middle', '2'],
+        ['future', `${Date.now() + 60_000}`],
+      ])
+        await command('ZADD', outbox, `${score}`, `${member}`)
+
+      expect(await kv.due(outbox, 2, storeCall())).toEqual(['early', 'middle'])
+      expect(await kv.due(outbox, 100, storeCall())).toEqual(['early', 'middle', 'late'])
+    })
+
+    test('claim: of many who try at once one gets it, until its time has come again', async () => {
+      const member = aMember()
+      await command('ZADD', member.outbox, '1', member.member)
+
+      const claims = await Promise.all(Array.from({ length: 10 }, () => kv.claim(member, 300, storeCall())))
+
+      expect(claims.filter(Boolean)).toHaveLength(1)
+      expect(await kv.due(member.outbox, 10, storeCall())).toEqual([])
+      await until('it is due again', () => kv.claim(member, 300, storeCall()))
+      expect(await kv.claim(aMember(), 300, storeCall())).toBe(false)
+    })
+
+    test('postpone: moves what is there, due or not', async () => {
+      const member = aMember()
+      await append(unique(), [], { ...member, delayMs: 60_000 })
+
+      expect(await kv.postpone(member, 0, storeCall())).toBe(true)
+      expect(await kv.due(member.outbox, 10, storeCall())).toEqual([member.member])
+      expect(await kv.postpone(aMember(), 0, storeCall())).toBe(false)
+    })
+
+    test('settle: deletes lists and member in one step, unless a list has grown', async () => {
+      const [one, two] = [unique(), unique()]
+      const member = aMember()
+      await append(one, ['a'], { ...member, delayMs: 0 })
+      await append(two, ['b', 'c'])
+      const asRead = [
+        { key: one, length: 1 },
+        { key: two, length: 2 },
+        { key: unique(), length: 0 },
+      ]
+
+      await append(two, ['d'])
+      expect(await kv.settle(member, asRead, storeCall())).toBe(false)
+      expect(await kv.readList(one, 1000, storeCall())).toEqual(['a'])
+      expect(await kv.due(member.outbox, 10, storeCall())).toEqual([member.member])
+
+      expect(
+        await kv.settle(
+          member,
+          asRead.map(({ key, length }) => ({ key, length: key === two ? 3 : length })),
+          storeCall(),
+        ),
+      ).toBe(true)
+      expect(await command('EXISTS', one, two, member.outbox)).toBe(0)
+    })
+
+    test('settle: a list that has expired meanwhile is no reason to keep the member', async () => {
+      const member = aMember()
+      await append(unique(), [], { ...member, delayMs: 0 })
+
+      expect(await kv.settle(member, [{ key: unique(), length: 5 }], storeCall())).toBe(true)
+    })
+
+    test('keep: gives lists their time again, and makes none', async () => {
+      const [there, gone] = [unique(), unique()]
+      await append(there, ['a'])
+      await command('PEXPIRE', there, '1000')
+
+      await kv.keep([there, gone], DAY_MS, storeCall())
+
+      expect(Number(await command('PTTL', there))).toBeGreaterThan(DAY_MS - 60_000)
+      expect(await command('EXISTS', gone)).toBe(0)
+    })
+
+    test('a refusal says the kind of fault, and nothing of what was sent', async () => {
+      const list = unique()
+      await command('SET', list, 'no list')
+
+      const refused = await append(list, ['a-secret-value']).catch((error: unknown) => error)
+
+      expect(String(refused)).toMatch(/^StoreError: The key-value store (refused|answered 400)/)
+      expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('a-secret-value')
+    })
+
+    test('a caller who has left ends the waiting with their own reason', async () => {
+      const leaving = new AbortController()
+      leaving.abort(new Error('left'))
+
+      await expect(kv.readList(unique(), 1000, storeCall(3000, leaving.signal))).rejects.toThrow('left')
+    })
+  })
+}

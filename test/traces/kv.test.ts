@@ -1,0 +1,135 @@
+import { Redis as UpstashClient } from '@upstash/redis'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKv } from '../../src/store/kv.ts'
+import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
+import { freePort } from '../support/ports.ts'
+import { type RunningRedis, startRedis } from '../support/redis.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startUpstash, type UpstashServer } from '../support/upstash.ts'
+
+let redis: RunningRedis
+let upstash: UpstashServer
+let direct: Redis
+
+beforeAll(async () => {
+  redis = await startRedis()
+  upstash = await startUpstash(redis.url)
+  direct = new Redis(redis.url)
+})
+afterAll(async () => {
+  direct.disconnect()
+  await upstash.close()
+  await redis.kill()
+})
+
+const command = (name: string, ...args: string[]) => direct.call(name, ...args)
+
+describeKvStore('redis://', async () => ({
+  kv: createKv({ url: redis.url, token: null }),
+  command: (...words) => command(...(words as [string])),
+}))
+
+describeKvStore('Upstash REST', async () => ({
+  kv: createKv({ url: upstash.url, token: upstash.token }),
+  command: (...words) => command(...(words as [string])),
+}))
+
+describe('key-value store in trouble', () => {
+  const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
+    const kv = createKv({ url, token })
+    return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
+  }
+
+  test('Upstash REST: the stand-in speaks what Upstash’s own client speaks', async () => {
+    const theirs = new UpstashClient({
+      url: upstash.url,
+      token: upstash.token,
+      automaticDeserialization: false,
+      enableAutoPipelining: false,
+    })
+
+    expect(await theirs.rpush('theirs', '{"ü":1}')).toBe(1)
+    expect(await theirs.lrange('theirs', 0, -1)).toEqual(['{"ü":1}'])
+    expect(await theirs.eval('return ARGV[1]', [], ['x'])).toBe('x')
+  })
+
+  test('Upstash REST: the token may be the password of the URL', async () => {
+    expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual([])
+  })
+
+  test('a wrong token or password is a refusal that shows neither', async () => {
+    await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store answered 401$/)
+    await expect(read(redis.url.replace('pass-word', 'wrong'))).rejects.toThrow(/^The key-value store/)
+  })
+
+  test('nobody there: told within the deadline, without an address', async () => {
+    const port = await freePort()
+
+    for (const url of [`redis://127.0.0.1:${port}`, `http://127.0.0.1:${port}`]) {
+      const beganAt = Date.now()
+      const refused = await read(url, 'token', 1000).catch((error: Error) => error)
+
+      expect(String(refused)).toMatch(/^StoreError: The key-value store (can't be reached|did not answer in time)/)
+      expect(String(refused)).not.toContain(`${port}`)
+      expect(Date.now() - beganAt).toBeLessThan(1500)
+    }
+  })
+
+  test('a redirect is not followed', async () => {
+    const asked: string[] = []
+    const fetch = async (url: URL | RequestInfo) => {
+      asked.push(String(url))
+      return new Response(null, { status: 307, headers: { location: 'http://evil.example/' } })
+    }
+    const kv = createKv({ url: 'https://kv.example', token: 'token', fetch })
+
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('answered 307')
+    expect(asked).toEqual(['https://kv.example/'])
+  })
+
+  test('an answer that is larger than what was allowed is not read to its end', async () => {
+    let sent = 0
+    const endless = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          sent += 65_536
+          controller.enqueue(new Uint8Array(65_536).fill(0x61))
+        },
+      })
+    const kv = createKv({ url: 'https://kv.example', token: 'token', fetch: async () => new Response(endless()) })
+
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('has more than')
+    expect(sent).toBeLessThan(2 * 1024 * 1024)
+  })
+
+  test('a connection that is lost is made again, and what was asked meanwhile is asked again', async () => {
+    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
+    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    await kv.append({ list: 'lost', values: ['a'], ttlMs: 60_000, open: null }, storeCall())
+
+    proxy.interrupt()
+    const reading = kv.readList('lost', 1000, storeCall(5000))
+    setTimeout(() => proxy.restore(), 300)
+
+    expect(await reading).toEqual(['a'])
+    await kv.close()
+    await proxy.close()
+  })
+
+  test('a Redis that was killed and is back is used again', async () => {
+    const own = await startRedis()
+    const kv = createKv({ url: own.url, token: null })
+    const append = () => kv.append({ list: 'l', values: ['a'], ttlMs: 60_000, open: null }, storeCall(2000))
+    await append()
+
+    await own.kill()
+    await expect(append()).rejects.toThrow('The key-value store')
+    const back = await own.restart()
+    await append()
+
+    expect(await kv.readList('l', 1000, storeCall())).toEqual(['a'])
+    await kv.close()
+    await back.kill()
+  })
+})
