@@ -1,0 +1,70 @@
+/** A way to an S3 server on which things go wrong. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface S3Fault {
+  status?: number
+  /** S3's own word, in its XML. */
+  code?: string
+  headers?: Record<string, string>
+  /** The answer of the real server is cut after so many bytes. */
+  cutAt?: number
+  /** Never answered. */
+  hangs?: boolean
+  /** How many requests meet it; all when absent. */
+  times?: number
+}
+
+export interface S3Proxy {
+  endpoint: string
+  /** Method and path of what has come, in order. */
+  asked: string[]
+  fail(fault: S3Fault | null): void
+  close(): Promise<void>
+}
+
+export async function startS3Proxy(target: string): Promise<S3Proxy> {
+  const { hostname, port } = new URL(target)
+  const asked: string[] = []
+  let fault: S3Fault | null = null
+  let left = 0
+
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const met = left-- > 0 ? fault : null
+    if (met?.hangs) return
+    if (met?.status !== undefined) return refuse(request, response, met)
+    // The host that was signed goes on with the rest.
+    const forwarded = send({ hostname, port, path: request.url, method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      if (met?.cutAt === undefined) return answer.pipe(response)
+      const { cutAt } = met
+      return answer.once('data', (chunk: Buffer) => response.write(chunk.subarray(0, cutAt), () => response.destroy()))
+    })
+    forwarded.on('error', () => response.destroy())
+    request.pipe(forwarded)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    fail(next) {
+      fault = next
+      left = next?.times ?? Number.POSITIVE_INFINITY
+      asked.length = 0
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, { status = 500, code, headers = {} }: S3Fault): void {
+  request.resume()
+  const body = code === undefined ? '' : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`
+  response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body)
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createObjectStore, objectUrl } from '../../src/store/objects.ts'
+import { storeCall } from '../conformance/kv-store.ts'
+import { type RunningS3, startRclone, startWeed } from '../support/s3.ts'
+import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describeObjectStore('SeaweedFS', startWeed)
+describeObjectStore('rclone', startRclone)
+
+function describeObjectStore(name: string, start: () => Promise<RunningS3>): void {
+  describe(`object storage: ${name}`, () => {
+    let s3: RunningS3
+    let proxy: S3Proxy
+
+    beforeAll(async () => {
+      s3 = await start()
+      proxy = await startS3Proxy(s3.endpoint)
+    })
+    afterAll(async () => {
+      await proxy.close()
+      await s3.stop()
+    })
+
+    const store = (overrides: Partial<RunningS3> = {}) => createObjectStore({ ...s3, ...overrides })
+    const get = (
+      key: string,
+      { maxBytes = 1000, timeoutMs = 3000, ...overrides }: Partial<RunningS3> & { maxBytes?: number; timeoutMs?: number } = {},
+    ) => store(overrides).get({ bucket: overrides.bucket ?? s3.bucket, key }, maxBytes, storeCall(timeoutMs))
+    const put = (key: string, text: string, overrides: Partial<RunningS3> = {}, timeoutMs = 3000) =>
+      store(overrides).put({ bucket: s3.bucket, key }, bytes(text), 'application/json', storeCall(timeoutMs))
+
+    test('gives back what was put, under any key', async () => {
+      const keys = ['traces/run.json', 'a b+c%2F..%25/ünï(1)*.json', '..%2Fz', "q'!~&=@:$,;", '%', '\u{1F680}', ' ']
+      for (const key of keys) await put(key, `body of ${key}`)
+
+      for (const key of keys) expect(await get(key)).toBe(`body of ${key}`)
+    })
+
+    test('a later put stands in the place of an earlier one', async () => {
+      await put('twice', 'the first and longer one')
+      await put('twice', 'the second')
+
+      expect(await get('twice')).toBe('the second')
+    })
+
+    test('an object that is not there is null, a bucket that is not there a fault', async () => {
+      expect(await get('not-there')).toBeNull()
+      await expect(get('not-there', { bucket: 'no-such-bucket' })).rejects.toThrow('The object storage answered 404 NoSuchBucket')
+    })
+
+    test('an object is read up to its limit', async () => {
+      await put('large', 'x'.repeat(300_000))
+
+      expect(await get('large', { maxBytes: 300_000 })).toHaveLength(300_000)
+      await expect(get('large', { maxBytes: 299_999 })).rejects.toThrow('The object storage has more than 299999 bytes there')
+    })
+
+    test('wrong credentials are told apart from other refusals, and not shown', async () => {
+      const refused = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
+
+      expect(String(refused)).toContain('answered 403 SignatureDoesNotMatch: look at the SERVICE_STORAGE_ credentials')
+      expect(String(refused)).not.toMatch(/wrong-secret|127\.0\.0\.1/)
+    })
+
+    test('a fault that passes is tried again', async () => {
+      await put('passing', 'there')
+      for (const fault of [{ status: 500, code: 'InternalError' }, { status: 503, code: 'SlowDown' }, { cutAt: 2 }]) {
+        proxy.fail({ ...fault, times: 2 })
+
+        expect(await get('passing', { endpoint: proxy.endpoint })).toBe('there')
+        expect(proxy.asked).toHaveLength(3)
+      }
+      proxy.fail({ status: 503, code: 'SlowDown', times: 2 })
+      await put('passing', 'still there', { endpoint: proxy.endpoint })
+      expect(await get('passing')).toBe('still there')
+    })
+
+    test('what does not pass is told after a few tries, by its name', async () => {
+      await put('failing', 'there')
+      const faults = [
+        { fault: { status: 403, code: 'AccessDenied' }, said: '403 AccessDenied', tries: 1 },
+        {
+          fault: { status: 403, code: 'RequestTimeTooSkewed' },
+          said: '403 RequestTimeTooSkewed: the clock of this machine is wrong',
+          tries: 1,
+        },
+        { fault: { status: 500, code: 'InternalError' }, said: '500 InternalError', tries: 5 },
+        { fault: { status: 503, code: 'SlowDown' }, said: '503 SlowDown', tries: 5 },
+        { fault: { status: 502 }, said: '502', tries: 5 },
+        { fault: { cutAt: 2 }, said: "can't be reached|cut its answer short", tries: 5 },
+      ]
+      for (const { fault, said, tries } of faults) {
+        proxy.fail(fault)
+
+        await expect(get('failing', { endpoint: proxy.endpoint, timeoutMs: 10_000 })).rejects.toThrow(new RegExp(said))
+        expect(proxy.asked).toHaveLength(tries)
+      }
+    })
+
+    test('a server that asks to be left alone longer than there is time for is not asked again', async () => {
+      proxy.fail({ status: 503, code: 'SlowDown', headers: { 'retry-after': '10' } })
+      const beganAt = Date.now()
+
+      await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow('503 SlowDown')
+      expect(proxy.asked).toHaveLength(1)
+      expect(Date.now() - beganAt).toBeLessThan(2000)
+    })
+
+    test('a server that hangs is left at the deadline, and at once by a caller who leaves', async () => {
+      proxy.fail({ hangs: true })
+      const leaving = new AbortController()
+
+      await expect(get('failing', { endpoint: proxy.endpoint, timeoutMs: 300 })).rejects.toThrow(
+        'The object storage did not answer in time',
+      )
+      const reading = store({ endpoint: proxy.endpoint }).get(
+        { bucket: s3.bucket, key: 'failing' },
+        1000,
+        storeCall(10_000, leaving.signal),
+      )
+      leaving.abort(new Error('left'))
+      await expect(reading).rejects.toThrow('left')
+    })
+
+    test('a redirect is refused and not followed', async () => {
+      proxy.fail({ status: 307, headers: { location: `${s3.endpoint}/${s3.bucket}/failing` } })
+
+      await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow('answered 307: redirects are not followed')
+      expect(proxy.asked).toHaveLength(1)
+    })
+  })
+}
+
+test('objectUrl: AWS has a host for each bucket, but for those with dots, and every other S3 a folder', () => {
+  const aws = { endpoint: null, region: 'eu-central-1' }
+
+  expect(objectUrl(aws, { bucket: 'traces', key: 'a/b c' })).toBe('https://traces.s3.eu-central-1.amazonaws.com/a/b%20c')
+  expect(objectUrl(aws, { bucket: 'my.traces', key: 'a' })).toBe('https://s3.eu-central-1.amazonaws.com/my.traces/a')
+  expect(objectUrl({ ...aws, region: 'cn-north-1' }, { bucket: 'traces', key: 'a' })).toBe(
+    'https://traces.s3.cn-north-1.amazonaws.com.cn/a',
+  )
+  expect(objectUrl({ ...aws, endpoint: 'http://127.0.0.1:9000/s3/' }, { bucket: 'traces', key: 'a%2Fb' })).toBe(
+    'http://127.0.0.1:9000/s3/traces/a%252Fb',
+  )
+})
+
+test('objectUrl: no key leads out of its bucket', () => {
+  for (const key of ['', '..', 'a/../b', './a', '%2e%2E/b', 'x'.repeat(1025), '\ud800'])
+    expect(() => objectUrl({ endpoint: null, region: 'eu-central-1' }, { bucket: 'traces', key })).toThrow('The key of an object')
+})
