@@ -7,7 +7,7 @@ import { ping } from './ping.ts'
 const PING_EVERY_MS = 3000
 const PING_DEADLINE_MS = 1000
 
-/** Waits for a worker's answer with an eye on the engine: when that stops answering, this rejects as unavailable. */
+/** Waits for what may take long with an eye on the engine: when that stops answering, this rejects as unavailable. */
 export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const abort = () => controller.abort()
