@@ -1,0 +1,61 @@
+/** Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer } from '../support/api.ts'
+import { openPolls } from '../support/metrics.ts'
+import type { Inventory } from '../support/observed-service.ts'
+import { until } from '../support/until.ts'
+import { setWaitingStage, type WaitingStage } from '../support/waiting.ts'
+
+const COUNT = 500
+
+let stage: WaitingStage
+let workflowIds: string[]
+let meanwhile: Answer[]
+let answers: Answer[]
+let before: Inventory
+
+beforeAll(async () => {
+  stage = await setWaitingStage()
+  // What the first ones load and grow stays.
+  const first = await stage.wait(100)
+  await first.finish()
+  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { everyMs: 250 })
+  before = await stage.inventory()
+  const waiting = await stage.wait(COUNT)
+  workflowIds = waiting.workflowIds
+  meanwhile = await Promise.all([
+    stage.api.call('GET', '/health'),
+    stage.api.call('GET', '/ready'),
+    stage.api.call('GET', `/workflow/${workflowIds[0]}/status`),
+  ])
+  answers = await waiting.finish()
+}, 180_000)
+
+afterAll(() => stage?.stop())
+
+test('waiting: 500 runs at once are each answered with their own result', () => {
+  expect(answers.map(({ status, body }) => [status, body.workflowId, body.status, body.output])).toEqual(
+    workflowIds.map((id) => [200, id, 'completed', [id]]),
+  )
+})
+
+test('waiting: /health, /ready and status answer meanwhile', () => {
+  expect(meanwhile.map(({ status, body }) => [status, body.status])).toEqual([
+    [200, 'ok'],
+    [200, 'ok'],
+    [200, 'running'],
+  ])
+})
+
+test('waiting: no poll of the engine is left', async () => {
+  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { everyMs: 250 })
+})
+
+test('waiting: no timer, no memory and no listener is left', async () => {
+  const after = await stage.inventory()
+
+  expect(after.timers - before.timers).toBeLessThan(20)
+  expect(after.sockets - before.sockets).toBeLessThan(50)
+  expect(after.heapBytes / before.heapBytes).toBeLessThan(1.2)
+  expect(stage.lines.filter((line) => line.includes('MaxListenersExceededWarning'))).toEqual([])
+})

@@ -1,0 +1,18 @@
+/** The service as `npm start` runs it, and what it has in hand: run with `--expose-gc`, it tells after each SIGUSR2, garbage collected. */
+import '../../src/runtime/node.ts'
+
+export interface Inventory {
+  heapBytes: number
+  rssBytes: number
+  timers: number
+  sockets: number
+}
+
+process.on('SIGUSR2', () => {
+  globalThis.gc?.()
+  const resources = process.getActiveResourcesInfo()
+  const count = (name: string) => resources.filter((resource) => resource === name).length
+  const { heapUsed, rss } = process.memoryUsage()
+  const inventory: Inventory = { heapBytes: heapUsed, rssBytes: rss, timers: count('Timeout'), sockets: count('TCPSocketWrap') }
+  process.stdout.write(`${JSON.stringify({ level: 'info', message: 'inventory', ...inventory })}\n`)
+})
