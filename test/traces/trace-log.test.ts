@@ -1,0 +1,301 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { createPortico, type Portico } from '../../src/assemble.ts'
+import { parseConfig } from '../../src/config.ts'
+import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { toTraceDocument } from '../../src/protocol/trace-document.ts'
+import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
+import { outboxKey, spansKey, stepId, toOutboxMember } from '../../src/protocol/trace-keys.ts'
+import { fillTemplate } from '../../src/protocol/trace-template.ts'
+import type { TraceNode } from '../../src/protocol/trace-tree.ts'
+import { createKv, type KvStore } from '../../src/store/kv.ts'
+import { tracesFromFile } from '../../src/trace/from-file.ts'
+import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { storeCall } from '../conformance/kv-store.ts'
+import { type RunningRedis, startRedis } from '../support/redis.ts'
+import { type RunningS3, startWeed } from '../support/s3.ts'
+import { type S3Fault, type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
+import { until } from '../support/until.ts'
+import { startUpstash, type UpstashServer } from '../support/upstash.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+interface Answer {
+  source: string
+  runId: string
+  complete: boolean
+  warnings: string[]
+  data: TraceNode
+}
+
+const NAMES = ['echo', 'everyKind', 'failAfterRetries', 'longStep', 'chain', 'parent']
+
+describe('GET /workflow/:id/trace-log', () => {
+  const catalog = `trace-log-${crypto.randomUUID()}`
+  const plain = `${catalog}-plain`
+  let connection: Connection
+  let workers: TestWorker[]
+  let s3: RunningS3
+  let proxy: S3Proxy
+  let redis: RunningRedis
+  let upstash: UpstashServer
+  let kv: KvStore
+  let folder: string
+  let portico: Portico
+
+  beforeAll(async () => {
+    const { address } = inject('engine')
+    ;[s3, redis, folder] = await Promise.all([startWeed(), startRedis(), mkdtemp(join(tmpdir(), 'trace-log-'))])
+    proxy = await startS3Proxy(s3.endpoint)
+    upstash = await startUpstash(redis.url)
+    kv = createKv({ url: redis.url, token: null })
+    connection = await Connection.connect({ address })
+    workers = [await startWorker({ address, taskQueue: catalog }), await startWorker({ address, taskQueue: plain })]
+    const definition = defineCatalog(Object.fromEntries(NAMES.map((name) => [name, { description: 'For its trace' }])))
+    const traces = {
+      remote: `${proxy.endpoint}/${s3.bucket}/{workflowId}/{rootRunId}.json`,
+      local: join(folder, '{workflowId}_{rootRunId}.json'),
+    }
+    await publishCatalog({ connection, namespace: 'default', catalog, definition, traces, identity: 'test' })
+    const config = parseConfig(
+      {
+        ENGINE_ADDRESS: address,
+        SERVICE_CATALOG_ID: catalog,
+        SERVICE_TRACE_REMOTE_ON: 'true',
+        SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
+        SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
+        SERVICE_STORAGE_REGION: s3.region,
+        SERVICE_STORAGE_BUCKET: s3.bucket,
+        SERVICE_STORAGE_ENDPOINT: proxy.endpoint,
+        SERVICE_KVSTORE_URL: upstash.url,
+        SERVICE_KVSTORE_TOKEN: upstash.token,
+        SERVICE_TRACE_LOCAL_DIR: folder,
+      },
+      { binds: true },
+    )
+    portico = createPortico({
+      config,
+      transport: grpcTransport({ address, apiKey: null, tls: null }),
+      log() {},
+      traceSources: [tracesFromFile({ directory: folder, maxBytes: config.traces.maxBytes })],
+    })
+  })
+
+  afterAll(async () => {
+    await Promise.all([portico.close(), connection.close(), kv.close(), ...workers.map((worker) => worker.stop())])
+    await Promise.all([upstash.close(), proxy.close(), rm(folder, { recursive: true })])
+    await Promise.all([redis.kill(), s3.stop()])
+  })
+
+  async function send(method: string, path: string, body?: unknown) {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const response = await portico.fetch(new Request(`http://portico${path}`, { method, ...init }))
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const ended = async (workflowName: string, input: unknown = null, queue = catalog) =>
+    (await send('POST', '/workflow/run', { workflowName, input, catalog: queue })).body
+  const traceLog = async (workflowId: string): Promise<Answer> => {
+    const { status, body } = await send('GET', `/workflow/${workflowId}/trace-log`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body
+  }
+  const ofSteps = ({ data }: Answer) => nodesIn(data).filter(({ kind }) => kind === 'step')
+  const documentOf = (workflowId: string, runId: string, entries: TraceEntry[]) =>
+    toTraceDocument({ workflowId, rootRunId: runId, entries })
+  const store = async (workflowId: string, runId: string, text: string) => {
+    const key = await fillTemplate('{workflowId}/{rootRunId}.json', { workflowId, rootRunId: runId })
+    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`, {
+      method: 'PUT',
+      body: text,
+    })
+    expect(ok).toBe(true)
+  }
+
+  test('tells a run from its history, children with their own trees', async () => {
+    const { workflowId, runId } = await ended('everyKind', 'in')
+
+    const { source, complete, runId: told, data } = await traceLog(workflowId)
+
+    expect({ source, complete, told }).toEqual({ source: 'history', complete: true, told: runId })
+    expect(data).toMatchObject({
+      id: runId,
+      kind: 'workflow',
+      name: 'everyKind',
+      input: 'in',
+      output: 'in',
+      attributes: { status: 'completed' },
+    })
+    expect(data.children.map(({ kind }) => kind)).toEqual(['step', 'timer', 'child_workflow'])
+    expect(data.children[2]?.children).toMatchObject([{ kind: 'workflow', name: 'echo', input: 'in', output: 'in' }])
+  })
+
+  test('tells a run of a chain with all links under one root', async () => {
+    const { workflowId, runId } = await ended('chain', { links: 2 })
+
+    const { data, runId: told } = await traceLog(workflowId)
+
+    expect(told).toBe(runId)
+    expect(data).toMatchObject({ id: expect.stringMatching(/:chain$/), output: { links: 2, link: 2 } })
+    expect(data.children).toMatchObject([{ attributes: { status: 'continued' } }, { id: runId, attributes: { status: 'completed' } }])
+  })
+
+  test('tells the last failure and the number of attempts of a step', async () => {
+    const { workflowId } = await ended('failAfterRetries')
+
+    expect(ofSteps(await traceLog(workflowId))).toMatchObject([
+      { error: { name: 'RangeError' }, attributes: { attempts: 5, lastFailure: { name: 'RangeError', message: 'always out of range' } } },
+    ])
+  })
+
+  test('tells a run that is still open, with the attempt that is under way', async () => {
+    const { body } = await send('POST', '/workflow/start', { workflowName: 'longStep', input: { ms: 60_000 } })
+    const answer = await until('the step is under way', async () => {
+      const log = await traceLog(body.workflowId)
+      return ofSteps(log)[0]?.attributes.attempts !== undefined && log
+    })
+
+    expect(answer).toMatchObject({ complete: false, data: { endedAt: null } })
+    expect(ofSteps(answer)).toMatchObject([{ endedAt: null, attributes: { attempts: 1 } }])
+    await send('POST', `/workflow/${body.workflowId}/terminate`)
+  })
+
+  test('the four sources, in their order, tell the same run alike, each with what it alone knows', async () => {
+    const { workflowId, runId, trace } = await ended('everyKind', 'in')
+    const fromHistory = await traceLog(workflowId)
+    const step = ofSteps(fromHistory)[0]
+    expect(step?.id).toBe(stepId(runId, '1'))
+    const span: TraceEntry = {
+      id: `${runId}:span:1`,
+      parentId: stepId(runId, '1'),
+      kind: 'llm',
+      name: 'summarise',
+      at: step?.startedAt ?? 0,
+      phase: 'began',
+    }
+    const expected = JSON.parse(JSON.stringify(fromHistory.data))
+    for (const node of nodesIn(expected)) if (node.id === span.parentId) node.children.push(toNode(span))
+    const stored = documentOf(workflowId, runId, [...nodesIn(fromHistory.data).flatMap((node) => toEntries(node, fromHistory.data)), span])
+
+    await writeFile(trace.destinations.local, stored)
+    expect(await traceLog(workflowId)).toMatchObject({ source: 'local', data: expected })
+
+    const open = { outbox: outboxKey('default', catalog), member: toOutboxMember({ workflowId, rootRunId: runId }), delayMs: 0 }
+    await kv.append({ list: spansKey(runId), values: [JSON.stringify(span)], ttlMs: 60_000, open }, storeCall())
+    expect(await traceLog(workflowId)).toMatchObject({ source: 'kvstore', data: expected })
+
+    await store(workflowId, runId, stored)
+    expect(await traceLog(workflowId)).toMatchObject({ source: 'remote', warnings: [], data: expected })
+  })
+
+  test('a stored part is completed from the history', async () => {
+    const { workflowId, runId } = await ended('everyKind', 'in')
+    const span: TraceEntry = { id: `${runId}:span:1`, parentId: stepId(runId, '1'), kind: 'llm', name: 'summarise', at: 1, phase: 'began' }
+    await store(workflowId, runId, documentOf(workflowId, runId, [span]))
+
+    const { source, data } = await traceLog(workflowId)
+
+    expect(source).toBe('remote')
+    expect(data).toMatchObject({ id: runId, output: 'in', attributes: { status: 'completed' } })
+    expect(data.children.find(({ id }) => id === stepId(runId, '1'))?.children).toMatchObject([{ kind: 'llm', name: 'summarise' }])
+  })
+
+  const faults: [string, S3Fault, string][] = [
+    ['403', { status: 403, code: 'AccessDenied' }, '403 AccessDenied'],
+    ['404', { status: 404, code: 'NoSuchKey' }, '404'],
+    ['500', { status: 500, code: 'InternalError' }, '500 InternalError'],
+    ['503 SlowDown', { status: 503, code: 'SlowDown' }, '503 SlowDown'],
+    ['a wrong clock', { status: 403, code: 'RequestTimeTooSkewed' }, 'the clock of this machine is wrong'],
+    ['a redirect', { status: 301, headers: { location: 'http://127.0.0.1:1/' } }, 'redirects are not followed'],
+    ['silence', { hangs: true }, 'did not answer in time'],
+    ['a body cut half way', { cutAt: 40 }, "can't be reached"],
+  ]
+  test.each(faults)('object storage that answers %s: the next source’s turn, and a warning that says why', async (_name, fault, said) => {
+    const { workflowId, runId } = await ended('echo', 1)
+    await store(
+      workflowId,
+      runId,
+      documentOf(workflowId, runId, [{ id: runId, parentId: null, kind: 'workflow', name: 'x'.repeat(100), at: 1, phase: 'ended' }]),
+    )
+    proxy.fail(fault)
+
+    const { source, warnings, data } = await traceLog(workflowId)
+    proxy.fail(null)
+
+    expect(source).toBe('history')
+    expect(warnings).toEqual([expect.stringContaining(said)])
+    expect(warnings[0]).toMatch(/^remote: /)
+    expect(data).toMatchObject({ name: 'echo', output: 1 })
+  })
+
+  test('a Redis that is gone: the history’s turn; one that is back is used again', async () => {
+    const { workflowId, runId } = await ended('echo', 1)
+    const append = () => {
+      const span = { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' }
+      return kv.append({ list: spansKey(runId), values: [JSON.stringify(span)], ttlMs: 60_000, open: null }, storeCall())
+    }
+    await append()
+    await redis.kill()
+
+    const without = await traceLog(workflowId)
+    expect(without).toMatchObject({ source: 'history', data: { output: 1 } })
+    expect(without.warnings).toContainEqual(expect.stringMatching(/^kvstore: The key-value store/))
+
+    redis = await redis.restart()
+    await append()
+    expect(await until('it is asked again', async () => (await traceLog(workflowId)).source === 'kvstore')).toBe(true)
+  })
+
+  test('a destination that the run itself names is read by the rules, or not at all', async () => {
+    for (const remote of ['http://169.254.169.254/latest/meta-data', 'file:///etc/passwd', `${proxy.endpoint}/${s3.bucket}/../other/x`]) {
+      const trace = { remote, local: '/etc/passwd' }
+      const { workflowId } = await ended('saysTrace', { trace }, plain)
+      proxy.fail(null)
+
+      const { source, warnings } = await traceLog(workflowId)
+
+      expect(source).toBe('history')
+      expect(warnings).toEqual([
+        expect.stringMatching(/^remote: The destination of the trace is not read: /),
+        'local: The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR',
+      ])
+      expect(proxy.asked).toEqual([])
+    }
+  })
+
+  test('a client that leaves ends the reading', async () => {
+    const { workflowId } = await ended('echo', 1)
+    proxy.fail({ hangs: true })
+    const leaving = new AbortController()
+    const beganAt = Date.now()
+
+    const request = new Request(`http://portico/workflow/${workflowId}/trace-log`, { signal: leaving.signal })
+    const answering = portico.fetch(request)
+    await until('the storage is asked', () => proxy.asked.length > 0)
+    leaving.abort()
+    await answering
+
+    expect(Date.now() - beganAt).toBeLessThan(2500)
+    proxy.fail(null)
+  })
+})
+
+function nodesIn(node: TraceNode): TraceNode[] {
+  return [node, ...node.children.flatMap(nodesIn)]
+}
+
+function toNode({ id, kind, name, at }: TraceEntry): TraceNode {
+  return { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] }
+}
+
+/** The entries that a node was made of. */
+function toEntries(node: TraceNode, root: TraceNode): TraceEntry[] {
+  const parent = nodesIn(root).find(({ children }) => children.includes(node))
+  const { id, kind, name, startedAt, endedAt, input, output, error, attributes } = node
+  const what = { id, parentId: parent?.id ?? null, kind, name, attributes }
+  const began: TraceEntry = { ...what, at: startedAt, phase: 'began', input }
+  if (endedAt === null) return [began]
+  return [began, { ...what, at: endedAt, phase: 'ended', output, ...(error !== null && { error }) }]
+}
