@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { MAX_JSON_DEPTH } from '../../../src/protocol/json.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../../../src/protocol/trace-document.ts'
@@ -105,4 +106,14 @@ test('parseOutboxMember: gives back any pair, and null for what is none', () => 
 
 test('stepId: names run and activity', () => {
   expect(stepId('run-1', '5')).toBe('run-1:step:5')
+})
+
+test('docs/protocol.md: its example is a stored trace', () => {
+  const page = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8')
+  const [, example = ''] = /^```json trace\n(.*?)^```$/ms.exec(page) ?? []
+
+  const { found, skipped } = parseTraceDocument(example)
+
+  expect(skipped).toBe(0)
+  expect(found.entries).toEqual(JSON.parse(example).entries)
 })
