@@ -13,3 +13,8 @@ export interface Call {
 export function within(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Date.now() + timeoutMs }
 }
+
+/** The same call, with `timeoutMs` from now on where it had more. */
+export function atMost(call: Call, timeoutMs: number): Call {
+  return { ...call, deadlineAt: Math.min(call.deadlineAt, Date.now() + timeoutMs) }
+}

@@ -26,9 +26,8 @@ export function toServiceError(error: unknown, asked: Asked): unknown {
     case Code.UNAVAILABLE:
       return unavailable(error, asked)
     case Code.DEADLINE_EXCEEDED:
+    case Code.CANCELLED: // we gave it up, as a server does that has to end
       return asked.waitsForWorker ? unanswered(error, asked) : unavailable(error, asked)
-    case Code.CANCELLED:
-      return unanswered(error, asked)
     case Code.NOT_FOUND:
       return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unforeseen(error, asked)
     case Code.ALREADY_EXISTS:

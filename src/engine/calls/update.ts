@@ -1,5 +1,5 @@
 import proto, { type temporal } from '@temporalio/proto'
-import { type Call, within } from '../../domain/call.ts'
+import { atMost, type Call, within } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
@@ -9,7 +9,7 @@ import { fromArguments } from '../outcome.ts'
 import { attended } from './attended.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './handlers.ts'
-import { onOpenRun } from './target.ts'
+import { LOOK_MS, onOpenRun } from './target.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
 
 const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED } = proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage
@@ -68,7 +68,7 @@ async function failed(
 }
 
 async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call: Call): Promise<ServiceError> {
-  const { runId, status } = await describe(wire, run, call)
+  const { runId, status } = await describe(wire, run, atMost(call, LOOK_MS))
   return new ServiceError('WorkflowNotRunningError', `Workflow ${run.workflowId} ended before the update did: it is ${status}`, {
     details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
   })

@@ -55,8 +55,9 @@ describe('toServiceError', () => {
     expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
   })
 
-  test('toServiceError: a wait that the caller gave up is DeadlineExceededError', () => {
-    expect(translated(answer(Code.CANCELLED)).error).toBe('DeadlineExceededError')
+  test('toServiceError: what we gave up is the silence of whom we waited for', () => {
+    expect(translated(answer(Code.CANCELLED)).error).toBe('EngineUnavailableError')
+    expect(translated(answer(Code.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
   })
 
   test('toServiceError: an unknown workflow, or run, is named', () => {

@@ -1,0 +1,85 @@
+/** The engine stops answering between one call of a request and the next. */
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { createPortico, type Portico } from '../../src/assemble.ts'
+import { parseConfig } from '../../src/config.ts'
+import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { type Api, makeApi } from '../support/api.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const catalog = `hangs-${crypto.randomUUID()}`
+
+// The contract's 5 s, and what a busy machine may add.
+const ANSWERED_MS = 5500
+
+let connection: Connection
+let proxy: FaultProxy
+let portico: Portico
+let worker: TestWorker
+let api: Api
+
+beforeAll(async () => {
+  const { address } = inject('engine')
+  connection = await Connection.connect({ address })
+  worker = await startWorker({ address, taskQueue: catalog })
+  proxy = await startFaultProxy(address)
+  const env = { ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: catalog, SERVICE_ALLOW_ANONYMOUS: 'true' }
+  const config = parseConfig(env, { binds: false })
+  portico = createPortico({ config, transport: grpcTransport({ address: proxy.address, apiKey: null, tls: null }), log: () => {} })
+  api = makeApi({ fetch: portico.fetch, engine: 'faulty' })
+})
+
+afterAll(async () => {
+  await portico?.close()
+  await proxy?.stop()
+  await worker?.stop()
+  await connection?.close()
+})
+
+test('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async () => {
+  const workflowId = `${catalog}-closed`
+  const run = await new Client({ connection }).workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId })
+  await run.terminate()
+  proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+  const sentAt = performance.now()
+
+  const { status, body } = await api.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
+
+  expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
+  expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
+})
+
+test('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async () => {
+  const workflowId = `${catalog}-ended`
+  const waiting = api.call('POST', '/workflow/run', { workflowName: 'messages', input: 'Ada', workflowId, timeout: '30s' })
+  const direct = new Client({ connection }).workflow.getHandle(workflowId)
+  await until('it runs', async () => (await direct.describe()).historyLength >= 4)
+  proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
+
+  await direct.cancel()
+
+  const { status, body } = await waiting
+  expect([status, body.status, body.input, body.workflowId]).toEqual([200, 'canceled', 'Ada', workflowId])
+})
+
+test('engine hangs: a start is not told that a worker was slow when the server ends meanwhile', async () => {
+  const workflowId = `${catalog}-started`
+  let hangs = false
+  proxy.on({
+    method: 'StartWorkflowExecution',
+    containing: workflowId,
+    get fault() {
+      hangs = true
+      return 'hang' as const
+    },
+  })
+  const starting = api.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
+  await until('it waits for the engine', () => hangs)
+
+  portico.drain()
+
+  const { status, body, headers } = await starting
+  expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', workflowId, null])
+})
