@@ -48,7 +48,7 @@ function leanProtos(unused: string[]): Plugin {
       filter: { id: /@temporalio\/proto\/protos\/json-module\.js$/ },
       handler(code) {
         const [, before = '', json = '', after = ''] = /^(.*\.addJSON\()(\{.*\})(\);.*)$/s.exec(code) ?? []
-        const nested: Record<string, Definitions> = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value))
+        const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<string, Definitions>
         for (const name of unused) remove(nested, name.split('.'))
         return `${before}JSON.parse(${JSON.stringify(JSON.stringify(nested))})${after}`
       },

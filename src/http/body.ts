@@ -27,17 +27,21 @@ export async function readBody(request: Request, { maxBytes, timeoutMs }: BodyLi
     const parts: string[] = []
     let length = 0
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      // Deno's way to say that there is no body.
+      if (part.value.byteLength === 0) continue
       requireJson(request.headers)
       length += part.value.byteLength
       if (length > maxBytes) throw tooLarge(maxBytes)
       parts.push(decoder.decode(part.value, { stream: true }))
     }
-    if (late) throw new ServiceError('RequestTimeoutError', `The body was not complete after ${timeoutMs} ms`)
+    if (late) throw tooLate(timeoutMs)
     parts.push(decoder.decode())
     return parts.join('')
   } catch (cause) {
     cancel(reader)
     if (cause instanceof ServiceError) throw cause
+    // On workerd a body that is let go of is an error.
+    if (late) throw tooLate(timeoutMs)
     const message = request.signal.aborted ? 'The body ended before it was complete' : 'The body is not UTF-8'
     throw new ServiceError('ValidationError', message, { cause })
   } finally {
@@ -62,6 +66,10 @@ function requireJson(headers: Headers): void {
   if (encoding.toLowerCase() !== 'identity') {
     throw new ServiceError('UnsupportedMediaTypeError', `The body must not be encoded, not even as ${encoding}`)
   }
+}
+
+function tooLate(timeoutMs: number): ServiceError {
+  return new ServiceError('RequestTimeoutError', `The body was not complete after ${timeoutMs} ms`)
 }
 
 function tooLarge(maxBytes: number): ServiceError {

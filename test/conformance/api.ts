@@ -9,13 +9,13 @@ import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
-import { type Serve, setStage } from './api/stage.ts'
+import { type Gap, type Serve, setStage } from './api/stage.ts'
 import { start } from './api/start.ts'
 
-/** What the API promises, asked of a service that listens, whatever runtime it is on. */
-export function describeApi(runtime: string, serve: Serve): void {
+/** What the API promises, asked of a service that listens, whatever runtime it is on. A gap is tested as what it is instead. */
+export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
   describe.concurrent(`API on ${runtime}`, () => {
-    const stage = setStage(serve)
+    const stage = setStage(serve, gaps)
     // Two of these take 30 s: they begin first.
     limits(stage)
     run(stage)

@@ -10,6 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { startHttpFaultProxy } from './http-fault-proxy.ts'
 
 export type Fault =
   /** A gRPC status other than 0. */
@@ -34,13 +35,15 @@ export interface FaultRule {
 export interface FaultProxy {
   /** Host and port, for `ENGINE_ADDRESS`. */
   address: string
+  /** The same over Temporal's HTTP API, for `ENGINE_HTTP_URL`; null when the engine has none. */
+  httpUrl: string | null
   /** Returns how to take the rule back. */
   on(rule: FaultRule): () => void
   stop(): Promise<void>
 }
 
-/** Passes everything on to the engine at `target` but what a rule says otherwise of. */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+/** Passes everything on to the engine but what a rule says otherwise of. */
+export async function startFaultProxy(target: string, targetHttpUrl: string | null = null): Promise<FaultProxy> {
   const rules: FaultRule[] = []
   const sessions = new Set<ServerHttp2Session>()
   const engine = connect(`http://${target}`)
@@ -61,8 +64,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const http = targetHttpUrl === null ? null : await startHttpFaultProxy(targetHttpUrl, (path, text) => takeFault(rules, path, text))
 
   return {
+    httpUrl: http?.url ?? null,
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     on(rule) {
       rules.push(rule)
@@ -71,6 +76,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     async stop() {
       for (const session of sessions) session.destroy()
       engine.destroy()
+      http?.stop()
       server.close()
       await once(server, 'close')
     },
@@ -87,7 +93,7 @@ async function bodyOf(stream: ServerHttp2Stream): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function takeFault(rules: FaultRule[], path: string, message: Buffer): Fault | null {
+function takeFault(rules: FaultRule[], path: string, message: Buffer | string): Fault | null {
   const index = rules.findIndex(({ method, containing }) => path.endsWith(`/${method}`) && message.includes(containing))
   const rule = rules[index]
   if (rule === undefined) return null

@@ -108,13 +108,22 @@ interface GrpcError extends Error {
 function toRpcError(error: unknown, aborted: boolean): unknown {
   if (!isGrpcError(error)) return error
   return new RpcError(error.details, {
-    // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
-    code: error.code === Code.CANCELLED && !aborted ? Code.DEADLINE_EXCEEDED : error.code,
+    code: codeOf(error, aborted),
     details: statusDetails(error),
     maybeSent: !/^(No connection established|Name resolution failed)/.test(error.details),
     cause: error,
   })
 }
+
+function codeOf({ code, details }: GrpcError, aborted: boolean): number {
+  // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
+  if (code === Code.CANCELLED && !aborted) return Code.DEADLINE_EXCEEDED
+  // Deno's word for a connection that broke under the call; Node and Bun say UNAVAILABLE.
+  if (code === INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details)) return Code.UNAVAILABLE
+  return code
+}
+
+const INTERNAL = 13
 
 function isGrpcError(error: unknown): error is GrpcError {
   return (

@@ -17,7 +17,17 @@ export interface Server {
 /** Starts the service as its users do: everything it is told stands in `env`. */
 export type Serve = (env: Record<string, string>) => Promise<Server>
 
+/** What a runtime can't do, or can't over the engine's HTTP API. */
+export type Gap =
+  /** Ids and names with a slash have no path in the engine's HTTP API. */
+  | 'slashes'
+  /** It does not tell a call that was never sent from one that may have arrived. */
+  | 'what-was-sent'
+  /** It leaves a connection open whose request never ends, until the client closes it. */
+  | 'closing-connections'
+
 export interface Stage {
+  lacks(gap: Gap): boolean
   /** The service with its defaults; everybody may call. */
   open: Api & { url: string }
   /** Two tokens, one origin, a second for a worker's answer, and sizes that the engine itself has to refuse. */
@@ -40,12 +50,12 @@ export const ORIGIN = 'https://app.example.com'
 export const MESSAGE_TIMEOUT_MS = 1000
 
 /** Set for the suite around it, and taken down after it. */
-export function setStage(serve: Serve): () => Stage {
+export function setStage(serve: Serve, gaps: readonly Gap[]): () => Stage {
   const ends: (() => Promise<unknown>)[] = []
   let stage: Stage | undefined
 
   beforeAll(async () => {
-    const { address } = inject('engine')
+    const { address, httpUrl } = inject('engine')
     const catalog = `api-${crypto.randomUUID()}`
     const plain = `plain-${crypto.randomUUID()}`
     const ending = <T extends { stop(): Promise<unknown> }>(started: Promise<T>) =>
@@ -56,15 +66,17 @@ export function setStage(serve: Serve): () => Stage {
 
     const connection = await Connection.connect({ address })
     ends.push(() => connection.close())
-    const proxy = await ending(startFaultProxy(address))
+    const proxy = await ending(startFaultProxy(address, httpUrl))
     const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
     const nobody = `127.0.0.1:${await freePort()}`
+    // Both ways to each engine: the runtime, or what it is told, chooses.
+    const real = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' }
     const [open, guarded, faulty, lonely] = await Promise.all([
-      ending(serve({ ...env, ENGINE_ADDRESS: address })),
+      ending(serve({ ...env, ...real })),
       ending(
         serve({
           ...env,
-          ENGINE_ADDRESS: address,
+          ...real,
           SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
           SERVICE_CORS_ORIGINS: ORIGIN,
           SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
@@ -74,12 +86,13 @@ export function setStage(serve: Serve): () => Stage {
           SERVICE_CATALOG_TTL: '1s',
         }),
       ),
-      ending(serve({ ...env, ENGINE_ADDRESS: proxy.address })),
-      ending(serve({ ...env, ENGINE_ADDRESS: nobody })),
+      ending(serve({ ...env, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '' })),
+      ending(serve({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` })),
       ending(startWorker({ address, taskQueue: catalog, catalog: testCatalog })),
       ending(startWorker({ address, taskQueue: plain })),
     ])
     stage = {
+      lacks: (gap) => gaps.includes(gap),
       open: { url: open.url, ...makeApi({ url: open.url }) },
       guarded: { url: guarded.url, ...makeApi({ url: guarded.url, token: TOKEN }) },
       faulty: makeApi({ url: faulty.url, engine: 'faulty' }),

@@ -1,0 +1,73 @@
+/** What the bundles weigh, and what they must not hold. */
+import { readdir, readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, expect, test } from 'vitest'
+import { haveBundles } from '../../support/bundles.ts'
+import { outputOf } from '../../support/component.ts'
+import { bin } from '../../support/entries.ts'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+let folder: string
+let workerd: Buffer
+let servers: Map<string, Buffer>
+
+beforeAll(async () => {
+  folder = await haveBundles()
+  workerd = await readFile(join(folder, 'workerd.js'))
+  const names = (await readdir(folder)).filter((name) => /^(node|bun|deno|server-.*)\.js$/.test(name))
+  servers = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)))
+})
+
+test('dist/workerd.js: is one file of at most 1.2 MB, 300 KiB gzipped', () => {
+  expect(workerd.length).toBeLessThanOrEqual(1_200_000)
+  expect(gzipSync(workerd).length).toBeLessThanOrEqual(300 * 1024)
+  expect(importsOf(workerd)).toEqual([])
+})
+
+test('dist/workerd.js: holds no gRPC and no Redis over TCP', () => {
+  expect(wordsIn(workerd, /grpc-status-details-bin|http2\.connect|@grpc\/|CLUSTERDOWN/)).toEqual([])
+})
+
+test('dist/node.js, bun.js, deno.js: are at most 1.8 MB, all they share counted once', () => {
+  expect([...servers.keys()]).toEqual(expect.arrayContaining(['node.js', 'bun.js', 'deno.js']))
+  expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_800_000)
+})
+
+test('dist/node.js, bun.js, deno.js: need no package', () => {
+  const foreign = [...servers.values()].flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name))
+
+  expect(foreign).toEqual([])
+})
+
+test('no bundle: holds what only tests or workers need', () => {
+  for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
+    expect(wordsIn(text, /core-bridge|bundleWorkflowCode|vitest/), name).toEqual([])
+  }
+})
+
+test('wrangler deploy --dry-run: takes wrangler.toml as it is', async () => {
+  const output = await outputOf({
+    command: bin('wrangler'),
+    args: ['deploy', '--dry-run'],
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: folder, WRANGLER_SEND_METRICS: 'false' },
+  })
+
+  expect(output).toContain('--dry-run: exiting now.')
+  const [, gzipped] = /gzip: ([\d.]+) KiB/.exec(output) ?? []
+  expect(Number(gzipped)).toBeLessThanOrEqual(300)
+})
+
+/** Never the bundle itself: nobody reads a megabyte of assertion. */
+function wordsIn(bundle: Buffer, words: RegExp): string[] {
+  return words.exec(bundle.toString())?.slice(0, 1) ?? []
+}
+
+function importsOf(bundle: Buffer): string[] {
+  const imports = bundle.toString().matchAll(/(?:\bfrom|\bimport)\s*["']([^"']+)["']|\bimport\(\s*[`"']([^`"']+)[`"']\s*\)/g)
+  return [...new Set([...imports].map(([, static_, dynamic]) => static_ ?? dynamic ?? ''))]
+}

@@ -1,0 +1,96 @@
+/** The service on each runtime as its users start it, told everything by its environment. */
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
+import { freePort } from './ports.ts'
+import { type RunningProcess, startProcess } from './process.ts'
+import { until } from './until.ts'
+
+export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
+  url: string
+  /** SIGTERM; killed when it does not end soon. */
+  stop(): Promise<void>
+}
+
+export type ServeEntry = (env: Record<string, string>) => Promise<ServedEntry>
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const START_TIMEOUT_MS = 60_000
+const STOP_GRACE_MS = 5000
+
+export const DENO_PERMISSIONS = ['--allow-net', '--allow-env', '--allow-sys']
+
+export const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name)
+
+/** An entry that logs where it listens. */
+export function processOf(command: string, ...args: string[]): ServeEntry {
+  return async (env) => {
+    let url: string | undefined
+    const server = await startProcess({
+      command,
+      args,
+      cwd: ROOT,
+      env: withBothWays(env),
+      onLine: (line) => {
+        url ??= listeningAt(line)
+      },
+    })
+    await untilServing(server, () => url !== undefined)
+    return served(server, (url ?? '').replace('0.0.0.0', '127.0.0.1'))
+  }
+}
+
+/** A bundle (an absolute path) on workerd itself, its bindings taken from the environment. */
+export function workerdOf(bundle: string): ServeEntry {
+  return async (env) => {
+    const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
+    const port = await freePort()
+    await copyFile(bundle, join(folder, 'worker.js'))
+    const bindings = withBothWays(env)
+    await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings)))
+    const server = await startProcess({ command: bin('workerd'), args: ['serve', 'config.capnp'], cwd: folder, env: bindings })
+    const url = `http://127.0.0.1:${port}`
+    void server.ended.then(() => rm(folder, { recursive: true, force: true }))
+    await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
+    return served(server, url)
+  }
+}
+
+function served({ ended, output, pid, stop }: RunningProcess, url: string): ServedEntry {
+  return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }
+}
+
+/** Over HTTP there is another URL to the same engine. */
+function withBothWays(env: Record<string, string>): Record<string, string> {
+  const { address, httpUrl } = inject('engine')
+  return env.ENGINE_ADDRESS === address && httpUrl !== null ? { ENGINE_HTTP_URL: httpUrl, ...env } : env
+}
+
+async function untilServing(server: RunningProcess, isServing: () => boolean | Promise<boolean>): Promise<void> {
+  const died = new AbortController()
+  void server.ended.then(({ code }) => died.abort(new Error(`The service ended with ${code}:\n${server.output()}`)))
+  await until('the service listens', isServing, { timeoutMs: START_TIMEOUT_MS, signal: died.signal })
+}
+
+function listeningAt(line: string): string | undefined {
+  const event: { message?: string; url?: string } = line.startsWith('{') ? JSON.parse(line) : {}
+  return event.message === 'listening' ? event.url : undefined
+}
+
+function workerdConfig(port: number, names: string[]): string {
+  const bindings = names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .portico), (name = "internet", network = (allow = ["public", "private", "local"]))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
+);
+const portico :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-10-20",
+  compatibilityFlags = ["nodejs_compat", "enable_request_signal"],
+  bindings = [${bindings.join(', ')}]
+);
+`
+}
