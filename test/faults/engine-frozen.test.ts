@@ -61,10 +61,14 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
     timeout: '60s',
   })
   const messages = [remembering.call('POST', `/workflow/${busy.workflowId}/update/wait`, { payload: 600_000 })]
-  await until('the update is at work', async () => {
-    const [run, waits] = await Promise.all([busy.workflowId, 'waits'].map((id) => remembering.call('GET', `/workflow/${id}/status`)))
-    return run?.body.historyLength >= 7 && waits?.status === 200
-  })
+  await until(
+    'the update is at work',
+    async () => {
+      const [run, waits] = await Promise.all([busy.workflowId, 'waits'].map((id) => remembering.call('GET', `/workflow/${id}/status`)))
+      return run?.body.historyLength >= 7 && waits?.status === 200
+    },
+    { timeoutMs: 30_000 },
+  )
 
   process.kill(engine.pid, 'SIGSTOP')
   const frozenAt = performance.now()

@@ -38,7 +38,7 @@ afterAll(async () => {
   await connection?.close()
 })
 
-test('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async () => {
+test.concurrent('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async () => {
   const workflowId = `${catalog}-closed`
   const run = await new Client({ connection }).workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId })
   await run.terminate()
@@ -51,7 +51,7 @@ test('engine hangs: an update of a closed run, of which no more can be read, is 
   expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
-test('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async () => {
+test.concurrent('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async () => {
   const workflowId = `${catalog}-ended`
   const waiting = api.call('POST', '/workflow/run', { workflowName: 'messages', input: 'Ada', workflowId, timeout: '30s' })
   const direct = new Client({ connection }).workflow.getHandle(workflowId)

@@ -14,8 +14,8 @@ import { startWorker, type TestWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
 
 const CATALOG = 'killed'
-const WAITING = 10
-const START_EVERY_MS = 150
+const WAITING = 8
+const START_EVERY_MS = 200
 
 // An engine that waits for a busy disk with each write can't be put under load: where there is one, a file in memory outlives it as well.
 const FOLDERS = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -71,10 +71,14 @@ async function killAndRestart(): Promise<Seen> {
       workflowId: `waiting-${number}`,
     }),
   )
-  await until('all of them run', async () => {
-    const answers = await Promise.all(waiting.map((_, number) => service.call('GET', `/workflow/waiting-${number}/status`)))
-    return answers.every(({ body }) => body.historyLength >= 5)
-  })
+  await until(
+    'all of them run',
+    async () => {
+      const answers = await Promise.all(waiting.map((_, number) => service.call('GET', `/workflow/waiting-${number}/status`)))
+      return answers.every(({ body }) => body.historyLength >= 5)
+    },
+    { timeoutMs: 30_000, everyMs: 100 },
+  )
 
   const started = keepStarting()
   await until('there is a load', async () => (await service.call('GET', '/workflow/load-5/status')).status === 200)

@@ -23,11 +23,41 @@ const METHODS = [
 const API_KEY = 'not-the-right-key'
 const NOBODY = { workflowId: 'nobody', runId: crypto.randomUUID() }
 
+/** A service, and what it logged of its engine before anybody called. */
+interface Started {
+  service: Service
+  warnings: LogEvent[]
+}
+
+let folder: string
+let refused: Started
+let missing: Started
+let expired: Started
 const ends: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-expired-'))
+  const { address } = inject('engine')
+  const untrusted = await expiredEngine()
+  ;[refused, missing, expired] = await Promise.all([
+    started(await refusingEngine(), { ENGINE_API_KEY: API_KEY, ENGINE_TLS: 'false' }),
+    started(address, { ENGINE_NAMESPACE: 'missing' }),
+    started(untrusted, { ENGINE_TLS_CA: join(folder, 'ca.pem'), ENGINE_TLS_SERVER_NAME: 'localhost' }),
+  ])
+})
 
 afterAll(async () => {
   for (const end of ends.reverse()) await end()
+  await rm(folder, { recursive: true, force: true })
 })
+
+async function started(address: string, env: Record<string, string>): Promise<Started> {
+  const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
+  ends.push(() => service.kill())
+  const warnings = () => service.events.filter(({ level }) => level !== 'info')
+  await until('it has tried its engine', () => warnings().length > 0)
+  return { service, warnings: warnings() }
+}
 
 /** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */
 async function refusingEngine(): Promise<string> {
@@ -37,29 +67,23 @@ async function refusingEngine(): Promise<string> {
   return proxy.address
 }
 
-/** A service with these variables, and the one line that it logs of its engine before anybody calls. */
-async function started(address: string, env: Record<string, string>): Promise<{ service: Service; warnings: LogEvent[] }> {
-  const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
-  ends.push(() => service.kill())
-  const warnings = () => service.events.filter(({ level }) => level !== 'info')
-  await until('it has tried its engine', () => warnings().length > 0)
-  return { service, warnings: warnings() }
+/** Its certificate was good once, for clients that know the authority in `ca.pem`. */
+async function expiredEngine(): Promise<string> {
+  const { authority, server } = await expiredCertificate()
+  await writeFile(join(folder, 'ca.pem'), authority)
+  const proxy = await startTcpProxy(inject('engine').address, { tls: server })
+  ends.push(() => proxy.close())
+  return proxy.address
 }
 
 describe('an API key that is refused', () => {
-  let service: Service
-  let warnings: LogEvent[]
-  beforeAll(async () => {
-    ;({ service, warnings } = await started(await refusingEngine(), { ENGINE_API_KEY: API_KEY, ENGINE_TLS: 'false' }))
-  })
-
   test('wrong keys: is told once at start, with the variable to look at, and not itself', () => {
-    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_API_KEY')])
-    expect(JSON.stringify(service.events)).not.toContain(API_KEY)
+    expect(refused.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_API_KEY')])
+    expect(JSON.stringify(refused.service.events)).not.toContain(API_KEY)
   })
 
   test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
-    const answers = await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(refused.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
@@ -67,27 +91,21 @@ describe('an API key that is refused', () => {
 })
 
 describe('a namespace that is missing', () => {
-  let service: Service
-  let warnings: LogEvent[]
-  beforeAll(async () => {
-    ;({ service, warnings } = await started(inject('engine').address, { ENGINE_NAMESPACE: 'missing' }))
-  })
-
   test('wrong keys: is told once at start, with the variable to look at', () => {
-    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_NAMESPACE')])
+    expect(missing.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_NAMESPACE')])
   })
 
   test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
-    const answers = await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(missing.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
   })
 
   test('wrong keys: is in the log of each request too, with the variable', async () => {
-    const { body } = await service.call('GET', '/workflow/nobody/status')
+    const { body } = await missing.service.call('GET', '/workflow/nobody/status')
 
-    const event = await until('it is logged', () => service.events.find(({ requestId }) => requestId === body.requestId))
+    const event = await until('it is logged', () => missing.service.events.find(({ requestId }) => requestId === body.requestId))
 
     expect(event.level).toBe('error')
     expect(JSON.stringify(event)).toContain('ENGINE_NAMESPACE')
@@ -95,31 +113,17 @@ describe('a namespace that is missing', () => {
 })
 
 describe('a certificate that has expired', () => {
-  let folder: string
-  let service: Service
-  let warnings: LogEvent[]
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portico-expired-'))
-    const { authority, server } = await expiredCertificate()
-    await writeFile(join(folder, 'ca.pem'), authority)
-    const proxy = await startTcpProxy(inject('engine').address, { tls: server })
-    ends.push(() => proxy.close())
-    const env = { ENGINE_TLS_CA: join(folder, 'ca.pem'), ENGINE_TLS_SERVER_NAME: 'localhost' }
-    ;({ service, warnings } = await started(proxy.address, env))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
   test('wrong keys: is told once at start, with the variable to look at', () => {
-    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_TLS')])
-    expect(JSON.stringify(warnings)).toContain('certificate has expired')
+    expect(expired.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_TLS')])
+    expect(JSON.stringify(expired.warnings)).toContain('certificate has expired')
   })
 
   test('wrong keys: is a 503 on every endpoint, for nothing was sent', async () => {
-    const answers = await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(expired.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/certificate/i)
-    expect((await service.call('GET', '/ready')).status).toBe(503)
+    expect((await expired.service.call('GET', '/ready')).status).toBe(503)
   })
 })
 
