@@ -9,8 +9,11 @@ export interface WorkerConfig {
   /** The task queue; null when unset, which is a fault unless `required`. */
   catalog: string | null
   tuning: TuningConfig
-  traces: TracesConfig
+  traces: WorkerTraces
 }
+
+/** Where a worker's traces go. */
+export type WorkerTraces = Pick<TracesConfig, 'local' | 'maxBytes' | 'remote'>
 
 /** Null: the SDK's own default. */
 export interface TuningConfig {
@@ -39,11 +42,11 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
 }
 
 /** Where a worker's traces go, for who builds a `Worker` without `runWorker`. Throws one `ConfigError` that lists every fault. */
-export function parseTracesConfig(env: Environment): TracesConfig {
+export function parseTracesConfig(env: Environment): WorkerTraces {
   return readVariables(env, workerTraces)
 }
 
-function workerTraces(variables: Variables): TracesConfig {
+function workerTraces(variables: Variables): WorkerTraces {
   const traces = tracesConfig(variables, { isolated: false })
   if (traces.remote !== null && !variables.isSet('SERVICE_STORAGE_BUCKET')) {
     variables.fault('SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET on a worker: the bucket that traces are written to')

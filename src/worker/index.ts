@@ -1,6 +1,5 @@
 /** `portico/worker`: what a Temporal worker needs to be served by the API. */
-export type { TracesConfig } from '../config/traces.ts'
-export { parseTracesConfig } from '../config/worker.ts'
+export { parseTracesConfig, type WorkerTraces } from '../config/worker.ts'
 export type { CatalogDefinition } from '../protocol/catalog.ts'
 export { defineCatalog, type HandlerDescription, type WorkflowDescription, type WorkflowDescriptions } from './define-catalog.ts'
 export { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'

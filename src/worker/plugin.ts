@@ -1,5 +1,5 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
-import type { TracesConfig } from '../config/traces.ts'
+import type { WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { publishCatalog } from './publish-catalog.ts'
 import type { Redact } from './redact.ts'
@@ -11,7 +11,7 @@ export interface PorticoPluginOptions {
   /** Called once, when the catalog is published and the worker takes tasks. */
   onReady?: (worker: Worker) => void
   /** Where traces go, as `parseTracesConfig(process.env)` reads it; nowhere when absent. */
-  traces?: TracesConfig
+  traces?: WorkerTraces
   /** Sees each value of a trace before it leaves the process. */
   redact?: Redact
 }

@@ -1,11 +1,12 @@
 import type { Logger, Worker } from '@temporalio/worker'
-import type { TracesConfig } from '../config/traces.ts'
+import type { WorkerTraces } from '../config/worker.ts'
 import { createPayloads } from '../engine/payload.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { createKv } from '../store/kv.ts'
 import { createEngineCalls } from './engine-calls.ts'
 import { createMemoryKv } from './memory-kv.ts'
 import type { Redact } from './redact.ts'
+import { createRetryQueue } from './retry-queue.ts'
 import { createRootRuns, type Root } from './root-runs.ts'
 import type { RunWatcher, WatchedRun } from './run-watch.ts'
 import type { RunRef } from './span.ts'
@@ -16,7 +17,7 @@ import { traceTargets } from './trace-targets.ts'
 import { createTrouble, type Trouble } from './trouble.ts'
 
 export interface TraceKeepingOptions {
-  traces: TracesConfig
+  traces: WorkerTraces
   redact: Redact
   logger: Logger
   worker: Worker
@@ -92,8 +93,7 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
   const timer = setInterval(sweep, SWEEP_EVERY_MS).unref()
   sweep()
 
-  const note = (run: WatchedRun) =>
-    writeDown(run).catch((error) => trouble('A run could not be written down; its first span will do it', { ...refOf(run), error }))
+  const notes = createRetryQueue({ act: writeDown, failed: 'A run could not be written down', trouble })
 
   /** Runs that are replayed, perhaps because somebody has queried one that ended long ago. */
   const replayed = new Map<string, NodeJS.Timeout>()
@@ -105,11 +105,11 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
   return {
     record: spans.add,
     started(run, isReplay) {
-      if (!isReplay) return void note(run)
+      if (!isReplay) return notes.add(run)
       forgetReplay(run)
       const later = () => {
         replayed.delete(run.runId)
-        void note(run)
+        notes.add(run)
       }
       replayed.set(run.runId, setTimeout(later, REPLAY_MS).unref())
     },
@@ -121,6 +121,7 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
     async stop() {
       clearInterval(timer)
       const ending = (async () => {
+        await notes.stop()
         await spans.stop()
         await queue.stop()
         await sweeping
@@ -134,10 +135,6 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
 function told(trouble: Trouble) {
   return (dropped: number) =>
     trouble('Spans were dropped: there is no key-value store, and memory is bounded', { dropped, maxBytes: MEMORY_BYTES })
-}
-
-function refOf({ workflowId, runId }: WatchedRun): RunRef {
-  return { workflowId, runId }
 }
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']

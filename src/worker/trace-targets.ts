@@ -1,6 +1,7 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorageConfig, TracesConfig } from '../config/traces.ts'
+import type { StorageConfig } from '../config/traces.ts'
+import type { WorkerTraces } from '../config/worker.ts'
 import type { TraceTemplates } from '../protocol/catalog.ts'
 import { TRACE_CONTENT_TYPE } from '../protocol/trace-document.ts'
 import { LOCAL_FILE_TEMPLATE, type RootRun } from '../protocol/trace-keys.ts'
@@ -19,7 +20,7 @@ const OBJECT_KEY_TEMPLATE = `traces/${LOCAL_FILE_TEMPLATE}`
 // Of one answer of the object storage, with its repetitions; what it interrupts is tried again by the next sweep.
 const STORE_TIMEOUT_MS = 10_000
 
-export function traceTargets({ remote, local }: TracesConfig): TraceTarget[] {
+export function traceTargets({ remote, local }: WorkerTraces): TraceTarget[] {
   return [
     ...(remote === null ? [] : [objectTarget(remote.storage, bucketOf(remote.storage))]),
     ...(local?.writes ? [fileTarget(local.directory)] : []),
@@ -27,7 +28,7 @@ export function traceTargets({ remote, local }: TracesConfig): TraceTarget[] {
 }
 
 /** What the catalog's memo says of this: where the API may look for the traces. */
-export function traceTemplates({ remote, local }: TracesConfig): TraceTemplates {
+export function traceTemplates({ remote, local }: WorkerTraces): TraceTemplates {
   if (remote === null && !local?.writes) return false
   return {
     ...(remote !== null && { remote: `${bucketUrl(remote.storage)}${OBJECT_KEY_TEMPLATE}` }),

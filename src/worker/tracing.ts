@@ -1,5 +1,5 @@
 import type { Logger, Worker, WorkerOptions } from '@temporalio/worker'
-import type { TracesConfig } from '../config/traces.ts'
+import type { WorkerTraces } from '../config/worker.ts'
 import type { TraceTemplates } from '../protocol/catalog.ts'
 import { stepId } from '../protocol/trace-keys.ts'
 import type { Redact } from './redact.ts'
@@ -9,7 +9,7 @@ import { keepTraces, type TraceKeeping } from './trace-keeping.ts'
 import { traceTemplates } from './trace-targets.ts'
 
 export interface TracingOptions {
-  traces: TracesConfig
+  traces: WorkerTraces
   redact?: Redact | undefined
   logger: () => Logger
 }

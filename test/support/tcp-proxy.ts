@@ -16,8 +16,14 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-/** `tls`: what clients meet; the engine itself is reached in plain text. */
-export async function startTcpProxy(target: string, { tls }: { tls?: TlsOptions } = {}): Promise<TcpProxy> {
+export interface TcpProxyOptions {
+  /** What clients meet; the engine itself is reached in plain text. */
+  tls?: TlsOptions
+  /** What each byte takes there and back together; with `Infinity` none ever arrives. */
+  latencyMs?: number
+}
+
+export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpProxyOptions = {}): Promise<TcpProxy> {
   const [host, port] = target.split(':')
   const clients = new Set<Socket>()
   let refused = 0
@@ -38,7 +44,11 @@ export async function startTcpProxy(target: string, { tls }: { tls?: TlsOptions 
       engine.destroy()
     })
     clients.add(client)
-    client.pipe(engine).pipe(client)
+    if (latencyMs === 0) client.pipe(engine).pipe(client)
+    else {
+      passLater(client, engine, latencyMs / 2)
+      passLater(engine, client, latencyMs / 2)
+    }
   }
   const interrupt = () => {
     interrupted = true
@@ -63,6 +73,13 @@ export async function startTcpProxy(target: string, { tls }: { tls?: TlsOptions 
       await once(server, 'close')
     },
   }
+}
+
+function passLater(from: Socket, to: Socket, ms: number): void {
+  // Timers of one length ring in their order.
+  const later = (act: () => void) => Number.isFinite(ms) && setTimeout(act, ms)
+  from.on('data', (chunk) => later(() => to.write(chunk)))
+  from.on('end', () => later(() => to.end()))
 }
 
 function addressOf(address: AddressInfo | string | null): AddressInfo {
