@@ -1,0 +1,121 @@
+/** The example's story, told from each place where it may be found. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import * as activities from '../../examples/activities.ts'
+import { catalog } from '../../examples/catalog.ts'
+import { approve, priority, progress } from '../../examples/workflows.ts'
+import type { TraceNode } from '../../src/protocol/trace-tree.ts'
+import { porticoPlugin } from '../../src/worker/index.ts'
+import { type RunningRedis, startRedis } from '../support/redis.ts'
+import { type RunningS3, startRclone } from '../support/s3.ts'
+import { type Service, startService } from '../support/service.ts'
+import { tracedEnv } from '../support/traced-worker.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const taskQueue = `order-trace-${crypto.randomUUID()}`
+
+let folder: string
+let redis: RunningRedis
+let s3: RunningS3
+let connection: Connection
+let client: Client
+let worker: TestWorker
+/** One service a source: each is told of one place alone. */
+let services: { remote: Service; kvstore: Service; local: Service; history: Service }
+
+beforeAll(async () => {
+  const { address } = inject('engine')
+  folder = await mkdtemp(join(tmpdir(), 'portico-order-'))
+  ;[redis, s3, connection] = await Promise.all([startRedis(), startRclone(), Connection.connect({ address })])
+  client = new Client({ connection })
+  const { bucket, region, accessKeyId, secretAccessKey, endpoint } = s3
+  const remote = { storage: { bucket, region, accessKeyId, secretAccessKey, endpoint }, kvstore: { url: redis.url, token: null } }
+  const plugin = porticoPlugin({ catalog, traces: { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 } })
+  const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
+  worker = await startWorker({ address, taskQueue, activities, workflowsPath, options: { plugins: [plugin] } })
+  const start = (env: Record<string, string>) => startService({ address, catalog: taskQueue, env })
+  const [full, local, history] = await Promise.all([start(tracedEnv(redis, s3)), start({ SERVICE_TRACE_LOCAL_DIR: folder }), start({})])
+  services = { remote: full, kvstore: full, local, history }
+})
+
+afterAll(async () => {
+  await worker?.stop()
+  await Promise.all(Object.values(services ?? {}).map((service) => service.kill()))
+  await redis?.kill()
+  await s3?.stop()
+  await connection?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('order: its trace shows what it did, the same from the bucket, the file and the history, with spans where there are any', async () => {
+  const handle = await place()
+  await stage(handle, 'waiting_for_approval')
+  await handle.executeUpdate(priority, { args: [{ level: 'high' }] })
+  await handle.signal(approve, { by: 'Grace' })
+  await handle.result()
+
+  const kvstore = await until('its spans are in the store', () => traceFrom('kvstore', handle.workflowId))
+  const remote = await until('it is in the bucket', () => traceFrom('remote', handle.workflowId))
+  const local = await until('it is in the folder', () => traceFrom('local', handle.workflowId))
+  const history = await traceFrom('history', handle.workflowId)
+
+  expect(history?.children.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    'step validate',
+    'step charge',
+    'update priority',
+    'signal approve',
+    'step ship',
+  ])
+  expect(history?.children[1]?.attributes).toMatchObject({ attempts: 3, lastFailure: { message: 'The bank did not answer' } })
+  const ship = remote.children.find(({ name }) => name === 'ship')
+  expect(ship?.children).toMatchObject([
+    {
+      kind: 'note',
+      attributes: { orderId: 'o-1' },
+      children: [{ kind: 'llm', name: 'write', input: 'Thank the customer for order o-1.', attributes: { model: 'parrot-1', tokens: 6 } }],
+    },
+  ])
+  expect(local).toEqual(remote)
+  expect(withoutSpans(kvstore)).toEqual(history)
+  expect(withoutSpans(remote)).toEqual(history)
+})
+
+test('order: its trace shows the refund after a stop', async () => {
+  const handle = await place()
+  await stage(handle, 'waiting_for_approval')
+  await handle.cancel()
+  await handle.result().catch(() => {})
+
+  const remote = await until('it is in the bucket', () => traceFrom('remote', handle.workflowId))
+
+  expect(remote.children.map(({ name }) => name)).toEqual(['validate', 'charge', 'refund'])
+  expect(remote.attributes.status).toBe('canceled')
+  expect(withoutSpans(remote)).toEqual(await traceFrom('history', handle.workflowId))
+})
+
+/** Null while another source answers. */
+async function traceFrom(source: keyof typeof services, workflowId: string): Promise<TraceNode | null> {
+  const { status, body } = await services[source].call('GET', `/workflow/${workflowId}/trace-log`)
+  if (status !== 200) throw new Error(`trace-log answered ${status}`)
+  const answer = body as { source: string; complete: boolean; data: TraceNode }
+  return answer.source === source && answer.complete ? answer.data : null
+}
+
+function place(): Promise<WorkflowHandle> {
+  const workflowId = `order-${crypto.randomUUID()}`
+  return client.workflow.start('order', { workflowId, taskQueue, args: [{ orderId: 'o-1', amount: 500, card: 'flaky' }] })
+}
+
+function stage(handle: WorkflowHandle, wanted: string): Promise<boolean> {
+  return until(`the order is ${wanted}`, async () => (await handle.query(progress)).stage === wanted)
+}
+
+/** What overlaps: a history knows nothing of what happens inside a step. */
+function withoutSpans(node: TraceNode): TraceNode {
+  const children = node.children.filter(({ id }) => !id.includes(':span:')).map(withoutSpans)
+  return { ...node, children }
+}
