@@ -65,7 +65,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
     'the update is at work',
     async () => {
       const [run, waits] = await Promise.all([busy.workflowId, 'waits'].map((id) => remembering.call('GET', `/workflow/${id}/status`)))
-      return run?.body.historyLength >= 7 && waits?.status === 200
+      return run?.body.historyLength >= 6 && waits?.status === 200
     },
     { timeoutMs: 30_000 },
   )

@@ -99,7 +99,7 @@ describe('service told to end, with requests in flight', () => {
       run(told, 'neverEnds', otherId),
       told.call('POST', `/workflow/${updateId}/update/wait`, { payload: 600_000 }),
     ]
-    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 7 : 4)))
+    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : 4)))
 
     process.kill(told.pid, 'SIGTERM')
     const toldAt = performance.now()
