@@ -32,6 +32,12 @@ export interface FaultRule {
   times?: number
 }
 
+/** A call that is never answered. */
+export interface Hung {
+  closed: boolean
+  once(event: 'close', listener: () => void): unknown
+}
+
 export interface FaultProxy {
   /** Host and port, for `ENGINE_ADDRESS`. */
   address: string
@@ -39,6 +45,8 @@ export interface FaultProxy {
   httpUrl: string | null
   /** Returns how to take the rule back. */
   on(rule: FaultRule): () => void
+  /** Calls that hang just now: those that nobody waits for any more do not count. */
+  hanging(): number
   stop(): Promise<void>
 }
 
@@ -48,6 +56,13 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
   const sessions = new Set<ServerHttp2Session>()
   const engine = connect(`http://${target}`)
   await once(engine, 'connect')
+
+  const hanging = new Set<Hung>()
+  const hang = (call: Hung) => {
+    if (call.closed) return
+    hanging.add(call)
+    call.once('close', () => hanging.delete(call))
+  }
 
   const server = createServer()
   server.on('session', (session) => {
@@ -60,14 +75,19 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
     const message = await bodyOf(stream)
     const fault = takeFault(rules, String(headers[':path']), message)
     if (fault === null) forward(engine, stream, headers, message)
+    else if (fault === 'hang') hang(stream)
     else commit(stream, fault)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const http = targetHttpUrl === null ? null : await startHttpFaultProxy(targetHttpUrl, (path, text) => takeFault(rules, path, text))
+  const http =
+    targetHttpUrl === null
+      ? null
+      : await startHttpFaultProxy(targetHttpUrl, { takeFault: (path, text) => takeFault(rules, path, text), hang })
 
   return {
     httpUrl: http?.url ?? null,
+    hanging: () => hanging.size,
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     on(rule) {
       rules.push(rule)
@@ -101,8 +121,8 @@ function takeFault(rules: FaultRule[], path: string, message: Buffer | string): 
   return rule.fault
 }
 
-function commit(stream: ServerHttp2Stream, fault: Fault): void {
-  if (stream.closed || fault === 'hang') return
+function commit(stream: ServerHttp2Stream, fault: Exclude<Fault, 'hang'>): void {
+  if (stream.closed) return
   if (fault === 'close') {
     stream.session?.destroy()
     return

@@ -6,12 +6,18 @@ import { buffer } from 'node:stream/consumers'
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
 import protojson from 'protobufjs/ext/protojson.js'
-import type { Fault } from './fault-proxy.ts'
+import type { Fault, Hung } from './fault-proxy.ts'
 
-/** `path` ends like gRPC's: `…/DescribeWorkflowExecution`. */
-export type TakeFault = (path: string, text: string) => Fault | null
+export interface HttpFaultProxyOptions {
+  /** `path` ends like gRPC's: `…/DescribeWorkflowExecution`. */
+  takeFault(path: string, text: string): Fault | null
+  hang(call: Hung): void
+}
 
-export async function startHttpFaultProxy(targetUrl: string, takeFault: TakeFault): Promise<{ url: string; stop(): void }> {
+export async function startHttpFaultProxy(
+  targetUrl: string,
+  { takeFault, hang }: HttpFaultProxyOptions,
+): Promise<{ url: string; stop(): void }> {
   const server = createServer(async (incoming, outgoing) => {
     outgoing.on('error', () => {}) // of a call that was given up
     const body = await buffer(incoming).catch(() => null)
@@ -19,6 +25,7 @@ export async function startHttpFaultProxy(targetUrl: string, takeFault: TakeFaul
     const method = methodOf(incoming)
     const fault = method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
     if (fault === null || method === null) forward(targetUrl, incoming, outgoing, body)
+    else if (fault === 'hang') hang(outgoing)
     else commit(outgoing, fault, method)
   })
   server.listen(0, '127.0.0.1')
@@ -78,8 +85,7 @@ const STATUS = new Map([
   [16, 401],
 ])
 
-function commit(outgoing: ServerResponse, fault: Fault, { resolvedResponseType }: protobuf.Method): void {
-  if (fault === 'hang') return
+function commit(outgoing: ServerResponse, fault: Exclude<Fault, 'hang'>, { resolvedResponseType }: protobuf.Method): void {
   if (fault === 'close') {
     outgoing.destroy()
   } else if ('answer' in fault) {

@@ -1,0 +1,179 @@
+/** How a service lives and ends as a process: what the API suite, which only asks and reads answers, does not see. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { ServedEntry, ServeEntry } from '../support/entries.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { isTaken } from '../support/ports.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+export interface Life {
+  /** False where no process of ours ends: the platform drains. */
+  drains: boolean
+  /** False where a client that closes its connection in order is not noticed, only one that resets it. */
+  noticesFin: boolean
+}
+
+const MEBIBYTE = 1 << 20
+
+export function describeLife(runtime: string, serve: ServeEntry, { drains, noticesFin }: Life): void {
+  describe.concurrent(`life on ${runtime}`, () => {
+    const catalog = `life-${crypto.randomUUID()}`
+    const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
+    let worker: TestWorker
+    let proxy: FaultProxy
+    let service: ServedEntry
+    let behindProxy: ServedEntry
+
+    beforeAll(async () => {
+      const { address, httpUrl } = inject('engine')
+      proxy = await startFaultProxy(address, httpUrl)
+      ;[worker, service, behindProxy] = await Promise.all([
+        startWorker({ address, taskQueue: catalog }),
+        serve({ ...env, ENGINE_ADDRESS: address }),
+        serve({ ...env, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '' }),
+      ])
+    })
+
+    afterAll(async () => {
+      await Promise.all([service.stop(), behindProxy.stop(), worker.stop()])
+      await proxy.stop()
+    })
+
+    test('a quiet wait of 40 s is not cut', async () => {
+      const response = await run(service, { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 })
+
+      expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([200, 'completed'])
+    }, 70_000)
+
+    test('a client that leaves ends the engine’s long poll', async () => {
+      const workflowId = crypto.randomUUID()
+      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
+      const body = JSON.stringify({ workflowName: 'neverEnds', input: null, workflowId })
+      const client = await open(behindProxy)
+      client.write(
+        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      await until('the engine is polled', () => proxy.hanging() === 1)
+
+      if (noticesFin) client.destroy()
+      else client.resetAndDestroy()
+
+      await until('it is polled no more', () => proxy.hanging() === 0, { timeoutMs: 3000 })
+    })
+
+    test('2 MiB and a byte are refused before they are sent', async () => {
+      const answer = await exchange(service, [
+        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
+      ])
+
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    })
+
+    test('a body in chunks, and a hundred headers', async () => {
+      const headers = Array.from({ length: 100 }, (_, index) => `X-Header-${index}: ${'v'.repeat(50)}\r\n`).join('')
+      const body = JSON.stringify({ workflowName: 'echo', input: 'chunked' })
+      const chunks = [...body].map((character) => `1\r\n${character}\r\n`)
+
+      const answer = await exchange(service, [
+        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`,
+        ...chunks,
+        '0\r\n\r\n',
+      ])
+
+      expect(answer).toMatch(/^HTTP\/1\.1 200 .*"output":"chunked"/s)
+    })
+
+    test('Expect: 100-continue is answered, then the body is read', async () => {
+      const body = JSON.stringify({ workflowName: 'echo', input: 'expected' })
+      const socket = await open(service)
+      socket.write(
+        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+      )
+      const interim = await read(socket, /^HTTP\/1\.1 100 .*\r\n\r\n/s)
+      socket.write(body)
+
+      expect(interim).toMatch(/^HTTP\/1\.1 100 Continue\r\n/)
+      expect(await read(socket, /"errorDetails"/)).toMatch(/^HTTP\/1\.1 200 .*"output":"expected"/s)
+      socket.destroy()
+    })
+
+    test('requests in a pipeline are answered in their order', async () => {
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: portico\r\n\r\n`
+
+      const answer = await exchange(
+        service,
+        [get('/health') + get('/no-such-route') + get('/health')],
+        /HTTP.*HTTP.*HTTP.*\{"status":"ok"\}/s,
+      )
+
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200'])
+    })
+
+    test.runIf(drains)(
+      'SIGTERM: what is open is answered, what is idle is closed, nothing new is taken, and the end is 0',
+      async () => {
+        const { address } = inject('engine')
+        const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const idle = await open(ending)
+        idle.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
+        await read(idle, /"ok"/)
+        const idleClosed = once(idle, 'close')
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 3000 }, workflowId })
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+
+        process.kill(ending.pid, 'SIGTERM')
+        await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
+
+        expect((await running).status).toBe(200)
+        await idleClosed
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+      },
+      40_000,
+    )
+  })
+}
+
+function run({ url }: ServedEntry, body: object): Promise<Response> {
+  return fetch(`${url}/workflow/run`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+async function open({ url }: ServedEntry): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {}) // of a connection that is cut while we write
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Sends the parts and reads until the answer is there. */
+async function exchange(service: ServedEntry, parts: string[], whole = /\r\n\r\n.*\}/s): Promise<string> {
+  const socket = await open(service)
+  for (const part of parts) socket.write(part)
+  const answer = await read(socket, whole)
+  socket.destroy()
+  return answer
+}
+
+/** What comes until it is as `whole` says, or the connection ends. */
+function read(socket: Socket, whole: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const settle = () => {
+      socket.off('data', take)
+      resolve(text)
+    }
+    const take = (chunk: Buffer) => {
+      text += chunk
+      if (whole.test(text)) settle()
+    }
+    socket.on('data', take)
+    socket.once('close', settle)
+    setTimeout(() => reject(new Error(`No answer within 20 s, only: ${text}`)), 20_000).unref()
+  })
+}
