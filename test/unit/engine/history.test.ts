@@ -203,6 +203,15 @@ test('history: a local activity that waits for its next attempt is one step unde
   ])
 })
 
+test('history: a cancellation says its reason, which stands in an event of its own', async () => {
+  const [, ended] = await entriesOf([
+    event(2, { workflowExecutionCancelRequestedEventAttributes: { cause: 'too late' } }),
+    event(3, { workflowExecutionCanceledEventAttributes: {} }),
+  ])
+
+  expect(ended).toMatchObject({ phase: 'ended', error: { name: 'CanceledFailure', message: expect.stringContaining('too late') } })
+})
+
 test('history: markers of other makes are left out', async () => {
   const entries = await entriesOf([
     event(2, {
