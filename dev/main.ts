@@ -21,6 +21,8 @@ const OUR_REQUEST_ID = `dev-${process.pid}`
 
 const env: Record<string, string | undefined> = {
   SERVICE_CATALOG_ID: 'examples',
+  SERVICE_TRACE_LOCAL_ON: 'true',
+  SERVICE_TRACE_LOCAL_DIR: fileURLToPath(new URL('../.cache/traces', import.meta.url)),
   // To drain; all has to have ended within five.
   SERVICE_SHUTDOWN_TIMEOUT: '2s',
   ...withoutEmpty(process.env),

@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createPayloads } from '../../../src/engine/payload.ts'
+import { parseTraceDocument } from '../../../src/protocol/trace-document.ts'
+import type { EngineCalls, RunFacts } from '../../../src/worker/engine-calls.ts'
+import { createMemoryKv } from '../../../src/worker/memory-kv.ts'
+import { createTraceOutbox } from '../../../src/worker/trace-outbox.ts'
+
+const ROOT = { workflowId: 'w', rootRunId: 'r1', catalog: 'c' }
+const OUTBOX = 'traces:open:default:c'
+const MEMBER = { outbox: OUTBOX, member: '["w","r1"]' }
+const SECOND = 1000
+const DAY = 24 * 3600 * SECOND
+const call = { signal: new AbortController().signal, deadlineAt: Number.POSITIVE_INFINITY }
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_800_000_000_000 })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('outbox: a run that is open is looked at again half a minute later, and nothing is stored', async () => {
+  const { outbox, isWaiting, dueIn, stored } = makeOutbox([open('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+
+  expect(await isWaiting()).toBe(true)
+  expect(await dueIn(29 * SECOND)).toBe(false)
+  expect(await dueIn(2 * SECOND)).toBe(true)
+  expect(stored()).toBeNull()
+})
+
+test('outbox: a run that has ended is stored with its spans, and nothing is left', async () => {
+  const { outbox, kv, isWaiting, stored } = makeOutbox([ended('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+
+  expect(stored()?.map(({ id, phase }) => `${phase} ${id}`)).toEqual(['began r1', 'ended r1', 'began r1:span:a'])
+  expect(await isWaiting()).toBe(false)
+  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
+})
+
+test('outbox: a run that has ended this moment is left to the worker that saw it end', async () => {
+  const { outbox, stored } = makeOutbox([{ ...ended('r1'), closedAt: Date.now() + 29 * SECOND }])
+  await outbox.append(ROOT, 'r1', [])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+  const before = stored()
+  await pass(6 * SECOND)
+  await outbox.sweep()
+
+  expect(before).toBeNull()
+  expect(stored()).not.toBeNull()
+})
+
+test('outbox: what comes while a trace is stored is stored, too', async () => {
+  const { outbox, isWaiting, stored, whileWriting } = makeOutbox([ended('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1', 'a')])
+  whileWriting(() => outbox.append(ROOT, 'r1', [span('r1', 'late')]))
+
+  expect(await outbox.storeNow(ROOT, 'r1')).toBe(true)
+  expect(await isWaiting()).toBe(true)
+  whileWriting(async () => {})
+  await pass(2 * SECOND)
+  await outbox.storeNow(ROOT, 'r1')
+
+  expect(stored()?.map(({ id }) => id)).toContain('r1:span:late')
+  expect(await isWaiting()).toBe(false)
+})
+
+test('outbox: spans that come after all was stored join what is there', async () => {
+  const { outbox, stored } = makeOutbox([ended('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1', 'a')])
+  await outbox.storeNow(ROOT, 'r1')
+
+  await outbox.append(ROOT, 'r1', [span('r1', 'late')])
+  await pass(31 * SECOND)
+  await outbox.sweep()
+
+  expect(stored()?.map(({ id }) => id)).toEqual(['r1', 'r1', 'r1:span:a', 'r1:span:late'])
+})
+
+test('outbox: the links of a chain that have ended are stored and gone, the chain stays', async () => {
+  const { outbox, kv, isWaiting, stored } = makeOutbox([ended('r1', 'r2'), open('r2')])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+  await outbox.append(ROOT, 'r2', [span('r2')])
+
+  await outbox.storeNow(ROOT, 'r1')
+
+  expect(stored()?.map(({ id }) => id)).toEqual(expect.arrayContaining(['r1:chain', 'r1:span:a', 'r2:span:a']))
+  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
+  expect(await kv.readList('traces:r2', 1000, call)).toHaveLength(1)
+  expect(await isWaiting()).toBe(true)
+})
+
+test('outbox: what can not be stored is tried again, later each time, and told', async () => {
+  const { outbox, stored, troubles, dueIn, whileWriting } = makeOutbox([ended('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+  whileWriting(() => Promise.reject(new Error('no bucket')))
+
+  for (const restMs of [31, 61, 121].map((seconds) => seconds * SECOND)) {
+    await pass(restMs)
+    await outbox.sweep()
+  }
+
+  expect(troubles).toEqual(Array(3).fill('A trace could not be stored; it will be tried again'))
+  expect(await dueIn(100 * SECOND)).toBe(false)
+  whileWriting(async () => {})
+  await pass(200 * SECOND)
+  await outbox.sweep()
+  expect(stored()).not.toBeNull()
+})
+
+test('outbox: a run that the engine has not known for seven days is dropped', async () => {
+  const { outbox, kv, isWaiting } = makeOutbox([])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+  await pass(6 * DAY)
+  await outbox.sweep()
+  const before = await isWaiting()
+  await pass(DAY)
+  await outbox.sweep()
+
+  expect(before).toBe(true)
+  expect(await isWaiting()).toBe(false)
+  expect(await kv.readList('traces:missing:r1', 1000, call)).toEqual([])
+})
+
+test('outbox: where the index can not be asked, each run is', async () => {
+  const { outbox, stored, engine } = makeOutbox([ended('r1')])
+  engine.openRuns = () => Promise.reject(new Error('rate limit'))
+  await outbox.append(ROOT, 'r1', [])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+
+  expect(stored()).not.toBeNull()
+})
+
+test('outbox: of a trace that is too large the newest links are stored', async () => {
+  const chain = Array.from({ length: 10 }, (_, index) => ended(`r${index + 1}`, index < 9 ? `r${index + 2}` : null))
+  const { outbox, stored, text } = makeOutbox(chain, { maxBytes: 3000 })
+  await outbox.append(ROOT, 'r1', [])
+
+  await outbox.storeNow(ROOT, 'r10')
+
+  const links = stored()?.filter(({ id, kind, phase }) => kind === 'workflow' && phase === 'ended' && !id.endsWith(':chain'))
+  expect(links?.map(({ id }) => id)).toContain('r10')
+  expect(links?.map(({ id }) => id)).not.toContain('r1')
+  expect(text().length).toBeLessThanOrEqual(3000)
+})
+
+interface Run extends RunFacts {
+  nextRunId: string | null
+}
+
+function open(runId: string): Run {
+  return { workflowId: 'w', runId, firstRunId: 'r1', catalog: 'c', parent: null, isOpen: true, closedAt: null, nextRunId: null }
+}
+
+function ended(runId: string, nextRunId: string | null = null): Run {
+  return { ...open(runId), isOpen: false, closedAt: Date.now() - 60 * SECOND, nextRunId }
+}
+
+function span(runId: string, name = 'a'): string {
+  return JSON.stringify({ id: `${runId}:span:${name}`, parentId: `${runId}:step:1`, kind: 'llm', name, at: 1, phase: 'began' })
+}
+
+/** As the histories of these runs tell them, the last being the latest. */
+function makeOutbox(runs: Run[], { maxBytes = 1 << 20 } = {}) {
+  const troubles: string[] = []
+  let text: string | null = null
+  let writing = async () => {}
+  const kv = createMemoryKv({ maxBytes: 1 << 20, dropped: () => {} })
+  const at = { eventTime: { seconds: 1_700_000_000 } }
+  const engine: EngineCalls = {
+    describe: async ({ runId }) => (runId === undefined ? (runs.at(-1) ?? null) : (runs.find((run) => run.runId === runId) ?? null)),
+    openRuns: async () => new Map(runs.filter(({ isOpen }) => isOpen).map(({ workflowId, runId }) => [workflowId, runId])),
+    nextRunId: async () => null,
+    recordsTraces: async () => true,
+    async *history({ runId }) {
+      const index = runs.findIndex((run) => run.runId === runId)
+      const run = runs[index]
+      const began = { workflowType: { name: 'story' }, continuedExecutionRunId: runs[index - 1]?.runId ?? '' }
+      yield [{ ...at, eventId: 1, workflowExecutionStartedEventAttributes: began }] as never
+      if (run?.isOpen) return
+      const end = run?.nextRunId
+        ? { workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: run.nextRunId } }
+        : { workflowExecutionCompletedEventAttributes: {} }
+      yield [{ ...at, eventId: 2, ...end }] as never
+    },
+  }
+  const outbox = createTraceOutbox({
+    engine,
+    kv,
+    namespace: 'default',
+    catalog: 'c',
+    payloads: createPayloads({ codec: null, maxBytes: Number.POSITIVE_INFINITY }),
+    redact: (_path, value) => value,
+    maxBytes,
+    trouble: (what) => troubles.push(what),
+    targets: [
+      {
+        read: async () => text,
+        async write(_root, whole) {
+          await writing()
+          text = whole
+        },
+      },
+    ],
+  })
+  return {
+    outbox,
+    kv,
+    engine,
+    troubles,
+    text: () => text ?? '',
+    stored: () => (text === null ? null : parseTraceDocument(text).found.entries),
+    isWaiting: () => kv.isWaiting('none', MEMBER, call),
+    async dueIn(ms: number) {
+      await pass(ms)
+      return (await kv.due(OUTBOX, 100, call)).length > 0
+    },
+    whileWriting(act: () => Promise<void>) {
+      writing = act
+    },
+  }
+}
+
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms)
+}
