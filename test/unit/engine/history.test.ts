@@ -241,7 +241,7 @@ test('history: values are decoded all at once, for a codec may be a server', asy
 test('history: 10 000 events are a tree in less than 250 ms, page by page', async () => {
   const pages = longHistory(10_000, 256)
 
-  // The best of three: other tests share the machine.
+  // The best of three, in time of the processor: other tests share the machine.
   const tries = [await timed(pages), await timed(pages), await timed(pages)]
 
   expect(tries.map(({ nodes }) => nodes)).toEqual([3333, 3333, 3333])
@@ -249,12 +249,13 @@ test('history: 10 000 events are a tree in less than 250 ms, page by page', asyn
 })
 
 async function timed(pages: HistoryEvent[][]): Promise<{ ms: number; nodes: number }> {
-  const beganAt = performance.now()
+  const before = process.cpuUsage()
   const reader = createHistoryReader(RUN, payloads)
   const entries: TraceEntry[] = []
   for (const page of pages) entries.push(...(await reader.entriesOf(page)))
   const { children } = treeOf(entries)
-  return { ms: performance.now() - beganAt, nodes: children.length }
+  const { user, system } = process.cpuUsage(before)
+  return { ms: (user + system) / 1000, nodes: children.length }
 }
 
 /** Activities one after the other, of three events each. */
