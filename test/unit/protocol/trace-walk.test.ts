@@ -9,6 +9,7 @@ interface Told {
   children?: string[]
   /** What is thrown after the first entry, or at once. */
   fails?: 'at once' | 'half way'
+  open?: boolean
 }
 
 /** Histories of runs by their ids; the id of the workflow is always `w`. */
@@ -27,6 +28,7 @@ function walk(runs: Record<string, Told>, { from = 'a', ...options }: Partial<Wa
       yield { ...node, phase: 'began', attributes: { workflowId: child } }
       yield { ...node, phase: 'began', attributes: { runId: child } }
     }
+    if (told.open === true) return
     yield { ...run, at: at + 1, phase: 'ended', output: runId, attributes: { status: 'completed', nextRunId: told.next } }
   }
   const walked = walkRuns({ workflowId: 'w', runId: from }, { read, firstRunId: 'a', maxRuns: 100, maxBytes: 1e6, ...options })
@@ -56,6 +58,13 @@ test('walkRuns: the root of a chain has begun with what it knows first and ended
   const root = toTraceTree((await walk({ a: { next: 'b' }, b: { previous: 'a' } }).walked).entries)
 
   expect(root).toMatchObject({ id: 'a:chain', kind: 'workflow', name: 'story', output: 'b', attributes: { status: 'completed' } })
+})
+
+test('walkRuns: the root of a chain whose last link is open is open itself', async () => {
+  const root = toTraceTree((await walk({ a: { next: 'b' }, b: { previous: 'a', open: true } }).walked).entries)
+
+  expect(root).toMatchObject({ id: 'a:chain', endedAt: null, output: null })
+  expect(root?.children[0]?.endedAt).not.toBeNull()
 })
 
 test('walkRuns: children have their trees below them, chains of their own included', async () => {
