@@ -86,9 +86,14 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
     if (root?.workflowId === run.workflowId && root.rootRunId === run.firstRunId) await outbox.append(root, run.runId, [])
   }
 
-  let sweeping: Promise<void> = Promise.resolve()
+  let sweeping: Promise<void> | null = null
   const sweep = () => {
-    sweeping = sweeping.then(outbox.sweep).catch((error) => trouble('The outbox of traces could not be looked through', { error }))
+    sweeping ??= outbox
+      .sweep()
+      .catch((error) => trouble('The outbox of traces could not be looked through', { error }))
+      .finally(() => {
+        sweeping = null
+      })
   }
   const timer = setInterval(sweep, SWEEP_EVERY_MS).unref()
   sweep()

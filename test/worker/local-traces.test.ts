@@ -82,6 +82,22 @@ test('local traces: children and the links of a chain are told in the file of th
   }
 })
 
+test('local traces: a child whose parent is not traced is the root of its own', async () => {
+  const plain = `plain-${crypto.randomUUID()}`
+  const untraced = await startWorker({ address: inject('engine').address, taskQueue: plain, activities, workflowsPath, catalog })
+  const plan = { end: 'complete', children: 1, childQueue: taskQueue }
+  const handle = await client.workflow.start('story', { workflowId: plain, taskQueue: plain, args: [plan] })
+  await handle.result()
+
+  const { events } = await handle.fetchHistory()
+  const started = events?.find((event) => event.childWorkflowExecutionStartedEventAttributes)?.childWorkflowExecutionStartedEventAttributes
+  const { workflowId, runId } = started?.workflowExecution ?? {}
+  const { tree } = await until('the file is there', () => read(folder, `${workflowId}_${runId}.json`))
+
+  expect(tree.children[0]?.children[0]).toMatchObject({ kind: 'llm', name: 'outer' })
+  await untraced.stop()
+})
+
 test('local traces: the catalog says where they are', async () => {
   const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
     namespace: 'default',
