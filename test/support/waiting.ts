@@ -22,7 +22,7 @@ export interface WaitingStage {
   /** All that the service printed. */
   lines: readonly string[]
   inventory(): Promise<Inventory>
-  /** Starts so many runs, and resolves when the engine holds a poll for each. */
+  /** Starts so many runs, and resolves when the engine holds their polls. */
   wait(count: number): Promise<Waiting>
   stop(): Promise<void>
 }
@@ -47,6 +47,12 @@ export async function setWaitingStage(): Promise<WaitingStage> {
   const api = makeApi({ url })
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
 
+  async function signalFinish(id: string, isAnswered: (id: string) => boolean): Promise<void> {
+    // What was answered early has failed: its answer says how.
+    const sent = async () => isAnswered(id) || (await api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })).status === 200
+    await until(`${id} takes its signal`, sent, { timeoutMs: 60_000 })
+  }
+
   return {
     api,
     url,
@@ -65,19 +71,20 @@ export async function setWaitingStage(): Promise<WaitingStage> {
       const answers = workflowIds.map((workflowId) =>
         runAlone(url, { workflowName: 'waitForSignal', workflowId, input: null, timeout: '5m' }),
       )
-      for (const answer of answers) answer.catch(() => {}) // told by finish()
-      await until(`${count} runs are waited for`, async () => (await openPolls(engine.metricsUrl)) >= count, {
-        timeoutMs: 60_000,
-        everyMs: 250,
-      })
+      const answered = new Set<string>()
+      for (const [index, answer] of answers.entries()) {
+        const done = () => void answered.add(workflowIds[index] ?? '')
+        answer.then(done, done) // told by finish()
+      }
+      // A poll is made anew every 20 s: at no moment are all of them there.
+      const isWaiting = async () => (await openPolls(engine.metricsUrl)) >= count * 0.95
+      await until(`${count} runs are waited for`, isWaiting, { timeoutMs: 90_000, everyMs: 250 })
       return {
         workflowIds,
         async finish() {
           // All at once they would take this engine longer than a signal's answer may.
           for (let at = 0; at < count; at += 25) {
-            await Promise.all(
-              workflowIds.slice(at, at + 25).map((id) => api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })),
-            )
+            await Promise.all(workflowIds.slice(at, at + 25).map((id) => signalFinish(id, (it) => answered.has(it))))
           }
           return Promise.all(answers)
         },

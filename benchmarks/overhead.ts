@@ -1,0 +1,37 @@
+/** What does the way through the service cost, side by side with the SDK's own client? */
+import { Client, Connection } from '@temporalio/client'
+import { setWaitingStage } from '../test/support/waiting.ts'
+import { measureInTurns, tell, tellRatio } from './measure.ts'
+
+const TIMES = Number(process.argv[2] ?? 300)
+
+const stage = await setWaitingStage()
+const connection = await Connection.connect({ address: stage.engine.address })
+try {
+  const { workflow } = new Client({ connection })
+  const handle = await workflow.start('waitForSignal', { taskQueue: 'waiting', workflowId: crypto.randomUUID() })
+  const throughService = () => stage.api.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x' })
+  const throughClient = () => workflow.execute('echo', { taskQueue: 'waiting', workflowId: crypto.randomUUID(), args: ['x'] })
+  const acts = [
+    throughService,
+    throughClient,
+    () => stage.api.call('GET', `/workflow/${handle.workflowId}/status`),
+    () => handle.describe(),
+    () => stage.api.call('GET', '/health'),
+  ]
+
+  await measureInTurns(Math.min(TIMES, 50), ...acts)
+  const [run, execute, status, describe, health] = await measureInTurns(TIMES, ...acts)
+
+  if (!run || !execute || !status || !describe || !health) throw new Error('not measured')
+  tell('POST /workflow/run', run)
+  tell('WorkflowClient.execute', execute)
+  tell('GET /workflow/:id/status', status)
+  tell('handle.describe()', describe)
+  tell('GET /health', health)
+  tellRatio('run to execute, medians', run.p50, execute.p50)
+  tellRatio('status to describe, medians', status.p50, describe.p50)
+} finally {
+  await connection.close()
+  await stage.stop()
+}

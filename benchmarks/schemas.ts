@@ -1,0 +1,44 @@
+/** What does it cost to check an input, and how much can a schema make it cost? */
+import * as z from 'zod'
+import { checkInput } from '../src/domain/check-input.ts'
+import type { JsonSchema } from '../src/protocol/catalog.ts'
+import { doubling, numbers } from '../test/faults/hostile-catalogs.ts'
+
+const line = z.object({
+  sku: z.string().regex(/^[A-Z]{3}-\d+$/),
+  quantity: z.number().int().positive(),
+  price: z.number().multipleOf(0.01),
+})
+const order = schemaOf(z.object({ id: z.uuid(), email: z.email(), at: z.iso.datetime(), lines: z.array(line) }))
+const lines = (count: number) => numbers(count).map((number) => ({ sku: `ABC-${number}`, quantity: number + 1, price: 9.99 }))
+const orderOf = (count: number) => ({ id: crypto.randomUUID(), email: 'ada@example.com', at: '2026-01-01T00:00:00Z', lines: lines(count) })
+const wide = Object.fromEntries(numbers(100_000).map((number) => [`key${number}`, number]))
+
+tell('{ms: integer}', schemaOf(z.object({ ms: z.number().int().min(0) })), { ms: 5 }, 20_000)
+tell('an order of 5 lines', order, orderOf(5), 3000)
+tell('an order of 15 000 lines, 700 kB', order, orderOf(15_000), 5)
+tell('hostile: 100 000 keys, 5000 times', { allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide, 1)
+tell('hostile: anyOf of two, 60 deep', doubling('anyOf', 60, { type: 'string' }) as JsonSchema, 1, 1)
+tell('hostile: 200 000 unique items', { uniqueItems: true }, numbers(200_000), 1)
+tell('hostile: ^((a+)+)+$ on a megabyte', { pattern: '^((a+)+)+$' }, `${'a'.repeat(1_000_000)}!`, 1)
+
+function schemaOf(schema: z.ZodType): JsonSchema {
+  return JSON.parse(JSON.stringify(z.toJSONSchema(schema)))
+}
+
+/** Microseconds of CPU a check, the schema read before. */
+function tell(what: string, schema: JsonSchema, input: unknown, times: number): void {
+  const check = () => {
+    try {
+      return checkInput(input, schema).length === 0 ? 'accepted' : 'refused'
+    } catch {
+      return 'unchecked'
+    }
+  }
+  for (let warm = 0; warm < times / 5; warm++) check()
+  const before = process.cpuUsage()
+  let outcome = ''
+  for (let time = 0; time < times; time++) outcome = check()
+  const { user } = process.cpuUsage(before)
+  console.log(`${what.padEnd(40)} ${(user / times).toFixed(1).padStart(10)} µs  ${outcome}`)
+}

@@ -1,0 +1,63 @@
+/** What do 500 runs that are waited for cost everybody else? */
+import { openPolls } from '../test/support/metrics.ts'
+import { until } from '../test/support/until.ts'
+import { setWaitingStage, type WaitingStage } from '../test/support/waiting.ts'
+import { measureInTurns, tell, tellRatio } from './measure.ts'
+
+const COUNT = Number(process.argv[2] ?? 500)
+const TIMES = 300
+
+const stage = await setWaitingStage()
+try {
+  const { body } = await stage.api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+  // What the first ones load and grow stays.
+  await (await stage.wait(COUNT)).finish()
+  await noPolls()
+  await measure(stage, body.workflowId)
+  const before = await stage.inventory()
+  const idle = await measure(stage, body.workflowId)
+
+  const waiting = await stage.wait(COUNT)
+  await begun(waiting.workflowIds)
+  const during = await stage.inventory()
+  const busy = await measure(stage, body.workflowId)
+  const answers = await waiting.finish()
+  await noPolls()
+  const after = await stage.inventory()
+
+  tell('/health, idle', idle.health)
+  tell(`/health, ${COUNT} waiting`, busy.health)
+  tell('status, idle', idle.status)
+  tell(`status, ${COUNT} waiting`, busy.status)
+  tellRatio('median of /health, waiting to idle', busy.health.p50, idle.health.p50)
+  tellRatio('median of status, waiting to idle', busy.status.p50, idle.status.p50)
+  tellRatio('heap, waiting to before', during.heapBytes, before.heapBytes)
+  tellRatio('heap, after to before', after.heapBytes, before.heapBytes)
+  tellRatio('resident memory, after to before', after.rssBytes, before.rssBytes)
+  console.log(`${answers.filter(({ status }) => status !== 200).length} of ${COUNT} failed`)
+} finally {
+  await stage.stop()
+}
+
+async function measure({ api }: WaitingStage, workflowId: string) {
+  const [health, status] = await measureInTurns(
+    TIMES,
+    () => api.call('GET', '/health'),
+    () => api.call('GET', `/workflow/${workflowId}/status`),
+  )
+  if (health === undefined || status === undefined) throw new Error('not measured')
+  return { health, status }
+}
+
+/** Until the worker has done what is to be done at a start: else its engine is measured. */
+async function begun(workflowIds: string[]): Promise<void> {
+  for (const id of workflowIds) {
+    await until(`${id} has begun`, async () => (await stage.api.call('GET', `/workflow/${id}/status`)).body.historyLength >= 4, {
+      timeoutMs: 60_000,
+    })
+  }
+}
+
+async function noPolls(): Promise<void> {
+  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { timeoutMs: 30_000, everyMs: 250 })
+}
