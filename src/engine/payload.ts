@@ -85,10 +85,17 @@ function encodingOf({ metadata }: Payload): string {
   return encoding === undefined ? '' : decoder.decode(encoding)
 }
 
+// What protobuf puts around a payload, and around each entry of its metadata, at the most: many small values weigh more than they hold.
+const PAYLOAD_BYTES = 10
+const ENTRY_BYTES = 12
+
 function refuseTooLarge(payloads: Payload[], maxBytes: number): void {
   const bytes = payloads.reduce((sum, { data, metadata }) => {
-    const entries = Object.values(metadata ?? {})
-    return sum + (data?.length ?? 0) + entries.reduce((total, value) => total + value.length, 0)
+    const entries = Object.entries(metadata ?? {})
+    return entries.reduce(
+      (total, [key, value]) => total + key.length + value.length + ENTRY_BYTES,
+      sum + (data?.length ?? 0) + PAYLOAD_BYTES,
+    )
   }, 0)
   if (bytes <= maxBytes) return
   throw new ServiceError('PayloadTooLargeError', `The payload is ${bytes} bytes as encoded for the engine; at most ${maxBytes} are taken`, {

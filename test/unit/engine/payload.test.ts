@@ -40,8 +40,9 @@ describe('encode', () => {
     expect(await PLAIN.encode([])).toBeNull()
   })
 
-  test('encode: takes exactly the limit, data and metadata of all payloads together', async () => {
-    const bytes = 2 * 'json/plain'.length + '"é"'.length + 1 + '1'.length
+  test('encode: takes exactly the limit: data, metadata and what wraps them, of all payloads together', async () => {
+    const wrapping = 10 + 12
+    const bytes = 2 * ('encoding'.length + 'json/plain'.length + wrapping) + '"é"'.length + 1 + '1'.length
 
     expect(await createPayloads({ codec: null, maxBytes: bytes }).encode(['é', 1])).not.toBeNull()
     expect(await refusal(createPayloads({ codec: null, maxBytes: bytes - 1 }).encode(['é', 1]))).toEqual({
@@ -52,9 +53,17 @@ describe('encode', () => {
   })
 
   test('encode: measures what JSON makes of a number, not how it was sent', async () => {
-    const payloads = createPayloads({ codec: null, maxBytes: 30 })
+    const payloads = createPayloads({ codec: null, maxBytes: 60 })
 
+    expect(await payloads.encode([1])).not.toBeNull()
     expect((await refusal(payloads.encode([parseJson('1e20')]))).error).toBe('PayloadTooLargeError')
+  })
+
+  test('encode: many small values weigh what they weigh on the wire', async () => {
+    const payloads = createPayloads({ codec: null, maxBytes: 2 * 1024 * 1024 })
+
+    // 200 kB of JSON, and 2.9 MB of protobuf: as an update it would be taken and then fail its run for ever.
+    expect((await refusal(payloads.encode(Array.from({ length: 100_000 }, () => 0)))).error).toBe('PayloadTooLargeError')
   })
 
   test('encode: measures what the codec made', async () => {
