@@ -42,7 +42,8 @@ interface Span {
 
 /** What all entries of one id say together. Where they differ the earliest wins, for attributes and the end the latest. */
 function toSpan(entries: TraceEntry[]): Span {
-  const sorted = entries.toSorted(inOrder) as [TraceEntry, ...TraceEntry[]]
+  const texts = new Map<TraceEntry, string>()
+  const sorted = entries.toSorted((a, b) => inOrder(a, b, texts)) as [TraceEntry, ...TraceEntry[]]
   const span = emptySpan(sorted[0])
   for (const entry of sorted) merge(span, entry)
   return span
@@ -63,8 +64,10 @@ function merge(span: Span, { parentId, phase, at, input, output, error, attribut
   node.input ??= input ?? null
   node.output = output ?? node.output
   node.error = error ?? node.error
-  // Not Object.assign, to which an own `__proto__` is no attribute.
-  node.attributes = { ...node.attributes, ...attributes }
+  // Not Object.assign, to which an own `__proto__` is no attribute; and not a new object each time, which costs a square.
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    Object.defineProperty(node.attributes, key, { value, writable: true, enumerable: true, configurable: true })
+  }
 }
 
 /** The run itself: a worker's clock may put what lost its parent before it. */
@@ -103,8 +106,15 @@ function byStart(a: TraceNode, b: TraceNode): number {
 }
 
 /** One order for all permutations: began before ended, then by time; only what is equal in both has its whole text compared. */
-function inOrder(a: TraceEntry, b: TraceEntry): number {
-  return compare(a.phase, b.phase) || a.at - b.at || compare(canonicalJson(a), canonicalJson(b))
+function inOrder(a: TraceEntry, b: TraceEntry, texts: Map<TraceEntry, string>): number {
+  return compare(a.phase, b.phase) || a.at - b.at || compare(textOf(a, texts), textOf(b, texts))
+}
+
+/** Written once for each entry, however often it is compared. */
+function textOf(entry: TraceEntry, texts: Map<TraceEntry, string>): string {
+  const text = texts.get(entry) ?? canonicalJson(entry)
+  texts.set(entry, text)
+  return text
 }
 
 function compare(a: string, b: string): number {

@@ -5,7 +5,7 @@ import { FORMATS } from './format.ts'
 import { keysOf } from './objects.ts'
 import { compilePattern } from './pattern.ts'
 import { type Check, type Run, refuse, SchemaFault, type Work } from './run.ts'
-import { isObject, number, text } from './shape.ts'
+import { isObject, number, text, toDouble } from './shape.ts'
 
 const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
@@ -27,7 +27,7 @@ export function typeOf(value: unknown): string {
 
 /** By their canonical text, so that it matters little how many values there are. */
 export function oneOfValues(values: unknown[], message: string, { work }: Compiler): Check {
-  const known = new Set(values.map((value) => canonicalText(value, work)))
+  const known = new Set(values.map((value) => canonicalText(JSON.isRawJSON(value) ? toDouble(value) : value, work)))
   const holdsObjects = values.some(isComposed)
   return (value, at, run) => {
     const isKnown = (holdsObjects || !isComposed(value)) && known.has(canonicalText(value, run.work))
