@@ -57,13 +57,16 @@ export function isQueryFailure(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === Code.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
 }
 
+const PASSING: ReadonlySet<number> = new Set([Code.UNAVAILABLE, Code.UNKNOWN, Code.ABORTED, Code.OUT_OF_RANGE, Code.DATA_LOSS])
+
+/** What the way to the engine answers for a moment, as Temporal's own clients judge it: the same call may well succeed at once. */
+export function isPassing({ code, message }: RpcError): boolean {
+  return PASSING.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
+}
+
 /** Out of reach, too busy, or too slow: the same call may well succeed later. */
 export function isTransient(error: RpcError): boolean {
-  return (
-    error.code === Code.UNAVAILABLE ||
-    error.code === Code.DEADLINE_EXCEEDED ||
-    (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
-  )
+  return isPassing(error) || error.code === Code.DEADLINE_EXCEEDED || (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
 }
 
 export function hasDetail(error: RpcError, name: FailureName): boolean {
@@ -116,7 +119,12 @@ function exhausted(error: RpcError, asked: Asked): ServiceError {
     exhaustedCause(error) === Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW
       ? 'The workflow is busy.'
       : 'The workflow engine is at its limit.'
-  return wrap('ResourceExhaustedError', what, error, asked, { retryAfterSeconds: 1 })
+  return wrap('ResourceExhaustedError', what, error, asked, isSafeToRepeat(error, asked) ? { retryAfterSeconds: 1 } : {})
+}
+
+/** A refusal itself does nothing; a try before it may have. */
+function isSafeToRepeat(error: RpcError, asked: Asked): boolean {
+  return asked.kind === 'read' || !error.repeated
 }
 
 function exhaustedCause(error: RpcError): number | null {

@@ -1,6 +1,7 @@
 import type { Call } from '../domain/call.ts'
 import { pause } from '../domain/pause.ts'
-import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
+import { isPassing } from './errors.ts'
+import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
 /** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
 export type Rpc = <M extends Method>(method: M, request: Request<M>, call: Call, options?: RpcOptions) => Promise<Response<M>>
@@ -19,17 +20,17 @@ export function createRpc(transport: Transport): Rpc {
     call: Call,
     { longPoll = false, repeatable = true }: RpcOptions = {},
   ): Promise<Response<M>> => {
-    let maybeSent = false
+    let repeated = false
     for (let attempt = 0; ; attempt++) {
       try {
         return await transport.call(method, request, { deadlineAt: call.deadlineAt, signal: call.signal, longPoll })
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        maybeSent ||= error.maybeSent
+        const maybeSent: boolean = repeated || error.maybeSent
         const pauseMs = PAUSES_MS[attempt]
-        const goesOn =
-          error.code === Code.UNAVAILABLE && (repeatable || !maybeSent) && pauseMs !== undefined && Date.now() + pauseMs < call.deadlineAt
-        if (!goesOn) throw sentOnce(error, maybeSent)
+        const goesOn = isPassing(error) && (repeatable || !maybeSent) && pauseMs !== undefined && Date.now() + pauseMs < call.deadlineAt
+        if (!goesOn) throw repeated ? afterRepeats(error) : error
+        repeated = maybeSent
         call.note({ engineRetries: attempt + 1 })
         await pause(pauseMs, call.signal)
       }
@@ -37,8 +38,7 @@ export function createRpc(transport: Transport): Rpc {
   }
 }
 
-/** An earlier try may have arrived even when the last one was never sent. */
-function sentOnce(error: RpcError, maybeSent: boolean): RpcError {
-  if (error.maybeSent === maybeSent) return error
-  return new RpcError(error.message, { code: error.code, details: [...error.details], maybeSent, cause: error })
+/** An earlier try may have arrived, whatever became of the last one. */
+function afterRepeats(error: RpcError): RpcError {
+  return new RpcError(error.message, { code: error.code, details: [...error.details], maybeSent: true, repeated: true, cause: error })
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../../domain/call.ts'
+import { atMost, type Call } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
@@ -28,11 +28,14 @@ export async function missingHandler(
   })
 }
 
+// The failure is known already: the list may not hold it up for long.
+const LIST_MS = 2000
+
 /** Null when the workflow's SDK does not tell. */
 async function handlerNames(wire: Wire, ref: ExecutionRef, kind: 'query' | 'update', call: Call): Promise<string[] | null> {
   const request = { namespace: wire.namespace, execution: toExecution(ref), query: { queryType: '__temporal_workflow_metadata' } }
   try {
-    const { queryResult } = await attended(wire.rpc, call, (watched) => wire.rpc('queryWorkflow', request, watched))
+    const { queryResult } = await attended(wire.rpc, atMost(call, LIST_MS), (watched) => wire.rpc('queryWorkflow', request, watched))
     const [metadata] = await wire.payloads.decode(queryResult?.payloads)
     return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
   } catch {
@@ -45,7 +48,11 @@ function namesIn(metadata: unknown, list: string): string[] | null {
   const definition = property(metadata, 'definition')
   if (definition === undefined) return null
   const handlers = property(definition, list) ?? []
-  return Array.isArray(handlers) ? handlers.map((handler) => String(property(handler, 'name') ?? '')) : null
+  return Array.isArray(handlers) ? handlers.map((handler) => textOf(property(handler, 'name'))) : null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function property(value: unknown, key: string): unknown {

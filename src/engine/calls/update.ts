@@ -23,10 +23,16 @@ const LAST_LOOK_MS = 1000
 export async function update(wire: Wire, ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown> {
   const args = await wire.payloads.encode(message.args)
   let run = ref
+  let isAdmitted = false
   try {
     while (true) {
-      const { outcome, updateRef } = await send(wire, run, { name: message.name, args }, updateId, call)
+      const answer = await send(wire, run, { name: message.name, args }, updateId, call).catch((error) => {
+        // Once the engine has taken the update in, its limits are no answer: to be told to try again would be to do it twice.
+        return isAdmitted && isBusy(error) ? null : Promise.reject(error)
+      })
+      const { outcome, updateRef } = answer ?? {}
       // From its first answer on the update belongs to one run.
+      isAdmitted ||= updateRef != null
       run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
       if (outcome?.failure) throw await failed(wire, run, message, updateId, outcome.failure, call)
       if (outcome) return fromArguments(await wire.payloads.decode(outcome.success?.payloads))
@@ -50,6 +56,10 @@ function send(wire: Wire, run: ExecutionRef, input: temporal.api.update.v1.IInpu
   )
 }
 
+function isBusy(error: unknown): boolean {
+  return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
+}
+
 async function failed(
   wire: Wire,
   run: ExecutionRef,
@@ -59,7 +69,7 @@ async function failed(
   call: Call,
 ): Promise<ServiceError> {
   const { name, message: text } = toErrorDetails(await revealed(failure, wire.payloads))
-  if (name === 'AcceptedUpdateCompletedWorkflow') return closedUnder(wire, run, updateId, call)
+  if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server') return closedUnder(wire, run, updateId, call)
   const missing = await missingHandler(wire, run, 'update', message, text, call)
   const details = { ...factsOf(run), updateId }
   return (

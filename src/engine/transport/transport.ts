@@ -37,6 +37,7 @@ export interface Transport {
 /** gRPC's status codes, those that we tell apart. */
 export const Code = {
   CANCELLED: 1,
+  UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
@@ -44,8 +45,12 @@ export const Code = {
   PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
   FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
   UNIMPLEMENTED: 12,
+  INTERNAL: 13,
   UNAVAILABLE: 14,
+  DATA_LOSS: 15,
   UNAUTHENTICATED: 16,
 } as const
 
@@ -56,12 +61,18 @@ export class RpcError extends Error {
   readonly details: readonly google.protobuf.IAny[]
   /** False when the request certainly never left. */
   readonly maybeSent: boolean
+  /** True when an earlier try of the same call may have arrived. */
+  readonly repeated: boolean
 
-  constructor(message: string, options: { code: number; details?: google.protobuf.IAny[]; maybeSent?: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { code: number; details?: google.protobuf.IAny[]; maybeSent?: boolean; repeated?: boolean; cause?: unknown },
+  ) {
     super(message, { cause: options.cause })
     this.name = 'RpcError'
     this.code = options.code
     this.details = options.details ?? []
     this.maybeSent = options.maybeSent ?? true
+    this.repeated = options.repeated ?? false
   }
 }

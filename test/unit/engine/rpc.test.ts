@@ -86,7 +86,7 @@ test('rpc: asks at most five times, with growing rests', async () => {
   const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => DOWN))
   const beganAt = Date.now()
 
-  expect(await settled(transport)).toBe(DOWN)
+  expect(await settled(transport)).toMatchObject({ code: DOWN.code, maybeSent: true, repeated: true })
   expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
 })
 
@@ -98,8 +98,9 @@ test('rpc: does not rest beyond its deadline', async () => {
   expect(sent).toHaveLength(2)
 })
 
-test('rpc: every answer of the engine but being out of reach is final', async () => {
-  const codes = Object.values(Code).filter((code) => code !== Code.UNAVAILABLE)
+test('rpc: an answer of the engine is final, unless it is of the kind that passes', async () => {
+  const passing: number[] = [Code.UNAVAILABLE, Code.UNKNOWN, Code.ABORTED, Code.OUT_OF_RANGE, Code.DATA_LOSS]
+  const codes = Object.values(Code)
 
   const tries = await Promise.all(
     codes.map(async (code) => {
@@ -109,7 +110,15 @@ test('rpc: every answer of the engine but being out of reach is final', async ()
     }),
   )
 
-  expect(tries).toEqual(codes.map(() => 1))
+  expect(tries).toEqual(codes.map((code) => (passing.includes(code) ? 2 : 1)))
+})
+
+test('rpc: a stream that a balancer resets is asked for again', async () => {
+  const { transport, sent } = transportThat(new RpcError('Received RST_STREAM with code 2', { code: Code.INTERNAL }))
+
+  await settled(transport)
+
+  expect(sent).toHaveLength(2)
 })
 
 test('rpc: a fault of the transport itself is no answer and is not repeated', async () => {
