@@ -3,6 +3,7 @@ import type { Call } from './call.ts'
 import type { Catalogs, Published } from './catalog.ts'
 import { checkInput } from './check-input.ts'
 import { ServiceError } from './errors.ts'
+import { inTime } from './in-time.ts'
 import type { StartCommand } from './workflows.ts'
 
 export interface Accepted {
@@ -42,10 +43,10 @@ interface Asked {
 type Verdict = { readAt: number } & ({ refusal: ServiceError } | { refusal: null; accepted: Accepted })
 
 async function judge(asked: Asked, freshSince: number): Promise<Verdict> {
-  const { catalogs, command, now } = asked
-  const { value: published, readAt } = await catalogs.published(command.catalog, freshSince)
+  const { catalogs, command, call, now } = asked
+  const { value: published, readAt } = await inTime(catalogs.published(command.catalog, freshSince), call)
   if (published !== null) return { readAt, ...(await judgePublished(asked, published)) }
-  const polled = await catalogs.lastPolledAt(command.catalog, freshSince)
+  const polled = await inTime(catalogs.lastPolledAt(command.catalog, freshSince), call)
   const lastPoll = polled.value?.getTime() ?? 0
   return { readAt: Math.min(readAt, polled.readAt), ...judgeUnpublished(command, now() - lastPoll < POLL_IS_FRESH_MS) }
 }
@@ -56,7 +57,7 @@ async function judgePublished({ catalogs, command, call }: Asked, published: Pub
   const { workflowNames, traces } = published
   const workflowName = workflowNames.get(command.workflowName)
   if (workflowName === undefined) return { refusal: unsupported(command, [...new Set(workflowNames.values())]) }
-  const workflows = await catalogs.workflows(published)
+  const workflows = await inTime(catalogs.workflows(published), call)
   if (workflows === null) call.note({ inputUnchecked: `the definition of catalog ${command.catalog} can't be read` })
   const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
   const issues = schema === null ? [] : check(command, schema, call)

@@ -45,7 +45,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     async result(ref, call) {
       const execution = await engine.read(ref, call)
       const { workflowId, runId, status, closing } = execution
-      if (closing !== null) return toResult(execution, closing, await traceOf(execution, catalogs))
+      if (closing !== null) return toResult(execution, closing, await traceOf(execution, catalogs, call))
       throw new ServiceError('WorkflowNotCompletedError', `Workflow ${workflowId} has no result yet: it is ${status}`, {
         details: { workflowId, runId, workflowStatus: status },
       })
@@ -65,7 +65,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
 
     stop: (ref, reason, call) => stop(engine, ref, reason, call),
     terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
-    catalog: (catalog) => readListing(catalogs, catalog),
+    catalog: (catalog, call) => readListing(catalogs, catalog, call),
     trace: (ref, call) => readTrace({ engine, catalogs, sources: traceSources }, ref, call),
     ready: createReady(engine, { sharesPending }),
   }

@@ -1,13 +1,16 @@
+import type { Call } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import { ServiceError } from './errors.ts'
+import { inTime } from './in-time.ts'
 import type { CatalogListing } from './workflows.ts'
 
 /** What is on the task queue. Nothing published is said only of what was read after the request came. */
-export async function readListing(catalogs: Catalogs, catalog: string, now: () => number = Date.now): Promise<CatalogListing> {
+export async function readListing(catalogs: Catalogs, catalog: string, call: Call, now: () => number = Date.now): Promise<CatalogListing> {
   const arrivedAt = now()
-  const first = await catalogs.published(catalog)
-  const published = first.value ?? (first.readAt < arrivedAt ? (await catalogs.published(catalog, arrivedAt)).value : null)
-  const workflows = published === null ? null : await catalogs.workflows(published)
+  const read = async (freshSince: number) => await inTime(catalogs.published(catalog, freshSince), call)
+  const first = await read(0)
+  const published = first.value ?? (first.readAt < arrivedAt ? (await read(arrivedAt)).value : null)
+  const workflows = published === null ? null : await inTime(catalogs.workflows(published), call)
   if (workflows === null) throw new ServiceError('CatalogNotFoundError', `No catalog "${catalog}" is published`)
   return { catalog, workflows }
 }

@@ -63,7 +63,7 @@ async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, r
   if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
   try {
     const execution = await readPatiently(engine, run, call, hasReason ? undefined : closing)
-    return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs))
+    return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs, call))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     // How it ended is known, and that is what the caller waited for: what could not be read beside it is null.

@@ -1,16 +1,26 @@
 import type { TraceTemplates } from '../protocol/catalog.ts'
 import { fillTemplate } from '../protocol/trace-template.ts'
+import type { Call } from './call.ts'
 import type { Catalogs } from './catalog.ts'
+import { ServiceError } from './errors.ts'
 import type { Description, TraceMeta } from './execution.ts'
+import { inTime } from './in-time.ts'
 
 type Run = Pick<Description, 'catalog' | 'firstRunId' | 'memo' | 'parent' | 'workflowId'>
 
 /** Where the run's trace is written, as its catalog computes it or, where that says nothing, as the run itself says. */
-export async function traceOf(run: Run, catalogs: Catalogs): Promise<TraceMeta | null> {
+export async function traceOf(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   // A child's story is told in its root's trace.
   if (run.parent !== null) return null
-  const { value: published } = await catalogs.published(run.catalog)
-  return published?.traces != null ? fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+  try {
+    const { value: published } = await inTime(catalogs.published(run.catalog), call)
+    return published?.traces != null ? await fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    // Where the trace is is the least of an answer: the rest is not refused for it.
+    call.note({ traceUnknown: error.message })
+    return null
+  }
 }
 
 /** The destinations that the catalog's templates name for a root run. */

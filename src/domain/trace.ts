@@ -20,7 +20,7 @@ const SOURCE_TIMEOUT_MS = 3000
 /** The trace from the first source that has the run. What stands in the way of one is a warning, and the next one's turn. */
 export async function readTrace({ engine, catalogs, sources }: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {
   const description = await engine.describe(ref, call)
-  const run: TracedRun = { ...description, destinations: async () => (await traceOf(description, catalogs))?.destinations ?? {} }
+  const run: TracedRun = { ...description, destinations: async () => (await traceOf(description, catalogs, call))?.destinations ?? {} }
   const history = sources.at(-1)
   const warnings: string[] = []
   for (const source of sources) {

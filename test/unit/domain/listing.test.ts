@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readListing } from '../../../src/domain/listing.ts'
-import { refusal } from '../call.ts'
+import { aCall, refusal } from '../call.ts'
 import { aShelf } from './shelf.ts'
 
 function listed({ catalogs, now }: ReturnType<typeof aShelf>) {
-  return readListing(catalogs, 'orders', now)
+  return readListing(catalogs, 'orders', aCall(), now)
 }
 
 test('readListing: is what is published, absent keys filled', async () => {

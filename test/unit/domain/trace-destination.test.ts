@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fillTemplates, traceOf } from '../../../src/domain/trace-destination.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
+import { aCall } from '../call.ts'
 import { aDescription, aShelf } from './shelf.ts'
 
 const MEMO = new Map([['trace', { remote: 'https://own/trace.json' }]])
@@ -16,31 +17,31 @@ test('traceOf: fills in what the catalog says, for the first run of the chain', 
   const run = aDescription({ workflowId: 'a/b', runId: 'run-2', firstRunId: 'run-1' })
   const traces = { remote: 'https://b/{workflowId}/{rootRunId}', local: '/traces/{rootRunId}' }
 
-  expect(await traceOf(run, catalogs(traces))).toEqual({
+  expect(await traceOf(run, catalogs(traces), aCall())).toEqual({
     destinations: { remote: 'https://b/a%2Fb/run-1', local: '/traces/run-1' },
   })
 })
 
 test('traceOf: a catalog that traces nowhere means nowhere, whatever the run says', async () => {
-  expect(await traceOf(aDescription({ memo: MEMO }), catalogs(false))).toBeNull()
+  expect(await traceOf(aDescription({ memo: MEMO }), catalogs(false), aCall())).toBeNull()
 })
 
 test('traceOf: a child’s story is in its root’s', async () => {
   const child = aDescription({ parent: { workflowId: 'root', runId: 'r' }, memo: MEMO })
 
-  expect(await traceOf(child, catalogs({ remote: 'https://b/{rootRunId}' }))).toBeNull()
+  expect(await traceOf(child, catalogs({ remote: 'https://b/{rootRunId}' }), aCall())).toBeNull()
 })
 
 test('traceOf: the run itself says it where the catalog says nothing', async () => {
   const run = aDescription({ memo: MEMO })
 
-  expect(await traceOf(run, catalogs(undefined))).toEqual({ destinations: { remote: 'https://own/trace.json' } })
-  expect(await traceOf(run, catalogs(null))).toEqual({ destinations: { remote: 'https://own/trace.json' } })
+  expect(await traceOf(run, catalogs(undefined), aCall())).toEqual({ destinations: { remote: 'https://own/trace.json' } })
+  expect(await traceOf(run, catalogs(null), aCall())).toEqual({ destinations: { remote: 'https://own/trace.json' } })
 })
 
 test('traceOf: what a run says in another shape is nothing', async () => {
   const said = await Promise.all(
-    [undefined, null, 'text', 7].map((trace) => traceOf(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null))),
+    [undefined, null, 'text', 7].map((trace) => traceOf(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null), aCall())),
   )
 
   expect(said).toEqual([null, null, null, null])
@@ -49,7 +50,7 @@ test('traceOf: what a run says in another shape is nothing', async () => {
 test('traceOf: of what a run says only text is a destination', async () => {
   const memo = new Map([['trace', { remote: 7, local: '/t', other: 'x' }]])
 
-  expect(await traceOf(aDescription({ memo }), catalogs(null))).toEqual({ destinations: { local: '/t' } })
+  expect(await traceOf(aDescription({ memo }), catalogs(null), aCall())).toEqual({ destinations: { local: '/t' } })
 })
 
 test('fillTemplates: false is nowhere', async () => {
