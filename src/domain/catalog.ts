@@ -39,6 +39,9 @@ export interface CatalogOptions {
 // A published catalog costs a few kilobytes; a service in front of more task queues reads some of them again.
 const MAX_CATALOGS = 1000
 
+// Up to 2 MiB each, and each deploy makes another.
+const MAX_DEFINITIONS = 50
+
 // Readings are shared, so none of them runs under one caller's deadline or signal.
 const READ_TIMEOUT_MS = 4000
 
@@ -49,11 +52,10 @@ export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = 
   async function readPublished(catalog: string): Promise<Published | null> {
     const call = ownCall()
     const parked = await readForm(engine, catalogWorkflowId(catalog), call)
-    if (parked !== null) return parked
-    const older = await readForm(engine, catalog, call)
+    const older = parked === null ? await readForm(engine, catalog, call) : null
     if (older === null) olderForms.delete(catalog)
     else olderForms.add(catalog)
-    return older
+    return parked ?? older
   }
 
   // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
@@ -61,6 +63,7 @@ export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = 
     read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
+    maxKeys: MAX_DEFINITIONS,
   })
 
   return {
