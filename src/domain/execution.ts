@@ -63,8 +63,8 @@ export interface Description extends RunRef {
   completedAt: Date | null
   /** Number of events so far. */
   historyLength: number
-  /** Activities that have not ended, with what the history tells of them only afterwards. */
-  pendingSteps?: PendingStep[]
+  /** Activities that have not ended, with what the history tells of them only afterwards; decoded when asked for. */
+  pendingSteps?(): Promise<PendingStep[]>
 }
 
 export interface PendingStep {

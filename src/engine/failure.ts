@@ -1,5 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { ErrorCause, ErrorDetails } from '../domain/execution.ts'
+import { isObject } from '../protocol/is-object.ts'
 import type { Payloads } from './payload.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
@@ -30,8 +31,7 @@ export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decod
   const cause = failure.cause ? await revealed(failure.cause, payloads) : null
   if (!failure.encodedAttributes) return cause === failure.cause ? failure : { ...failure, cause }
   const [attributes] = await payloads.decode([failure.encodedAttributes])
-  const message =
-    attributes !== null && typeof attributes === 'object' && 'message' in attributes ? String(attributes.message) : failure.message
+  const message = isObject(attributes) && typeof attributes.message === 'string' ? attributes.message : failure.message
   return { ...failure, message: message ?? null, cause }
 }
 

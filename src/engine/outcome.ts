@@ -16,7 +16,11 @@ export async function toClosing(events: readonly HistoryEvent[], payloads: Pick<
   return outcome === null ? null : { outcome, nextRunId: successorOf(last) }
 }
 
-async function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[], payloads: Pick<Payloads, 'decode'>): Promise<Outcome | null> {
+async function toOutcome(
+  event: HistoryEvent,
+  events: readonly HistoryEvent[],
+  payloads: Pick<Payloads, 'decode'>,
+): Promise<Outcome | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
     const values = await payloads.decode(event.workflowExecutionCompletedEventAttributes.result?.payloads)
     return { status: 'completed', output: fromArguments(values) }

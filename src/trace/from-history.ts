@@ -23,14 +23,18 @@ export function tracesFromHistory({ engine, maxBytes, maxRuns = MAX_RUNS }: Hist
     async find(run, call) {
       const { firstRunId } = run
       const { entries, faults } = await walkRuns(run, { read: (ref) => engine.entries(ref, call), firstRunId, maxRuns, maxBytes })
-      return { entries: [...entries, ...pendingAttempts(run, entries)], whole: true, warnings: [...toWarnings(faults), ...cut(entries)] }
+      const pending = await pendingAttempts(run, entries).catch((fault: unknown) => {
+        faults.push(fault)
+        return []
+      })
+      return { entries: [...entries, ...pending], whole: true, warnings: [...toWarnings(faults), ...cut(entries)] }
     },
   }
 }
 
 /** What the engine tells of attempts only in the description, until the activity has ended. */
-function pendingAttempts({ runId, pendingSteps = [] }: Description, entries: readonly TraceEntry[]): TraceEntry[] {
-  return pendingSteps.flatMap(({ activityId, attempts, lastFailure }) => {
+async function pendingAttempts({ runId, pendingSteps }: Description, entries: readonly TraceEntry[]): Promise<TraceEntry[]> {
+  return ((await pendingSteps?.()) ?? []).flatMap(({ activityId, attempts, lastFailure }) => {
     const isIt = (entry: TraceEntry) => entry.parentId === runId && entry.kind === 'step' && entry.attributes?.activityId === activityId
     const step = entries.findLast(isIt)
     if (step === undefined) return []

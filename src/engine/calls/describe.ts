@@ -31,7 +31,7 @@ export async function describe({ rpc, namespace, payloads }: Wire, ref: Executio
       startedAt: toDate(startTime),
       completedAt: toDate(closeTime),
       historyLength: Number(historyLength ?? 0),
-      pendingSteps: await Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
+      pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })

@@ -4,6 +4,9 @@ import type { ExecutionRef } from '../../domain/execution.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import { toExecution, type Wire } from './wire.ts'
 
+// One event is mostly enough; what is not within some thousand is looked for no further.
+const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
+
 export interface Page {
   events: HistoryEvent[]
   /** Null after the last page. */
@@ -20,9 +23,26 @@ export async function readPage(
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
-/** The last events, oldest first: `atLeast` of them where there are as many. */
-export async function readEnd({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, atLeast: number): Promise<HistoryEvent[]> {
-  const request = { namespace, execution: toExecution(ref), maximumPageSize: atLeast }
-  const { history } = await rpc('getWorkflowExecutionHistoryReverse', request, call)
-  return (history?.events ?? []).toReversed()
+/** The last events, oldest first: back to the first page in which `isEnough` is true of one. */
+export async function readEnd(
+  { rpc, namespace }: Wire,
+  ref: ExecutionRef,
+  call: Call,
+  isEnough: (event: HistoryEvent) => boolean,
+): Promise<HistoryEvent[]> {
+  const backwards: HistoryEvent[] = []
+  let nextPageToken: Uint8Array | null = null
+  for (const maximumPageSize of END_PAGE_SIZES) {
+    const request = { namespace, execution: toExecution(ref), maximumPageSize, nextPageToken }
+    const page: { history?: { events?: HistoryEvent[] | null } | null; nextPageToken?: Uint8Array | null } = await rpc(
+      'getWorkflowExecutionHistoryReverse',
+      request,
+      call,
+    )
+    const events = page.history?.events ?? []
+    backwards.push(...events)
+    if (events.some(isEnough) || !page.nextPageToken?.length) break
+    nextPageToken = page.nextPageToken
+  }
+  return backwards.reverse()
 }

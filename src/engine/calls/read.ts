@@ -2,7 +2,7 @@ import type { Call } from '../../domain/call.ts'
 import { type Closing, type Description, type Execution, type ExecutionRef, isOpen, type RunRef } from '../../domain/execution.ts'
 import { toServiceError } from '../errors.ts'
 import { toOpening } from '../opening.ts'
-import { toClosing } from '../outcome.ts'
+import { type HistoryEvent, toClosing } from '../outcome.ts'
 import { describe } from './describe.ts'
 import { readEnd, readPage } from './history.ts'
 import { factsOf, type Wire } from './wire.ts'
@@ -41,6 +41,7 @@ export async function input(wire: Wire, run: RunRef, call: Call): Promise<unknow
 
 async function readClosing(wire: Wire, run: Description, call: Call): Promise<Closing | null> {
   // The reason of a cancellation stands in an event of its own, some way before the end.
-  const atLeast = run.status === 'canceled' ? PAGE_SIZE : 1
-  return toClosing(await readEnd(wire, run, call, atLeast), wire.payloads)
+  const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
+    run.status !== 'canceled' || request != null
+  return toClosing(await readEnd(wire, run, call, isEnough), wire.payloads)
 }

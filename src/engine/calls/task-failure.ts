@@ -5,9 +5,6 @@ import { revealed, toErrorCause } from '../failure.ts'
 import { readEnd } from './history.ts'
 import type { Wire } from './wire.ts'
 
-// Only the first failures of a task are written down; after them come at most the signals and updates that wait for it.
-const LAST_EVENTS = 40
-
 // The answer is there: the log waits for its reason no longer than this.
 const LOOK_MS = 1000
 
@@ -26,7 +23,7 @@ export async function notingTaskFailure<T>(wire: Wire, ref: ExecutionRef, call: 
 
 async function lastTaskFailure(wire: Wire, ref: ExecutionRef, call: Call): Promise<ErrorCause | null> {
   try {
-    const events = await readEnd(wire, ref, call, LAST_EVENTS)
+    const events = await readEnd(wire, ref, call, (event) => event.workflowTaskFailedEventAttributes != null)
     const failed = events.findLast((event) => event.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes
     return failed?.failure ? toErrorCause(await revealed(failed.failure, wire.payloads)) : null
   } catch {

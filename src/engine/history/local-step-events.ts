@@ -42,11 +42,11 @@ function endOf(failure: Draft['failure'], result: Payload[] | null | undefined):
 /** What core has written of the activity; never through a user's codec. Null for what it has not written. */
 function toMarker(payload: Payload | undefined, event: HistoryEvent): Marker | null {
   const told = parsed(payload)
-  if (!isObject(told)) return null
+  if (!isObject(told) || typeof told.activity_id !== 'string' || typeof told.activity_type !== 'string') return null
   const scheduledAt = toMs(told.original_schedule_time) ?? timeOf(event)
   return {
-    activityId: String(told.activity_id),
-    name: String(told.activity_type),
+    activityId: told.activity_id,
+    name: told.activity_type,
     attempts: typeof told.attempt === 'number' ? told.attempt : 1,
     scheduledAt,
     // Counted from the start of the workflow task, not of the activity: it may lie before the time of scheduling.

@@ -123,6 +123,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const started = await bench.start('waitForSignal')
       const { workflowId, runId } = started
       const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
+      await until('its first task is done', async () => (await bench.engine.describe(started, call())).historyLength > 3)
       await bench.connection.workflowService.pauseWorkflowExecution(target)
 
       expect(await bench.engine.wait(started, call(1500))).toBeNull()
