@@ -11,10 +11,15 @@ export type ReadJson = <T>(c: Context, schema: z.ZodType<T>) => Promise<T>
 export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema) => {
     const text = await readBody(c.req.raw, limits)
-    const parsed = schema.safeParse(text === '' ? {} : parse(text), { error: phrase })
+    const parsed = schema.safeParse(text === '' ? {} : plainNumber(parse(text)), { error: phrase })
     if (parsed.success) return parsed.data
     throw invalid(parsed.error.issues.flatMap(toIssues))
   }
+}
+
+/** A body that is one number is no object, however exact it is. */
+function plainNumber(body: unknown): unknown {
+  return JSON.isRawJSON(body) ? Number.NaN : body
 }
 
 function parse(text: string): unknown {
@@ -50,6 +55,7 @@ function escapePointer(part: string): string {
 function phrase(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is required'
+  if (JSON.isRawJSON(issue.input)) return `must be ${withArticle(issue.expected)}, not a number`
   return `must be ${withArticle(issue.expected)}, not ${issue.input === null ? 'null' : withArticle(Array.isArray(issue.input) ? 'array' : typeof issue.input)}`
 }
 

@@ -1,5 +1,6 @@
 /** What the entries of Node, Bun and Deno have in common: `process` is known to all three, how they listen is not. */
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import { type GrpcTls, grpcTransport } from '../engine/transport/grpc.ts'
@@ -53,11 +54,23 @@ function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: C
 }
 
 function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<Config['engine']['tls']>): GrpcTls {
-  return {
+  const tls = {
     ...(caPath !== null && { ca: readPem('ENGINE_TLS_CA', caPath) }),
     ...(certPath !== null && { cert: readPem('ENGINE_TLS_CERT', certPath) }),
     ...(keyPath !== null && { key: readPem('ENGINE_TLS_KEY', keyPath) }),
-    ...(serverName !== null && { serverName }),
+  }
+  refuseUnusable(tls)
+  return { ...tls, ...(serverName !== null && { serverName }) }
+}
+
+/** Else each request would find it out, and not say which variable. */
+function refuseUnusable({ ca, cert, key }: GrpcTls): void {
+  // Node passes over an authority that is none.
+  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError(['ENGINE_TLS_CA holds no PEM certificate'])
+  try {
+    createSecureContext({ ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) })
+  } catch (error) {
+    throw new ConfigError([`ENGINE_TLS_CERT and ENGINE_TLS_KEY hold no usable certificate and key (${codeOf(error)})`])
   }
 }
 

@@ -27,9 +27,11 @@ export function shutdownOnSignal({ timeoutMs, close, drain, exit }: ShutdownStep
     firstAt = Date.now()
     const draining = setTimeout(drain, Math.max(0, timeoutMs - LAST_WORDS_MS))
     const giveUp = setTimeout(() => exit(1), timeoutMs)
-    void close().finally(() => {
+    const done = () => {
       clearTimeout(draining)
       clearTimeout(giveUp)
-    })
+    }
+    // What refuses to be closed ends with the process all the same.
+    void close().then(done, done)
   }
 }
