@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import { requireToken } from './auth.ts'
 import { refuseDeclaredLength } from './body.ts'
 import { type Env, endWaiting } from './context.ts'
+import { refuseCrossSite } from './cross-site.ts'
 import { createDrain, type Drain } from './drain.ts'
 import { problem } from './errors.ts'
 import { jsonReader } from './json.ts'
@@ -46,6 +47,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 
   app.use(requestId, observe(options.log))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
+  app.use(refuseCrossSite(options.corsOrigins))
   app.use(declaredLength(maxBodyBytes))
   if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
