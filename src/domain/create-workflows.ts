@@ -11,7 +11,7 @@ import { run } from './run.ts'
 import { startAccepted } from './start.ts'
 import { catalogRun, stop, terminate } from './stop.ts'
 import { readTrace } from './trace.ts'
-import { traceOf } from './trace-destination.ts'
+import { traceOrNull } from './trace-destination.ts'
 import type { TraceSource } from './traces.ts'
 import type { Workflows } from './workflows.ts'
 
@@ -45,7 +45,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     async result(ref, call) {
       const execution = await engine.read(ref, call)
       const { workflowId, runId, status, closing } = execution
-      if (closing !== null) return toResult(execution, closing, await traceOf(execution, catalogs, call))
+      if (closing !== null) return toResult(execution, closing, await traceOrNull(execution, catalogs, call))
       throw new ServiceError('WorkflowNotCompletedError', `Workflow ${workflowId} has no result yet: it is ${status}`, {
         details: { workflowId, runId, workflowStatus: status },
       })

@@ -7,7 +7,7 @@ import type { Closing, Execution, RunRef, WorkflowResult } from './execution.ts'
 import { pause } from './pause.ts'
 import { toResult } from './result.ts'
 import { startAccepted } from './start.ts'
-import { fillTemplates, traceOf } from './trace-destination.ts'
+import { fillTemplates, traceOrNull } from './trace-destination.ts'
 import type { RunCommand } from './workflows.ts'
 
 // What reading the rest of a run that has ended may take, however little of the caller's own time is left.
@@ -63,7 +63,7 @@ async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, r
   if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
   try {
     const execution = await readPatiently(engine, run, call, hasReason ? undefined : closing)
-    return toResult(execution, execution.closing ?? closing, await traceOf(execution, catalogs, call))
+    return toResult(execution, execution.closing ?? closing, await traceOrNull(execution, catalogs, call))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     // How it ended is known, and that is what the caller waited for: what could not be read beside it is null.

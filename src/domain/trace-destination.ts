@@ -12,12 +12,16 @@ type Run = Pick<Description, 'catalog' | 'firstRunId' | 'memo' | 'parent' | 'wor
 export async function traceOf(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   // A child's story is told in its root's trace.
   if (run.parent !== null) return null
+  const { value: published } = await inTime(catalogs.published(run.catalog), call)
+  return published?.traces != null ? fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+}
+
+/** The same for an answer of which it is the least: the rest is not refused for it. */
+export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   try {
-    const { value: published } = await inTime(catalogs.published(run.catalog), call)
-    return published?.traces != null ? await fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+    return await traceOf(run, catalogs, call)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    // Where the trace is is the least of an answer: the rest is not refused for it.
     call.note({ traceUnknown: error.message })
     return null
   }

@@ -28,7 +28,8 @@ export async function readTrace({ engine, catalogs, sources }: TracePorts, ref: 
     if (found === null) continue
     const rest = found.whole || history === undefined ? null : await find(history, run, call, warnings)
     const data = toTraceTree([...found.entries, ...(rest?.entries ?? [])])
-    if (data !== null) return { source: source.name, runId: run.runId, complete: !isOpen(run.status), warnings, data }
+    if (data !== null)
+      return { source: source.name, runId: run.runId, complete: !isOpen(run.status) || data.endedAt !== null, warnings, data }
   }
   throw notAvailable(run, warnings)
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { fillTemplates, traceOf } from '../../../src/domain/trace-destination.ts'
+import type { Catalogs } from '../../../src/domain/catalog.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { fillTemplates, traceOf, traceOrNull } from '../../../src/domain/trace-destination.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
 import { aCall } from '../call.ts'
 import { aDescription, aShelf } from './shelf.ts'
@@ -55,4 +57,12 @@ test('traceOf: of what a run says only text is a destination', async () => {
 
 test('fillTemplates: false is nowhere', async () => {
   expect(await fillTemplates(false, aDescription())).toBeNull()
+})
+
+test('traceOrNull: an answer is not refused because its catalog can’t be read', async () => {
+  const broken = { published: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')) } as unknown as Catalogs
+  const call = aCall()
+
+  expect(await traceOrNull(aDescription(), broken, call)).toBeNull()
+  expect(call.notes).toEqual({ traceUnknown: 'gone' })
 })
