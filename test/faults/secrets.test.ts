@@ -150,10 +150,12 @@ test('secrets: nothing is told by failing workflows, activities, queries and upd
     ),
   )
   const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
-  await callEach(well, runEndpoints({ workflowId, runId }).slice(2, 8))
+  await callEach(well, runEndpoints({ workflowId, runId }).slice(2, 6))
   const paths = ['query/throws', 'query/throwsFailure', 'update/fails', 'update/validated', 'query/none', 'update/none']
-  const refused = await Promise.all(paths.map((path) => well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })))
-  expect(refused.map(({ status }) => status)).toEqual([422, 422, 422, 422, 404, 404])
+  const statuses: number[] = []
+  // One after the other: a run holds one waiting query.
+  for (const path of paths) statuses.push((await well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
+  expect(statuses).toEqual([422, 422, 422, 422, 404, 404])
 
   expectNothingToldOf(well)
 })
