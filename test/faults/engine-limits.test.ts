@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'limited'
-const MAX_POLLS = 8
+const MAX_POLLS = 6
 const MAX_HISTORY = 60
 
 let engine: RunningEngine
@@ -38,7 +38,10 @@ beforeAll(async () => {
     taskQueue: CATALOG,
     catalog: testCatalog,
     // Else its polls alone would be too many for this engine.
-    options: { maxConcurrentWorkflowTaskPolls: 2, maxConcurrentActivityTaskPolls: 1 },
+    options: {
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
+    },
   })
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
 })
