@@ -56,9 +56,12 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(load)
   await service?.kill()
-  await worker?.stop()
-  await engine?.kill()
-  await rm(folder, { recursive: true, force: true })
+  try {
+    await worker?.stop()
+  } finally {
+    await engine?.kill()
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 async function killAndRestart(): Promise<Seen> {
