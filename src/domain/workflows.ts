@@ -24,7 +24,7 @@ export interface Workflows {
   terminate(ref: ExecutionRef, reason: string | null, call: Call): Promise<RunRef>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
-  /** Whether the engine answers; the truth of at most 2 s ago. */
+  /** Whether the engine answers; the truth of at most a second ago. */
   ready(): Promise<boolean>
 }
 

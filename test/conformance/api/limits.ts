@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { makeApi, seen } from '../../support/api.ts'
-import { anId, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { until } from '../../support/until.ts'
+import { anId, type Stage, startBehind, startMessages } from './stage.ts'
 
 const MEBIBYTE = 1 << 20
 
@@ -99,8 +100,10 @@ export function limits(stage: () => Stage): void {
       const { open } = stage()
       const { workflowId } = await startMessages(stage())
       const waiting = Array.from({ length: 10 }, () => open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
-      // One event for each that is accepted, some more for the tasks.
-      await untilStatus(stage(), workflowId, 'running', { events: 4 + 10 })
+      await until('all ten are accepted', async () => {
+        const { body } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+        return body.data.children.filter(({ kind }: { kind: string }) => kind === 'update').length === 10
+      })
 
       const eleventh = await open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
       await open.call('POST', `/workflow/${workflowId}/terminate`)

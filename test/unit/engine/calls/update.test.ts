@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { update } from '../../../../src/engine/calls/update.ts'
+import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { aCall, refusal } from '../../call.ts'
+
+const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } }
+const ADMITTED = RUN
+const DONE = { ...RUN, outcome: { success: { payloads: [toPayload('done')] } } }
+const LIMITED = new RpcError('namespace rate limit exceeded', {
+  code: Code.RESOURCE_EXHAUSTED,
+  details: [{ type_url: 'type.googleapis.com/temporal.api.errordetails.v1.ResourceExhaustedFailure', value: new Uint8Array() }],
+})
+
+/** Answers the calls in this order; what is sent is kept. */
+function wireThat(...answers: unknown[]): { wire: Wire; sent: string[] } {
+  const sent: string[] = []
+  const rpc = async (_method: string, request: { request?: { meta?: { updateId?: string } } }) => {
+    sent.push(request.request?.meta?.updateId ?? '')
+    const answer = answers.shift()
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  return {
+    wire: { rpc: rpc as unknown as Wire['rpc'], namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1e6 }) },
+    sent,
+  }
+}
+
+const send = (wire: Wire) => update(wire, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
+
+test('update: what the engine has taken in is asked for again under the same id, whatever its limits say meanwhile', async () => {
+  const { wire, sent } = wireThat(ADMITTED, LIMITED, DONE)
+
+  expect(await send(wire)).toBe('done')
+  expect(sent).toEqual(['the-id', 'the-id', 'the-id'])
+})
+
+test('update: a limit met before it was taken in is the caller’s to wait for', async () => {
+  const { wire } = wireThat(LIMITED)
+
+  expect(await refusal(send(wire))).toMatchObject({ error: 'ResourceExhaustedError', retryAfterSeconds: 1, updateId: 'the-id' })
+})
