@@ -45,10 +45,18 @@ async function connect(url: string): Promise<Redis> {
   return redis
 }
 
-/** Resolves when it is connected; rejects with what the next try meets. */
+const becomingReady = new WeakMap<Redis, Promise<void>>()
+
+/** Resolves when it is connected; rejects with what the next try meets. One wait for all who wait. */
 function ready(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve()
   if (redis.status === 'wait') redis.connect().catch(() => {}) // told by the error event
+  const next = becomingReady.get(redis) ?? nextTry(redis).finally(() => becomingReady.delete(redis))
+  becomingReady.set(redis, next)
+  return next
+}
+
+function nextTry(redis: Redis): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: Error) => {
       redis.off('ready', settle)

@@ -113,6 +113,23 @@ test('traces: what a killed worker could not store is stored by one that comes b
   expect(stored.slice(0, 2).map(({ entries }) => entries.filter(({ id }) => id.includes(':span:')).length)).toEqual([4, 4])
 }, 60_000)
 
+test('traces: a bucket that is missing is said once, and the trace waits in the store until it is there', async () => {
+  const taskQueue = `trouble-${crypto.randomUUID()}`
+  const env = { ...tracedEnv(redis, s3), SERVICE_CATALOG_ID: taskQueue, ENGINE_ADDRESS: inject('engine').address, WORKFLOW_BUNDLE: bundle }
+  const first = await startTracedWorker({ ...env, SERVICE_STORAGE_BUCKET: 'no-such-bucket' })
+  processes.push(first)
+
+  expect(await completeMany(taskQueue)).toEqual(Array(20).fill('the end'))
+  await until('it is said', () => first.output().includes('A trace could not be stored'))
+  await first.kill()
+  await anHourGoesBy(taskQueue)
+  processes.push(await startTracedWorker(env))
+  await until('nothing is left in the store', async () => (await traceKeys(redis)).length === 0, { timeoutMs: 20_000 })
+
+  expect(first.output().split('A trace could not be stored').length - 1).toBe(1)
+  expect(statusOf((await storedTrace(s3, `${taskQueue}-0`)).entries)).toBe('completed')
+}, 60_000)
+
 /** A worker in this process; its task queue. */
 async function startInside({
   kvstore,
