@@ -39,7 +39,7 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   ],
   minProperties: [{ allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide],
   unevaluated: [{ allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false }, wide],
-  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300)],
+  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.slice(0, 20_000).map(() => 1e300)],
 }
 
 /** None of them can be used, whatever comes in. */
