@@ -2,6 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { hasCome, lastOfConnection } from './node-linger.ts'
 import { refuseOnSocket, refuseUrl } from './node-refusal.ts'
 import type { Listener, ListenOptions } from './service.ts'
 
@@ -21,10 +22,10 @@ export async function serveNode({ fetch, host, port }: ListenOptions): Promise<L
   const unanswered = new Set<ServerResponse>()
 
   const answer = getRequestListener(
-    async (request) => {
+    async (request, { incoming }) => {
       const response = await fetch(request)
       if (closing) response.headers.set('Connection', 'close')
-      return response
+      return (await hasCome(incoming)) ? response : lastOfConnection(response, incoming)
     },
     { hostname: 'localhost', errorHandler: refuseUrl },
   )

@@ -93,6 +93,44 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toContain('413 Payload Too Large')
   })
 
+  test('serveNode: the answer to a refused body on its way is the last of its connection, and is not cut by a reset', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+    const errors: Error[] = []
+    socket.on('error', (error) => errors.push(error))
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n')
+    await expect.poll(() => seen.text).toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
+    socket.write(Buffer.alloc(3_145_728, 0x20))
+    await expect.poll(() => seen.closed).toBe(true)
+
+    expect(errors).toEqual([])
+  })
+
+  test('serveNode: a small refused body costs nobody the connection', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello')
+    await expect.poll(() => seen.text).toContain('415 Unsupported Media Type')
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+    await expect.poll(() => seen.text).toContain('200 OK')
+  })
+
+  test('serveNode: a client that keeps its connections loses no request behind a refused one', async () => {
+    const { server } = await serveApi()
+    const post = (body: string) =>
+      fetch(`${server.url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+
+    const statuses: number[] = []
+    for (let round = 0; round < 20; round += 1) {
+      statuses.push((await post('x'.repeat(3_145_728))).status, (await post('{}')).status)
+    }
+
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => [413, 400]).flat())
+  })
+
   test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', async () => {
     const { dial } = await serveApi()
     const headers = await dial()
