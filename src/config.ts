@@ -15,6 +15,7 @@ import {
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { catalogFault } from './protocol/names.ts'
 
+export { hidingValues } from './config/hidden.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
 /** Everything the environment says, checked. `docs/operating.md` tells what each variable means. */

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { ServiceError } from '../domain/errors.ts'
-import type { Log, LogLevel } from '../log.ts'
+import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import type { Env } from './context.ts'
 
 // Web servers' word for a client that left before its answer.
@@ -45,5 +45,7 @@ function isOperators(error: Error | undefined, status: number): boolean {
 
 /** A bug as it is; what we expected to go wrong with what lies below it. */
 function causeOf(error: Error | undefined): unknown {
-  return error instanceof ServiceError ? (error.cause ?? error.message) : error
+  if (!(error instanceof ServiceError)) return error
+  const { cause = error.message } = error
+  return cause instanceof Error && error.error !== 'InternalError' ? withoutStack(cause) : cause
 }

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
-import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { type Config, ConfigError, hidingValues, parseConfig } from '../config.ts'
 import { type GrpcTls, grpcTransport } from '../engine/transport/grpc.ts'
+import { handshakeFault } from '../engine/transport/handshake.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import type { Transport } from '../engine/transport/transport.ts'
-import { jsonLog, type Log } from '../log.ts'
+import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { tracesFromFile } from '../trace/from-file.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
@@ -36,12 +37,13 @@ export interface ServiceOptions {
 export async function runService({ listen, binds = true }: ServiceOptions): Promise<void> {
   const config = orEnd(() => parseConfig(process.env, { binds }))
   const transport = orEnd(() => transportOf(config))
-  const log = jsonLog(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
+  const hide = hidingValues(process.env)
+  const log = jsonLog({ leastLevel: config.logLevel, write: (line) => void process.stdout.write(`${line}\n`), hide })
   const portico = createPortico({ config, transport, log, traceSources: localTraces(config) })
   const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
   endOnSignals(config, portico, listener, log)
   log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
-  await warm(config, portico, log)
+  await warm(config, portico, (advice, cause) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause }))
 }
 
 function localTraces({ traces: { local, maxBytes } }: Config): NonNullable<Parts['traceSources']> {
@@ -108,18 +110,29 @@ function endOnSignals({ server: { shutdownTimeoutMs } }: Config, portico: Portic
 }
 
 /** Whoever starts the service learns at once what is wrong with its engine; it serves all the same, for the engine may come later. */
-async function warm({ engine }: Config, portico: Portico, log: Log): Promise<void> {
+async function warm({ engine }: Config, portico: Portico, warn: (advice: string, cause: unknown) => void): Promise<void> {
   try {
     await portico.warm()
   } catch (error) {
-    log('warn', `the engine can't be used yet: ${engineAdvice(error, engine.transport)}`, { cause: error })
+    warn(engineAdvice(error, engine.transport), error instanceof Error ? withoutStack(error) : error)
   }
+}
+
+const VARIABLES = {
+  grpc: { ofAddress: 'ENGINE_ADDRESS and ENGINE_TLS', ofTls: 'ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT' },
+  http: {
+    ofAddress: 'ENGINE_HTTP_URL',
+    ofTls: 'ENGINE_HTTP_URL and the certificates that the runtime trusts (NODE_EXTRA_CA_CERTS, DENO_CERT)',
+  },
 }
 
 function engineAdvice(error: unknown, transport: Config['engine']['transport']): string {
   if (!(error instanceof Error)) return String(error)
-  const variables = transport === 'http' ? 'ENGINE_HTTP_URL' : 'ENGINE_ADDRESS and ENGINE_TLS'
-  if (error.name === 'EngineUnavailableError') return `it does not answer, look at ${variables}`
+  if (error.name === 'EngineUnavailableError') {
+    const fault = handshakeFault(error)
+    if (fault !== null) return `the TLS handshake failed (${fault}), look at ${VARIABLES[transport].ofTls}`
+    return `it does not answer, look at ${VARIABLES[transport].ofAddress}`
+  }
   return error.cause instanceof Error ? error.cause.message : error.message
 }
 

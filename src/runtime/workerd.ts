@@ -1,7 +1,7 @@
 /** The service as a Cloudflare Worker: its environment are the bindings, and it is assembled once an isolate. */
 import './workerd-buffer.ts'
 import { createPortico } from '../assemble.ts'
-import { ConfigError, type Environment, parseConfig } from '../config.ts'
+import { ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import { warmHttpMessages } from '../engine/transport/http-messages.ts'
 import { jsonLog } from '../log.ts'
@@ -30,7 +30,7 @@ function assemble(env: Environment): Fetch {
     const config = parseConfig(env, { binds: false, isolated: true })
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
-    const log = jsonLog(config.logLevel, (line) => console.log(line))
+    const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: hidingValues(env) })
     return createPortico({ config, transport, log, sharesPending: false }).fetch
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

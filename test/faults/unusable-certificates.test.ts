@@ -2,20 +2,36 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { makeCertificates } from '../support/certificates.ts'
 import { startProcess } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
 let folder: string
 let garbage: string
+let authority: string
+let demanding: TcpProxy
+const ends: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-pem-'))
   garbage = join(folder, 'garbage.pem')
   await writeFile(garbage, 'no certificate at all')
+  const made = await makeCertificates()
+  authority = join(folder, 'ca.pem')
+  await writeFile(authority, made.authority.cert)
+  const tls = { ...made.server, ca: made.authority.cert, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] }
+  demanding = await startTcpProxy(inject('engine').address, { tls })
+  ends.push(() => demanding.close())
 })
 
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(async () => {
+  for (const end of ends.reverse()) await end()
+  await rm(folder, { recursive: true })
+})
 
 async function started(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const service = await startProcess({
@@ -25,6 +41,13 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
   })
   const { code } = await service.ended
   return { code, output: service.output() }
+}
+
+/** What a service says of an engine that wants to see a client's certificate. */
+async function warned(env: Record<string, string>): Promise<string> {
+  const service = await startService({ address: demanding.address, catalog: 'any', env, engine: 'faulty' })
+  ends.push(() => service.kill())
+  return await until('it has tried its engine', () => service.events.find(({ level }) => level === 'warn')?.message)
 }
 
 test('certificates: a client’s that can’t be used is told before anything is served', async () => {
@@ -40,4 +63,22 @@ test('certificates: an authority that is none is told before anything is served'
 
   expect(code).toBe(1)
   expect(output).toContain('ENGINE_TLS_CA holds no PEM certificate')
+})
+
+test('certificates: of a handshake that fails the log says why, and which variables to look at', async () => {
+  const said = await Promise.all([
+    warned({ ENGINE_TLS: 'true', ENGINE_TLS_SERVER_NAME: 'localhost' }),
+    warned({ ENGINE_TLS_CA: authority, ENGINE_TLS_SERVER_NAME: 'another' }),
+    warned({ ENGINE_TLS_CA: authority, ENGINE_TLS_SERVER_NAME: 'localhost' }),
+    warned({ ENGINE_TLS: 'false' }),
+  ])
+
+  const failed = (reason: string) =>
+    `the engine can't be used yet: the TLS handshake failed (${reason}), look at ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT`
+  expect(said).toEqual([
+    failed('self-signed certificate in certificate chain'),
+    failed("Hostname/IP does not match certificate's altnames"),
+    failed('tlsv13 alert certificate required'),
+    "the engine can't be used yet: it does not answer, look at ENGINE_ADDRESS and ENGINE_TLS",
+  ])
 })

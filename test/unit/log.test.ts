@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { jsonLog } from '../../src/log.ts'
+import { jsonLog, type LogLevel, withoutStack } from '../../src/log.ts'
 
-function makeLog(level: Parameters<typeof jsonLog>[0] = 'info') {
+function makeLog(level: LogLevel = 'info') {
   const lines: string[] = []
-  return { lines, log: jsonLog(level, (line) => void lines.push(line)) }
+  const hide = (text: string) => text.replaceAll('db.internal', '<address>')
+  return { lines, log: jsonLog({ leastLevel: level, write: (line) => void lines.push(line), hide }) }
 }
 
 describe('jsonLog', () => {
@@ -46,6 +47,27 @@ describe('jsonLog', () => {
       cause: { name: 'TypeError', message: 'below' },
     })
     expect(lines[0]).not.toContain('s3cret')
+  })
+
+  test('jsonLog: shows no text of an error that is to be hidden, on whatever floor of its causes', () => {
+    const { lines, log } = makeLog()
+
+    log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })
+
+    expect(JSON.parse(lines[0] ?? '').cause.cause.message).toBe('connect to <address>')
+    expect(lines[0]).not.toContain('db.internal')
+  })
+
+  test('withoutStack: leaves name, message and causes', () => {
+    const { lines, log } = makeLog()
+
+    log('error', 'request', { cause: withoutStack(new TypeError('above', { cause: new RangeError('below') })) })
+
+    expect(JSON.parse(lines[0] ?? '').cause).toEqual({
+      name: 'TypeError',
+      message: 'above',
+      cause: { name: 'RangeError', message: 'below' },
+    })
   })
 
   test('jsonLog: survives facts that JSON has no word for', () => {

@@ -1,0 +1,58 @@
+/** What is kept out of the log even where others repeat it: their errors quote the address they called, or the name they were given. */
+import type { Environment } from './variables.ts'
+
+/** Secrets, and what tells of the network and the disks behind the service. */
+const HIDDEN = [
+  'ENGINE_ADDRESS',
+  'ENGINE_NAMESPACE',
+  'ENGINE_API_KEY',
+  'ENGINE_TLS_CA',
+  'ENGINE_TLS_CERT',
+  'ENGINE_TLS_KEY',
+  'ENGINE_TLS_SERVER_NAME',
+  'ENGINE_HTTP_URL',
+  'ENGINE_CODEC_ENDPOINT',
+  'SERVICE_API_AUTH_TOKEN',
+  'SERVICE_KVSTORE_URL',
+  'SERVICE_KVSTORE_TOKEN',
+  'SERVICE_STORAGE_ACCESS_KEY_ID',
+  'SERVICE_STORAGE_SECRET_ACCESS_KEY',
+  'SERVICE_STORAGE_REGION',
+  'SERVICE_STORAGE_BUCKET',
+  'SERVICE_STORAGE_ENDPOINT',
+  'SERVICE_TRACE_LOCAL_DIR',
+]
+
+// What a name was resolved to is nobody's variable. Node's sentences end with it; grpc-js and engines write addresses anywhere.
+const PLACE =
+  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
+
+/** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address. */
+export function hidingValues(env: Environment): (text: string) => string {
+  const hidden = HIDDEN.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
+    // A whole before its parts.
+    .toSorted((a, b) => b.part.length - a.part.length)
+    .map(({ name, part }) => ({ name, pattern: new RegExp(`(?<!\\w)${escaped(part)}(?!\\w)`, 'gi') }))
+  return (text) => hidden.reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text).replace(PLACE, '<address>')
+}
+
+/** A list's entries, a URL's host and credentials, an address's host. */
+function partsOf(value: string): string[] {
+  const entries = value.split(',').map((entry) => entry.trim())
+  const { host = '', hostname = '', username = '', password = '' } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
+  const [, addressHost = ''] = /^(.+):\d+$/.exec(value) ?? []
+  const parts = [value, ...entries, host, hostname, username, password, decoded(password), addressHost]
+  return [...new Set(parts)].filter((part) => part !== '')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // a bare percent sign: it stands for itself
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}

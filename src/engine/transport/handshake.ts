@@ -1,0 +1,15 @@
+// Of OpenSSL's sentence, with its files and numbers, the words for people; else the part of a sentence that speaks of it.
+const SAID = [
+  /\bSSL routines:\w*:([^:(]+)/,
+  /([^.:;()]*\s(?:certificate(?:'s)?|secure TLS connection|TLS handshake)(?=[\s,.:;]|$)[^.:;()]*)/,
+]
+
+/** Why the TLS handshake with the engine failed, in a few words that hold no address; null when it was something else. */
+export function handshakeFault(error: unknown): string | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { message } = at
+    const said = SAID.map((pattern) => pattern.exec(` ${message}`)?.[1]).find((words) => words !== undefined)
+    if (said !== undefined) return said.trim()
+  }
+  return null
+}
