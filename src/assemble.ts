@@ -3,7 +3,7 @@ import { createCatalogs } from './domain/catalog.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/traces.ts'
 import { remoteCodec } from './engine/codec.ts'
-import { createEngine } from './engine/engine.ts'
+import { lazyEngine } from './engine/lazy-engine.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
@@ -39,7 +39,7 @@ export interface Portico {
 export function createPortico({ config, transport, log, traceSources = [], sharesPending = true }: Parts): Portico {
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
-  const engine = createEngine({
+  const engine = lazyEngine({
     transport,
     namespace,
     maxPayloadBytes: limits.maxPayloadBytes,

@@ -1,8 +1,7 @@
-import type { TraceTemplates } from '../protocol/catalog.ts'
+import type { JsonSchema, TraceTemplates } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
 import type { Catalogs, Published } from './catalog.ts'
-import { checkInput } from './check-input.ts'
-import { ServiceError } from './errors.ts'
+import { type Issue, ServiceError } from './errors.ts'
 import { inTime } from './in-time.ts'
 import type { StartCommand } from './workflows.ts'
 
@@ -60,7 +59,7 @@ async function judgePublished({ catalogs, command, call }: Asked, published: Pub
   const workflows = await inTime(catalogs.workflows(published), call)
   if (workflows === null) call.note({ inputUnchecked: `the definition of catalog ${command.catalog} can't be read` })
   const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
-  const issues = schema === null ? [] : check(command, schema, call)
+  const issues = schema === null ? [] : await check(command, schema, call)
   if (issues.length > 0) return { refusal: invalid(command, issues) }
   return { refusal: null, accepted: { workflowName, traces } }
 }
@@ -73,7 +72,9 @@ function judgeUnpublished(command: StartCommand, isPolled: boolean): Judgement {
 }
 
 /** A schema that can't be used refuses nothing: the worker that published it checks for itself. */
-function check({ input, workflowName }: StartCommand, schema: Parameters<typeof checkInput>[1], call: Call) {
+async function check({ input, workflowName }: StartCommand, schema: JsonSchema, call: Call): Promise<Issue[]> {
+  // Loaded when it is needed: it is a third of what the service has to read before it listens.
+  const { checkInput } = await import('./check-input.ts')
   try {
     return checkInput(input, schema)
   } catch (error) {
@@ -88,7 +89,7 @@ function unsupported({ workflowName, catalog }: StartCommand, available: string[
   })
 }
 
-function invalid({ workflowName }: StartCommand, issues: ReturnType<typeof checkInput>): ServiceError {
+function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError {
   const [first] = issues
   return new ServiceError('ValidationError', `Workflow "${workflowName}" refuses this input: ${first?.path} ${first?.message}`, {
     details: { issues },

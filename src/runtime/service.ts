@@ -1,14 +1,12 @@
 /** What the entries of Node, Bun and Deno have in common: `process` is known to all three, how they listen is not. */
-import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
 import { type Config, ConfigError, hidingValues, parseConfig } from '../config.ts'
-import { type GrpcTls, grpcTransport } from '../engine/transport/grpc.ts'
+import { grpcTransport } from '../engine/transport/grpc.ts'
 import { handshakeFault } from '../engine/transport/handshake.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import type { Transport } from '../engine/transport/transport.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
-import { tracesFromFile } from '../trace/from-file.ts'
+import { codeOf } from './error-code.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
 export interface ListenOptions {
@@ -33,55 +31,36 @@ export interface ServiceOptions {
   binds?: boolean
 }
 
+// Loading the engine's client takes the thread for a tenth of a second and more: whoever asks as soon as we listen is answered before.
+const WARM_AFTER_MS = 250
+
 /** Serves what the environment says, until a signal ends it. Ends the process at once when it can't. */
 export async function runService({ listen, binds = true }: ServiceOptions): Promise<void> {
-  const config = orEnd(() => parseConfig(process.env, { binds }))
-  const transport = orEnd(() => transportOf(config))
+  const config = await orEnd(() => parseConfig(process.env, { binds }))
+  const transport = await orEnd(() => transportOf(config))
   const hide = hidingValues(process.env)
-  const log = jsonLog({ leastLevel: config.logLevel, write: (line) => void process.stdout.write(`${line}\n`), hide })
-  const portico = createPortico({ config, transport, log, traceSources: localTraces(config) })
+  const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
+  const portico = createPortico({ config, transport, log, traceSources: await localTraces(config) })
   const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
   endOnSignals(config, portico, listener, log)
   log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
-  await warm(config, portico, (advice, cause) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause }))
+  const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
+  setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
 }
 
-function localTraces({ traces: { local, maxBytes } }: Config): NonNullable<Parts['traceSources']> {
-  return local === null ? [] : [tracesFromFile({ directory: local.directory, maxBytes })]
+// What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.
+
+async function localTraces({ traces: { local, maxBytes } }: Config): Promise<NonNullable<Parts['traceSources']>> {
+  if (local === null) return []
+  const { tracesFromFile } = await import('../trace/from-file.ts')
+  return [tracesFromFile({ directory: local.directory, maxBytes })]
 }
 
-function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: Config): Transport {
+async function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: Config): Promise<Transport> {
   if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
-  return grpcTransport({ address, apiKey, tls: tls === null ? null : readTls(tls) })
-}
-
-function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<Config['engine']['tls']>): GrpcTls {
-  const tls = {
-    ...(caPath !== null && { ca: readPem('ENGINE_TLS_CA', caPath) }),
-    ...(certPath !== null && { cert: readPem('ENGINE_TLS_CERT', certPath) }),
-    ...(keyPath !== null && { key: readPem('ENGINE_TLS_KEY', keyPath) }),
-  }
-  refuseUnusable(tls)
-  return { ...tls, ...(serverName !== null && { serverName }) }
-}
-
-/** Else each request would find it out, and not say which variable. */
-function refuseUnusable({ ca, cert, key }: GrpcTls): void {
-  // Node passes over an authority that is none.
-  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError(['ENGINE_TLS_CA holds no PEM certificate'])
-  try {
-    createSecureContext({ ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) })
-  } catch (error) {
-    throw new ConfigError([`ENGINE_TLS_CERT and ENGINE_TLS_KEY hold no usable certificate and key (${codeOf(error)})`])
-  }
-}
-
-function readPem(variable: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new ConfigError([`${variable} names a file that can't be read (${codeOf(error)})`])
-  }
+  if (tls === null) return grpcTransport({ address, apiKey, tls: null })
+  const { readTls } = await import('./read-tls.ts')
+  return grpcTransport({ address, apiKey, tls: readTls(tls) })
 }
 
 async function orEndListening({ server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {
@@ -137,9 +116,9 @@ function engineAdvice(error: unknown, transport: Config['engine']['transport']):
 }
 
 /** What `make` makes, or the end with all that is wrong with the configuration. */
-function orEnd<T>(make: () => T): T {
+async function orEnd<T>(make: () => T | Promise<T>): Promise<T> {
   try {
-    return make()
+    return await make()
   } catch (error) {
     if (error instanceof ConfigError) return end(error.message)
     throw error
@@ -149,8 +128,4 @@ function orEnd<T>(make: () => T): T {
 function end(sentence: string): never {
   console.error(sentence)
   process.exit(1)
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : String(error)
 }

@@ -79,7 +79,7 @@ function listeningAt(line: string): string | undefined {
   return event.message === 'listening' ? event.url : undefined
 }
 
-function workerdConfig(port: number, names: string[]): string {
+export function workerdConfig(port: number, names: string[]): string {
   const bindings = names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

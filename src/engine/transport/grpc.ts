@@ -1,5 +1,5 @@
 import type { Connection, ConnectionOptions } from '@temporalio/client'
-import proto, { type google } from '@temporalio/proto'
+import type { google } from '@temporalio/proto'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
 
 export interface GrpcOptions {
@@ -72,7 +72,7 @@ async function send<M extends Method>(
     const service = connection.workflowService as unknown as Record<M, (request: Request<M>) => Promise<Response<M>>>
     return await connection.withDeadline(deadlineAt, () => connection.withAbortSignal(abort.signal, () => service[method](request)))
   } catch (error) {
-    throw toRpcError(error, signal.aborted)
+    throw await toRpcError(error, signal.aborted)
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
@@ -105,11 +105,11 @@ interface GrpcError extends Error {
   metadata?: { get(key: string): unknown[] }
 }
 
-function toRpcError(error: unknown, aborted: boolean): unknown {
+async function toRpcError(error: unknown, aborted: boolean): Promise<unknown> {
   if (!isGrpcError(error)) return error
   return new RpcError(error.details, {
     code: codeOf(error, aborted),
-    details: statusDetails(error),
+    details: await statusDetails(error),
     maybeSent: !/^(No connection established|Name resolution failed)/.test(error.details),
     cause: error,
   })
@@ -131,9 +131,10 @@ function isGrpcError(error: unknown): error is GrpcError {
   )
 }
 
-function statusDetails({ metadata }: GrpcError): google.protobuf.IAny[] {
+async function statusDetails({ metadata }: GrpcError): Promise<google.protobuf.IAny[]> {
   const [bytes] = metadata?.get('grpc-status-details-bin') ?? []
   if (!(bytes instanceof Uint8Array)) return []
+  const { default: proto } = await import('@temporalio/proto')
   try {
     return proto.google.rpc.Status.decode(bytes).details
   } catch {

@@ -1,4 +1,4 @@
-import { fromHttpAnswer, type HttpCall, toHttpCall, toStatusDetails } from './http-messages.ts'
+import type { HttpCall } from './http-messages.ts'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
 
 export interface HttpApiOptions {
@@ -11,7 +11,7 @@ export interface HttpApiOptions {
 // The shorthand would reorder the keys of payloads and hide their encodings.
 const CONTENT_TYPE = 'application/json+no-payload-shorthand'
 
-/** Temporal's HTTP API, with nothing but fetch: for runtimes that have no gRPC, and for proxies that pass HTTP/1.1 alone. */
+/** Temporal's HTTP API, with nothing but fetch: for runtimes that have no gRPC, and for proxies that pass HTTP/1.1 alone. Its messages are loaded on the first call. */
 export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: HttpApiOptions): Transport {
   const base = url.replace(/\/+$/, '')
   const headers = {
@@ -41,6 +41,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
   return {
     async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
       if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
+      const messages = await import('./http-messages.ts')
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // One of its own for each call: a listener must not stay on what lives longer.
       const abort = new AbortController()
@@ -48,9 +49,9 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       const timer = setTimeout(onAbort, remainingMs)
       signal.addEventListener('abort', onAbort)
       try {
-        const { status, text } = await send(toHttpCall(method, request), remainingMs, abort.signal)
-        if (status === 200) return answerOf(method, text)
-        throw refusal(status, text)
+        const { status, text } = await send(messages.toHttpCall(method, request), remainingMs, abort.signal)
+        if (status === 200) return answerOf(messages, method, text)
+        throw refusal(messages, status, text)
       } catch (error) {
         if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, cause: error })
         if (abort.signal.aborted || isCancellation(error))
@@ -71,7 +72,9 @@ interface Answer {
   text: string
 }
 
-function answerOf<M extends Method>(method: M, text: string): Response<M> {
+type Messages = typeof import('./http-messages.ts')
+
+function answerOf<M extends Method>({ fromHttpAnswer }: Messages, method: M, text: string): Response<M> {
   try {
     return fromHttpAnswer(method, text)
   } catch (cause) {
@@ -82,7 +85,7 @@ function answerOf<M extends Method>(method: M, text: string): Response<M> {
 const UNKNOWN = 2
 
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
-function refusal(status: number, text: string): RpcError {
+function refusal({ toStatusDetails }: Messages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
   if (typeof code !== 'number') return new RpcError(`HTTP status ${status}`, { code: codeOfStatus(status) })
   return new RpcError(String(message), { code, details: toStatusDetails(Array.isArray(details) ? details : []) })

@@ -1,0 +1,28 @@
+import type { Engine } from '../domain/engine.ts'
+import type { EngineOptions } from './engine.ts'
+
+/** The engine, its vocabulary loaded with the first call: a service listens before it has read Temporal's message types, which take longest. */
+export function lazyEngine(options: EngineOptions): Engine {
+  let loading: Promise<Engine> | null = null
+  const engine = () => {
+    loading ??= import('./engine.ts').then(({ createEngine }) => createEngine(options))
+    return loading
+  }
+  return {
+    start: async (...args) => (await engine()).start(...args),
+    wait: async (...args) => (await engine()).wait(...args),
+    describe: async (...args) => (await engine()).describe(...args),
+    read: async (...args) => (await engine()).read(...args),
+    input: async (...args) => (await engine()).input(...args),
+    signal: async (...args) => (await engine()).signal(...args),
+    query: async (...args) => (await engine()).query(...args),
+    update: async (...args) => (await engine()).update(...args),
+    cancel: async (...args) => (await engine()).cancel(...args),
+    terminate: async (...args) => (await engine()).terminate(...args),
+    async *entries(...args) {
+      yield* (await engine()).entries(...args)
+    },
+    lastPolledAt: async (...args) => (await engine()).lastPolledAt(...args),
+    ping: async (...args) => (await engine()).ping(...args),
+  }
+}
