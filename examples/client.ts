@@ -59,6 +59,9 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual([health.status, health.body], [200, { status: 'ok' }])
     const ready = await get('/ready')
     assert.deepEqual([ready.status, ready.body.engine], [200, 'reachable'])
+    const capabilities = await get('/capabilities')
+    assert.equal(capabilities.status, 200)
+    assert.equal(typeof capabilities.body.features.slashInIds, 'boolean')
   },
 
   async 'the catalog lists what can be run'() {

@@ -13,6 +13,7 @@ import { createObjectStore } from './store/objects.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
 import { tracesFromObjects } from './trace/from-objects.ts'
+import { VERSION } from './version.ts'
 
 export interface Parts {
   config: Config
@@ -21,6 +22,8 @@ export interface Parts {
   log: Log
   /** Asked after the stores that the configuration names and before the engine's history, in this order. */
   traceSources?: TraceSource[]
+  /** Told by `GET /capabilities`; default: `embedded`. */
+  runtime?: string
   /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
   sharesPending?: boolean
 }
@@ -36,7 +39,7 @@ export interface Portico {
 }
 
 /** Joins all parts. It connects to nothing and reads no environment: that is the runtime's. */
-export function createPortico({ config, transport, log, traceSources = [], sharesPending = true }: Parts): Portico {
+export function createPortico({ config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true }: Parts): Portico {
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
   const engine = lazyEngine({
@@ -52,6 +55,12 @@ export function createPortico({ config, transport, log, traceSources = [], share
     engine,
     catalogs,
     traceSources: [...stored.sources, ...traceSources, history],
+    deployment: {
+      version: VERSION,
+      runtime,
+      transport: transport.name,
+      features: { ...transport.features, updateWithStart: false, ...tracePlaces(config) },
+    },
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
   })
@@ -77,6 +86,10 @@ export function createPortico({ config, transport, log, traceSources = [], share
       await Promise.all([transport.close(), stored.close()])
     },
   }
+}
+
+function tracePlaces({ traces: { storage, remote, local } }: Config) {
+  return { traceRemote: storage !== null, traceKvstore: Boolean(remote?.kvstore), traceLocal: local !== null }
 }
 
 /** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */

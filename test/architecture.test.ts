@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row('runtime/ assemble.ts config.ts log.ts version.ts engine/transport/ trace/from-file.ts', '@hono/node-server node:'),
   'index.ts': row('assemble.ts config.ts log.ts domain/ engine/transport/', ''),
 
-  'assemble.ts': row('config.ts log.ts domain/ http/ engine/ trace/ store/', ''),
+  'assemble.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
 
   'http/': row('http/ domain/ protocol/ log.ts', 'hono hono/ zod'),
 

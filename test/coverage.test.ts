@@ -69,6 +69,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
     ...[
       'GET /health',
       'GET /ready',
+      'GET /capabilities',
       'POST /workflow/run',
       'POST /workflow/start',
       'GET /workflow/catalog',

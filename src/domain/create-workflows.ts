@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { accept } from './accept.ts'
 import { within } from './call.ts'
+import { readCapabilities } from './capabilities.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
@@ -13,13 +14,14 @@ import { catalogRun, stop, terminate } from './stop.ts'
 import { readTrace } from './trace.ts'
 import { traceOrNull } from './trace-destination.ts'
 import type { TraceSource } from './traces.ts'
-import type { Workflows } from './workflows.ts'
+import type { Deployment, Workflows } from './workflows.ts'
 
 export interface WorkflowsOptions {
   engine: Engine
   catalogs: Catalogs
   /** In the order in which they are asked; the last is the engine's history. */
   traceSources: readonly TraceSource[]
+  deployment: Deployment
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
   /** False where one request can't wait for what another reads (workerd). */
@@ -28,7 +30,7 @@ export interface WorkflowsOptions {
 
 /** The verbs over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
-  const { engine, catalogs, traceSources, messageTimeoutMs, sharesPending = true } = options
+  const { engine, catalogs, traceSources, deployment, messageTimeoutMs, sharesPending = true } = options
   return {
     async start(command, call) {
       const { workflowId, runId } = await startAccepted(engine, command, await accept(catalogs, command, call), call)
@@ -67,6 +69,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
     catalog: (catalog, call) => readListing(catalogs, catalog, call),
     trace: (ref, call) => readTrace({ engine, catalogs, sources: traceSources }, ref, call),
+    capabilities: (call) => readCapabilities(engine, deployment, call),
     ready: createReady(engine, { sharesPending }),
   }
 }

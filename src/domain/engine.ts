@@ -64,5 +64,5 @@ export interface Engine {
   lastPolledAt(catalog: string, call: Call): Promise<Date | null>
 
   /** Resolves when the engine answers. */
-  ping(call: Call): Promise<void>
+  ping(call: Call): Promise<{ version: string }>
 }

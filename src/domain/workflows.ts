@@ -24,6 +24,7 @@ export interface Workflows {
   terminate(ref: ExecutionRef, reason: string | null, call: Call): Promise<RunRef>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
+  capabilities(call: Call): Promise<Capabilities>
   /** Whether the engine answers; the truth of at most a second ago. */
   ready(): Promise<boolean>
 }
@@ -60,6 +61,34 @@ export interface Stopped extends RunRef {
   /** False on a run that was closed already. */
   cancelRequested: boolean
   status: Status
+}
+
+/** What the service is made of, known before it serves. */
+export interface Deployment {
+  /** Of the service. */
+  version: string
+  /** `node`, `bun`, `deno`, `workerd`, or what whoever embeds it calls it. */
+  runtime: string
+  /** What carries the calls to the engine. */
+  transport: 'grpc' | 'http'
+  features: Features
+}
+
+/** What a deployment can do beyond what all can. */
+export interface Features {
+  /** Ids and names may hold a slash, or be `.` or `..`; else they are `NotSupportedError`. */
+  slashInIds: boolean
+  /** A start and an update in one call. */
+  updateWithStart: boolean
+  /** Where traces are read from, before the engine's history. */
+  traceRemote: boolean
+  traceKvstore: boolean
+  traceLocal: boolean
+}
+
+export interface Capabilities extends Deployment {
+  /** `version` is null while the engine does not answer. */
+  engine: { version: string | null }
 }
 
 export interface CatalogListing {

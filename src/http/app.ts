@@ -14,6 +14,7 @@ import { jsonReader } from './json.ts'
 import { observe } from './observe.ts'
 import { decodablePath, rawPath } from './path.ts'
 import { requestId } from './request-id.ts'
+import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
 import { control } from './routes/control.ts'
 import { health } from './routes/health.ts'
@@ -53,6 +54,8 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
 
   app.route('/', health(workflows))
+  app.use('/capabilities', endWaiting(drain))
+  app.route('/', capabilities(workflows))
   app.use('/workflow/*', decodablePath, endWaiting(drain))
   app.route('/workflow', start({ workflows, json, defaultCatalog, maxTimeoutMs }))
   app.route('/workflow/catalog', catalog(workflows, defaultCatalog))

@@ -9,7 +9,7 @@ declare const Bun: {
   }
 }
 
-await runService({ listen })
+await runService({ runtime: 'bun', listen })
 
 async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
   let closing = false

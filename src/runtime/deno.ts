@@ -10,7 +10,7 @@ declare const Deno: {
 }
 
 // On Deno Deploy a loopback address says nothing about who calls.
-await runService({ listen, binds: process.env.DENO_DEPLOYMENT_ID === undefined })
+await runService({ runtime: 'deno', listen, binds: process.env.DENO_DEPLOYMENT_ID === undefined })
 
 async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
   const server = Deno.serve({ hostname: host, port, onListen() {} }, fetch)

@@ -26,6 +26,7 @@ export interface Listener {
 export type Listen = (options: ListenOptions) => Promise<Listener>
 
 export interface ServiceOptions {
+  runtime: string
   listen: Listen
   /** False where a platform decides who reaches the socket. */
   binds?: boolean
@@ -35,12 +36,12 @@ export interface ServiceOptions {
 const WARM_AFTER_MS = 250
 
 /** Serves what the environment says, until a signal ends it. Ends the process at once when it can't. */
-export async function runService({ listen, binds = true }: ServiceOptions): Promise<void> {
+export async function runService({ runtime, listen, binds = true }: ServiceOptions): Promise<void> {
   const config = await orEnd(() => parseConfig(process.env, { binds }))
   const transport = await orEnd(() => transportOf(config))
   const hide = hidingValues(process.env)
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
-  const portico = createPortico({ config, transport, log, traceSources: await localTraces(config) })
+  const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
   endOnSignals(config, portico, listener, log)
   log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })

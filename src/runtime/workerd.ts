@@ -31,7 +31,7 @@ function assemble(env: Environment): Fetch {
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
     const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: hidingValues(env) })
-    return createPortico({ config, transport, log, sharesPending: false }).fetch
+    return createPortico({ config, transport, log, runtime: 'workerd', sharesPending: false }).fetch
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)

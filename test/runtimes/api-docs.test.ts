@@ -1,4 +1,5 @@
 /** The examples of `docs/api.md`, in their order, and the answers that are shown. */
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
@@ -24,7 +25,8 @@ let api: Api
 let worker: TestWorker
 
 beforeAll(async () => {
-  service = serve()
+  // As `npm run dev` has it.
+  service = serve({ SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir() })
   api = makeApi({ fetch: service.fetch })
   worker = await startWorker({
     address: inject('engine').address,

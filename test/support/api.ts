@@ -68,7 +68,7 @@ function checkPromises(bodiless: boolean, { status, headers, body, text }: Answe
   for (const key of ['type', 'title', 'message', 'error']) assert.match(body[key], /./, `a problem has a ${key}`)
 }
 
-const STATIC_ROUTES = new Set(['/health', '/ready', '/workflow/run', '/workflow/start', '/workflow/catalog'])
+const STATIC_ROUTES = new Set(['/health', '/ready', '/capabilities', '/workflow/run', '/workflow/start', '/workflow/catalog'])
 
 /** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */
 export function routeOf(path: string): string {

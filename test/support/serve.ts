@@ -23,6 +23,11 @@ export function serve(env: Environment = {}): Served {
     { binds: false },
   )
   const { address, apiKey } = config.engine
-  const { fetch, close } = createPortico({ config, transport: grpcTransport({ address, apiKey, tls: null }), log: () => {} })
+  const { fetch, close } = createPortico({
+    config,
+    transport: grpcTransport({ address, apiKey, tls: null }),
+    log: () => {},
+    runtime: 'node',
+  })
   return { catalog: config.catalog, fetch, close }
 }

@@ -39,6 +39,9 @@ export function grpcTransport(options: GrpcOptions): Transport {
   }
 
   return {
+    name: 'grpc',
+    features: { slashInIds: true },
+
     async call<M extends Method>(
       method: M,
       request: Request<M>,

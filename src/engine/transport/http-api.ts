@@ -39,6 +39,9 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
   }
 
   return {
+    name: 'http',
+    features: { slashInIds: false },
+
     async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
       if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
       const messages = await import('./http-messages.ts')

@@ -28,8 +28,15 @@ export interface CallOptions {
   longPoll?: boolean
 }
 
+export interface TransportFeatures {
+  /** It takes ids and names that hold a slash, or are `.` or `..`. */
+  slashInIds: boolean
+}
+
 /** Carries calls to Temporal's WorkflowService; rejects with `RpcError` for what the engine, or the way to it, answers. */
 export interface Transport {
+  readonly name: 'grpc' | 'http'
+  readonly features: TransportFeatures
   call<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>>
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
 import { anId, ORIGIN, OTHER_TOKEN, type Stage, TOKEN } from './stage.ts'
@@ -33,6 +34,37 @@ export function common(stage: () => Stage): void {
 
       expect([ready.status, ready.body.engine]).toEqual([200, 'reachable'])
       expect([unready.status, unready.body.engine]).toEqual([503, 'unreachable'])
+    })
+  })
+
+  describe('capabilities', () => {
+    test('capabilities: tells what the deployment is made of and what it lacks', async () => {
+      const { open, lacks } = stage()
+
+      const { status, body } = await open.call('GET', '/capabilities')
+
+      expect([status, Object.keys(body)]).toEqual([200, ['version', 'runtime', 'transport', 'engine', 'features']])
+      expect(body.version).toBe(VERSION)
+      expect(body.runtime).toMatch(/^(?:node|bun|deno|workerd)$/)
+      expect(body.transport).toBe(lacks('slashes') ? 'http' : 'grpc')
+      expect(body.engine.version).toMatch(/^\d+\.\d+\.\d+/)
+      expect(body.features).toEqual({
+        slashInIds: !lacks('slashes'),
+        updateWithStart: false,
+        traceRemote: false,
+        traceKvstore: false,
+        traceLocal: false,
+      })
+    })
+
+    test('capabilities: also while the engine is away, and for who may call', async () => {
+      const { lonely, guarded } = stage()
+
+      const alone = await lonely.call('GET', '/capabilities')
+      const stranger = await makeApi({ url: guarded.url }).call('GET', '/capabilities')
+
+      expect([alone.status, alone.body.engine]).toEqual([200, { version: null }])
+      expect(stranger.status).toBe(401)
     })
   })
 

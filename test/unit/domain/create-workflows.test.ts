@@ -2,6 +2,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
 import { createWorkflows } from '../../../src/domain/create-workflows.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { Deployment } from '../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../call.ts'
 import { aDescription, anEngine, aShelf } from './shelf.ts'
 
@@ -9,10 +11,18 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+const DEPLOYMENT: Deployment = {
+  version: '1.2.3',
+  runtime: 'node',
+  transport: 'grpc',
+  features: { slashInIds: true, updateWithStart: false, traceRemote: false, traceKvstore: false, traceLocal: true },
+}
+
 function makeWorkflows(verbs: Partial<Engine> = {}) {
   const shelf = aShelf()
   const engine = anEngine(verbs)
-  return { shelf, workflows: createWorkflows({ engine, catalogs: shelf.catalogs, traceSources: [], messageTimeoutMs: 60_000 }) }
+  const options = { engine, catalogs: shelf.catalogs, traceSources: [], deployment: DEPLOYMENT, messageTimeoutMs: 60_000 }
+  return { shelf, workflows: createWorkflows(options) }
 }
 
 const REF = { workflowId: 'orders-17' }
@@ -96,10 +106,35 @@ test('catalog: what is not published is CatalogNotFoundError', async () => {
   expect((await refusal(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
 })
 
+test('capabilities: what the deployment is, with the version of the engine that answers within a second', async () => {
+  const leftMs: number[] = []
+  const { workflows } = makeWorkflows({
+    ping: async ({ deadlineAt }) => {
+      leftMs.push(deadlineAt - Date.now())
+      return { version: '1.32.0' }
+    },
+  })
+
+  expect(await workflows.capabilities(aCall())).toEqual({ ...DEPLOYMENT, engine: { version: '1.32.0' } })
+  expect(leftMs[0]).toBeGreaterThan(900)
+  expect(leftMs[0]).toBeLessThan(1001)
+})
+
+test('capabilities: the version of an engine that does not answer is null', async () => {
+  const { workflows } = makeWorkflows({ ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')) })
+
+  expect(await workflows.capabilities(aCall())).toEqual({ ...DEPLOYMENT, engine: { version: null } })
+})
+
 test('ready: asks the engine at most every second, a second each time', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const leftMs: number[] = []
-  const { workflows } = makeWorkflows({ ping: async ({ deadlineAt }) => void leftMs.push(deadlineAt - Date.now()) })
+  const { workflows } = makeWorkflows({
+    ping: async ({ deadlineAt }) => {
+      leftMs.push(deadlineAt - Date.now())
+      return { version: '1.32.0' }
+    },
+  })
 
   await Promise.all([workflows.ready(), workflows.ready()])
   vi.setSystemTime(Date.now() + 999)

@@ -36,6 +36,8 @@ function transportThat(...errors: Error[]) {
   const sent: Sent[] = []
   const left = [...errors]
   const transport: Transport = {
+    name: 'grpc',
+    features: { slashInIds: true },
     async call<M extends Method>(method: M, request: Request<M>, options: CallOptions) {
       sent.push({ method, request, options, at: Date.now() })
       const error = left.shift()

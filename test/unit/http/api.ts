@@ -54,5 +54,6 @@ const unexpected: Workflows = {
   terminate: never,
   catalog: never,
   trace: never,
+  capabilities: never,
   ready: never,
 }
