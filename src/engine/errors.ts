@@ -89,14 +89,17 @@ function notFound(error: RpcError, asked: Asked): ServiceError {
 }
 
 function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
-  const runId = runInUse(error)
+  const { runId } = inUse(error)
   const facts = runId === null ? {} : { runId }
   return wrap('WorkflowAlreadyStartedError', `Workflow id ${asked.facts.workflowId} is in use`, error, asked, facts)
 }
 
-function runInUse(error: RpcError): string | null {
-  const detail = error.details.find(({ type_url }) => type_url?.endsWith('.WorkflowExecutionAlreadyStartedFailure'))
-  return detail?.value ? failures.WorkflowExecutionAlreadyStartedFailure.decode(detail.value).runId || null : null
+/** The run that uses the id, and the first one of its chain. */
+export function inUse({ details }: RpcError): { runId: string | null; firstRunId: string | null } {
+  const detail = details.find(({ type_url }) => type_url?.endsWith('.WorkflowExecutionAlreadyStartedFailure'))
+  if (!detail?.value) return { runId: null, firstRunId: null }
+  const { runId, firstExecutionRunId } = failures.WorkflowExecutionAlreadyStartedFailure.decode(detail.value)
+  return { runId: runId || null, firstRunId: firstExecutionRunId || null }
 }
 
 function notReady(error: RpcError, asked: Asked): ServiceError {

@@ -2,9 +2,11 @@ import { grpcTransport } from '../../src/engine/transport/grpc.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
+import { describeStarting } from '../conformance/engine/starting.ts'
 
 const overGrpc = ({ address }: { address: string }) => grpcTransport({ address, apiKey: null, tls: null })
 
 describeRunning('grpc', overGrpc)
+describeStarting('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeMessages('grpc', overGrpc)

@@ -6,11 +6,13 @@ import { call, refusal, useBench } from '../conformance/engine/bench.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
+import { describeStarting } from '../conformance/engine/starting.ts'
 import { freePort } from '../support/ports.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
 
 describeRunning('http', overHttp)
+describeStarting('http', overHttp)
 describeFailures('http', overHttp)
 describeMessages('http', overHttp)
 

@@ -21,6 +21,8 @@ export type Fault =
   | 'hang'
   /** The connection that carries the call ends. */
   | 'close'
+  /** The engine does it; when this resolves, its answer is lost with the connection. */
+  | { lost: () => Promise<unknown> }
 
 export interface FaultRule {
   /** Like `DescribeWorkflowExecution`. */
@@ -76,6 +78,7 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
     const fault = takeFault(rules, String(headers[':path']), message)
     if (fault === null) forward(engine, stream, headers, message)
     else if (fault === 'hang') hang(stream)
+    else if (typeof fault === 'object' && 'lost' in fault) lose(engine, stream, headers, message, fault.lost)
     else commit(stream, fault)
   })
   server.listen(0, '127.0.0.1')
@@ -121,7 +124,9 @@ function takeFault(rules: FaultRule[], path: string, message: Buffer | string): 
   return rule.fault
 }
 
-function commit(stream: ServerHttp2Stream, fault: Exclude<Fault, 'hang'>): void {
+export type Answered = Exclude<Fault, 'hang' | { lost: unknown }>
+
+function commit(stream: ServerHttp2Stream, fault: Answered): void {
   if (stream.closed) return
   if (fault === 'close') {
     stream.session?.destroy()
@@ -130,10 +135,8 @@ function commit(stream: ServerHttp2Stream, fault: Exclude<Fault, 'hang'>): void 
   const headers = { ':status': 200, 'content-type': 'application/grpc' }
   if ('code' in fault) {
     const details = fault.details && { 'grpc-status-details-bin': Buffer.from(fault.details).toString('base64') }
-    stream.respond(
-      { ...headers, 'grpc-status': fault.code, 'grpc-message': encodeURIComponent(fault.message), ...details },
-      { endStream: true },
-    )
+    // Not encodeURIComponent: no client takes that back.
+    stream.respond({ ...headers, 'grpc-status': fault.code, 'grpc-message': encodeURI(fault.message), ...details }, { endStream: true })
     return
   }
   stream.respond(headers, { waitForTrailers: true })
@@ -146,6 +149,23 @@ function framed(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt32BE(message.length, 1)
   return Buffer.concat([head, message])
+}
+
+function lose(
+  engine: ClientHttp2Session,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  message: Buffer,
+  until: () => Promise<unknown>,
+): void {
+  const call = engine.request({ ...headers, ':authority': undefined })
+  call.on('error', () => {})
+  call.once('end', async () => {
+    await until()
+    stream.session?.destroy()
+  })
+  call.resume()
+  call.end(message)
 }
 
 function forward(engine: ClientHttp2Session, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, message: Buffer): void {

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
 import protojson from 'protobufjs/ext/protojson.js'
-import type { Fault, Hung } from './fault-proxy.ts'
+import type { Answered, Fault, Hung } from './fault-proxy.ts'
 
 export interface HttpFaultProxyOptions {
   /** `path` ends like gRPC's: `…/DescribeWorkflowExecution`. */
@@ -26,6 +26,7 @@ export async function startHttpFaultProxy(
     const fault = method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
     if (fault === null || method === null) forward(targetUrl, incoming, outgoing, body)
     else if (fault === 'hang') hang(outgoing)
+    else if (typeof fault === 'object' && 'lost' in fault) lose(targetUrl, incoming, outgoing, body, fault.lost)
     else commit(outgoing, fault, method)
   })
   server.listen(0, '127.0.0.1')
@@ -73,6 +74,19 @@ function forward(targetUrl: string, incoming: IncomingMessage, outgoing: ServerR
   call.end(body)
 }
 
+function lose(targetUrl: string, incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, until: () => Promise<unknown>): void {
+  const { method, url = '', headers } = incoming
+  const { host: _, ...rest } = headers
+  const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {
+    answer.resume().once('end', async () => {
+      await until()
+      outgoing.destroy()
+    })
+  })
+  call.on('error', () => outgoing.destroy())
+  call.end(body)
+}
+
 // As grpc-gateway answers: https://github.com/grpc-ecosystem/grpc-gateway/blob/main/runtime/errors.go
 const STATUS = new Map([
   [3, 400],
@@ -85,7 +99,7 @@ const STATUS = new Map([
   [16, 401],
 ])
 
-function commit(outgoing: ServerResponse, fault: Exclude<Fault, 'hang'>, { resolvedResponseType }: protobuf.Method): void {
+function commit(outgoing: ServerResponse, fault: Answered, { resolvedResponseType }: protobuf.Method): void {
   if (fault === 'close') {
     outgoing.destroy()
   } else if ('answer' in fault) {

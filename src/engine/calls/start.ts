@@ -1,10 +1,18 @@
-import type { Call } from '../../domain/call.ts'
+import proto from '@temporalio/proto'
+import { atMost, type Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
-import { toServiceError } from '../errors.ts'
+import type { RunRef } from '../../domain/execution.ts'
+import { inUse, toServiceError } from '../errors.ts'
+import { afterRepeats } from '../rpc.ts'
+import { Code, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
-import { IDENTITY, type Wire } from './wire.ts'
+import { LOOK_MS } from './target.ts'
+import { IDENTITY, toExecution, type Wire } from './wire.ts'
 
-export async function start({ rpc, namespace, payloads }: Wire, request: StartRequest, call: Call): Promise<Started> {
+const { WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE } = proto.temporal.api.enums.v1.WorkflowIdReusePolicy
+
+export async function start(wire: Wire, request: StartRequest, call: Call): Promise<Started> {
+  const { rpc, namespace, payloads } = wire
   const { workflowId, workflowName, catalog } = request
   const input = await payloads.encode([request.input])
   const asked = {
@@ -14,13 +22,43 @@ export async function start({ rpc, namespace, payloads }: Wire, request: StartRe
     taskQueue: { name: catalog },
     input,
     identity: IDENTITY,
-    // One for all tries: the engine starts once, whichever of them arrive.
+    // One for all tries: the engine starts once, whichever of them arrive, for as long as that run is the latest of its id.
     requestId: crypto.randomUUID(),
   }
+  // It may have gone on as a new run before the next try comes, and that one ended: the id would be free for a second run.
+  const again = { ...asked, workflowIdReusePolicy: WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE }
   try {
-    const { runId, firstExecutionRunId } = await attended(rpc, call, (call) => rpc('startWorkflowExecution', asked, call))
-    return { workflowId, runId, firstRunId: firstExecutionRunId || runId }
+    const answer = await attended(rpc, call, (call) => rpc('startWorkflowExecution', asked, call, { again }))
+    return toStarted(workflowId, answer)
+  } catch (error) {
+    if (!isTakenOnRepeat(error)) throw toServiceError(error, { kind: 'write', facts: { workflowId } })
+    const runId = inUse(error).firstRunId
+    if (runId !== null && (await hasStarted(wire, { workflowId, runId }, asked.requestId, call)))
+      return { workflowId, runId, firstRunId: runId }
+  }
+  // Somebody else's run of that id, perhaps long ended: no try has arrived.
+  try {
+    return toStarted(workflowId, await rpc('startWorkflowExecution', asked, call, { repeatable: false }))
   } catch (error) {
     throw toServiceError(error, { kind: 'write', facts: { workflowId } })
+  }
+}
+
+function toStarted(workflowId: string, { runId, firstExecutionRunId }: Response<'startWorkflowExecution'>): Started {
+  return { workflowId, runId, firstRunId: firstExecutionRunId || runId }
+}
+
+function isTakenOnRepeat(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === Code.ALREADY_EXISTS && error.repeated
+}
+
+/** Whether it was this request that started the run. */
+async function hasStarted({ rpc, namespace }: Wire, run: RunRef, requestId: string, call: Call): Promise<boolean> {
+  try {
+    const request = { namespace, execution: toExecution(run) }
+    const { workflowExtendedInfo } = await rpc('describeWorkflowExecution', request, atMost(call, LOOK_MS))
+    return Object.hasOwn(workflowExtendedInfo?.requestIdInfos ?? {}, requestId)
+  } catch (error) {
+    throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts: { workflowId: run.workflowId } })
   }
 }

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Engine } from '../../../src/domain/engine.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
+import type { Transport } from '../../../src/engine/transport/transport.ts'
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
+import { until } from '../../support/until.ts'
+import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+
+/** A start whose first answer is lost: the engine has done it, and nobody knows. */
+export function describeStarting(name: string, makeTransport: MakeTransport): void {
+  describe(`engine over ${name}: a start whose answer is lost`, () => {
+    const bench = useBench(`${name}-starting`, makeTransport)
+    let proxy: FaultProxy
+    let transport: Transport
+    let engine: Engine
+
+    beforeAll(async () => {
+      const { address, httpUrl } = inject('engine')
+      proxy = await startFaultProxy(address, httpUrl)
+      transport = makeTransport(proxy)
+      engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
+    })
+
+    afterAll(async () => {
+      await transport.close()
+      await proxy.stop()
+    })
+
+    const start = (workflowName: string, workflowId: string, input: unknown = null) =>
+      engine.start({ workflowId, workflowName, catalog: bench.taskQueue, input }, call(20_000))
+
+    const lose = (workflowId: string, lost: () => Promise<unknown> = async () => {}) =>
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
+
+    /** All runs of the id, the latest first, each with whether it is open. */
+    async function runsOf(workflowId: string): Promise<{ runId: string; isOpen: boolean }[]> {
+      const query = `WorkflowId = '${workflowId}'`
+      const { executions } = await bench.connection.workflowService.listWorkflowExecutions({ namespace: 'default', query })
+      return executions.map(({ execution, status }) => ({ runId: String(execution?.runId), isOpen: status === 1 }))
+    }
+
+    test('start: is tried again as the same request, and has started once', async () => {
+      const workflowId = crypto.randomUUID()
+      lose(workflowId)
+
+      const { runId, firstRunId } = await start('neverEnds', workflowId)
+
+      expect(firstRunId).toBe(runId)
+      expect(await until('it is listed', async () => ((await runsOf(workflowId)).length > 0 ? runsOf(workflowId) : null))).toEqual([
+        { runId, isOpen: true },
+      ])
+      await engine.terminate({ workflowId, runId }, null, call())
+    })
+
+    test('start: is known again when its run has ended meanwhile', async () => {
+      const workflowId = crypto.randomUUID()
+      lose(workflowId, () => until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen)))
+
+      const { runId } = await start('nothing', workflowId)
+
+      expect(await runsOf(workflowId)).toEqual([{ runId, isOpen: false }])
+    })
+
+    test('start: is known again when its run has gone on as another', async () => {
+      const workflowId = crypto.randomUUID()
+      lose(workflowId, async () => {
+        const workflowExecution = { workflowId }
+        await bench.connection.workflowService.signalWorkflowExecution({ namespace: 'default', workflowExecution, signalName: 'next' })
+        await until('it has gone on', async () => (await runsOf(workflowId)).length === 2)
+      })
+
+      const { runId, firstRunId } = await start('chainOnSignal', workflowId, 0)
+
+      const runs = await runsOf(workflowId)
+      expect(runs).toEqual([expect.objectContaining({ isOpen: true }), { runId, isOpen: false }])
+      expect(firstRunId).toBe(runId)
+      await engine.terminate({ workflowId, runId: runs[0]?.runId ?? '' }, null, call())
+    })
+
+    test('start: is known again when the run that it went on as has ended too', async () => {
+      const workflowId = crypto.randomUUID()
+      const haveEnded = async () => {
+        const runs = await runsOf(workflowId)
+        return runs.length === 2 && runs.every(({ isOpen }) => !isOpen)
+      }
+      lose(workflowId, () => until('both have ended', haveEnded))
+
+      const { runId } = await start('chain', workflowId, { links: 2 })
+
+      const runs = await runsOf(workflowId)
+      expect(runs).toHaveLength(2)
+      expect(runs.map((run) => run.runId)).toContain(runId)
+      expect((await engine.wait({ workflowId, runId }, call()))?.nextRunId).toBe(runs.find((run) => run.runId !== runId)?.runId)
+    })
+
+    test('start: an older run of the id that has ended is not taken for it', async () => {
+      const workflowId = crypto.randomUUID()
+      const older = await bench.start('nothing', null, workflowId)
+      await bench.closed(older)
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
+
+      const { runId } = await start('neverEnds', workflowId)
+
+      expect(runId).not.toBe(older.runId)
+      await engine.terminate({ workflowId, runId }, null, call())
+    })
+
+    test('start: another’s run of the id that is open is not taken for it', async () => {
+      const workflowId = crypto.randomUUID()
+      const other = await bench.start('neverEnds', null, workflowId)
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
+
+      expect(await refusal(start('neverEnds', workflowId))).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: other.runId })
+      await engine.terminate({ workflowId, runId: other.runId }, null, call())
+    })
+  })
+}
