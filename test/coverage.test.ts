@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { readApiDocs } from './support/api-docs.ts'
 import { recorded } from './support/record.ts'
+import { VARIABLES } from './support/variables.ts'
 
 // What a sound engine can't be brought to say: these come from a proxy before it, or from an engine that is not there.
 const ONLY_FROM_A_FAULTY_ENGINE = [
@@ -38,6 +39,14 @@ test('errors: a sound engine never makes the service answer 500, 501 or 502 but 
   )
 
   expect(unforeseen).toEqual([])
+})
+
+test('secrets: no line of any service or worker showed a value that may not show there', () => {
+  const told = new Set(recorded('watched').flatMap(({ variables }) => variables))
+
+  expect(recorded('watched').length).toBeGreaterThan(30)
+  expect(Object.keys(VARIABLES).filter((name) => !told.has(name))).toEqual([])
+  expect(recorded('leaks')).toEqual([])
 })
 
 test('rules: each was proven', () => {

@@ -20,7 +20,7 @@ export function observe(log: Log): MiddlewareHandler<Env> {
       route: routePattern(c),
       status,
       ms: Math.round(performance.now() - startedAt),
-      ...c.var.facts,
+      ...toldOf(c.var.facts),
       ...(isOperators(c.error, status) && { cause: causeOf(c.error) }),
     })
   }
@@ -41,6 +41,10 @@ function routePattern(c: Context<Env>): string | null {
 /** Whether an operator has something to look at. What is wrong with a request is its caller's, and its cause may quote the body. */
 function isOperators(error: Error | undefined, status: number): boolean {
   return status >= 500 || (error instanceof ServiceError && error.error === 'WorkflowNotReadyError')
+}
+
+function toldOf(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact instanceof Error ? withoutStack(fact) : fact]))
 }
 
 /** A bug as it is; what we expected to go wrong with what lies below it. */

@@ -1,83 +1,105 @@
-/** Every variable marked: what is ours to keep shows nowhere, whatever goes wrong. */
+/** Every variable marked: what is ours to keep shows nowhere, whatever goes wrong. What may show where stands in `VARIABLES`. */
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Answer, makeApi } from '../support/api.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { porticoPlugin } from '../../src/worker/index.ts'
+import { type Answer, besideTrace, makeApi } from '../support/api.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { type CodecServer, startCodec } from '../support/codec.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { freePort } from '../support/ports.ts'
 import { type RunningProcess, startProcess } from '../support/process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { type RunningRedis, startRedis } from '../support/redis.ts'
+import { type RunningS3, startRclone } from '../support/s3.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { until } from '../support/until.ts'
+import { leaksIn, VARIABLES } from '../support/variables.ts'
 import { startWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
-const CATALOG = `secrets-${randomUUID()}`
-const TOKEN = 'MARKED-token'
+const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
+const TOKEN = 'marked-token'
+const NAMESPACE = MARKS.ENGINE_NAMESPACE ?? ''
+const CATALOG = MARKS.SERVICE_CATALOG_ID ?? ''
 
-/** In no log line, answer or header. */
-const SECRETS = {
-  SERVICE_API_AUTH_TOKEN: `${TOKEN},MARKED-second-token`,
-  ENGINE_API_KEY: 'MARKED-api-key',
-  SERVICE_KVSTORE_URL: 'redis://user:MARKED-password@127.0.0.1:1',
-  SERVICE_KVSTORE_TOKEN: 'MARKED-kvstore-token',
-  SERVICE_STORAGE_ACCESS_KEY_ID: 'MARKED-access-key',
-  SERVICE_STORAGE_SECRET_ACCESS_KEY: 'MARKED-secret-key',
-}
+/** Of the worker's machine and ours: stacks, paths, identities. */
+const FOREIGN = [hostname(), process.cwd(), `${process.pid}@`, 'node_modules', '    at ', 'stackTrace']
 
-/** In no answer or header; an operator may need them in the log. */
-const INTERNALS = {
-  SERVICE_STORAGE_REGION: 'internal-region',
-  SERVICE_STORAGE_BUCKET: 'internal-bucket',
-  SERVICE_STORAGE_ENDPOINT: 'http://internal-storage.test',
-  SERVICE_TRACE_LOCAL_DIR: '/internal-folder',
-}
-
-/** Of the worker's machine and ours: stacks, paths, identities, addresses. */
-const FOREIGN = [hostname(), process.cwd(), `${process.pid}@`, 'node_modules', '    at ', 'stackTrace', '127.0.0.1', 'Error: ']
+// What it should never say, and nobody can tell from what it may.
+const ENGINES_WORDS = 'unknown: dial tcp'
 
 interface Marked extends Pick<RunningProcess, 'ended'> {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  url(): string
   lines: string[]
+  answers: Answer[]
+  env: Record<string, string | undefined>
 }
 
 const ends: (() => Promise<unknown>)[] = []
-const answers: Answer[] = []
 let folder: string
-let address: string
+let engine: RunningEngine
 let proxy: FaultProxy
-let tlsEnv: Record<string, string>
+let tls: TcpProxy
+let redis: RunningRedis
+let codec: CodecServer
+let env: Record<string, string>
 let well: Marked
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'internal-folder-'))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
-  const { authority, server, client } = await makeCertificates()
+  folder = await aFolder('marked-folder-')
+  const elsewhere = await aFolder('elsewhere-')
+  let s3: RunningS3
+  ;[engine, redis, codec, s3] = await Promise.all([startEngine({ namespaces: [NAMESPACE] }), startRedis(), startCodec(), startRclone()])
+  ends.push(
+    () => engine.kill(),
+    () => redis.kill(),
+    () => codec.close(),
+    () => s3.stop(),
+  )
+  proxy = await startFaultProxy(engine.address)
+  ends.push(() => proxy.stop())
+
+  const { authority, server, client } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
+  tls = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
+  ends.push(() => tls.close())
   const file = async (name: string, text: string) => {
     await writeFile(join(folder, name), text)
     return join(folder, name)
   }
-  const { address: engine } = inject('engine')
-  proxy = await startFaultProxy(engine)
-  ends.push(() => proxy.stop())
-  const tls = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
-  ends.push(() => tls.close())
-  address = tls.address
-  tlsEnv = {
-    ENGINE_TLS_CA: await file('ca.pem', authority.cert),
-    ENGINE_TLS_CERT: await file('client.pem', client.cert),
-    ENGINE_TLS_KEY: await file('client.key', client.key),
-    ENGINE_TLS_SERVER_NAME: 'localhost',
+  const traces = join(folder, 'marked-traces')
+  await mkdir(traces)
+  env = {
+    ENGINE_ADDRESS: tls.address,
+    ENGINE_TLS_CA: await file('marked-ca.pem', authority.cert),
+    ENGINE_TLS_CERT: await file('marked-cert.pem', client.cert),
+    ENGINE_TLS_KEY: await file('marked-key.pem', client.key),
+    ENGINE_CODEC_ENDPOINT: `${codec.url}/marked-codec`,
+    // A password that is none, keys that are none: each store refuses.
+    SERVICE_KVSTORE_URL: `redis://:marked-kv-password@127.0.0.1:${redis.port}`,
+    SERVICE_STORAGE_ENDPOINT: s3.endpoint,
+    SERVICE_TRACE_LOCAL_DIR: traces,
   }
-  const worker = await startWorker({ address: engine, taskQueue: CATALOG, catalog: testCatalog })
+  const storage = {
+    accessKeyId: 'marked-access-key',
+    secretAccessKey: 'marked-secret-key',
+    region: MARKS.SERVICE_STORAGE_REGION ?? '',
+    bucket: MARKS.SERVICE_STORAGE_BUCKET ?? '',
+    endpoint: s3.endpoint,
+  }
+  // It tells its own destinations, and stores nothing in them: the API finds refusals, and a folder that is not its own.
+  const traced = { remote: { storage, kvstore: null }, local: { directory: elsewhere, writes: true }, maxBytes: 1 << 20 }
+  const plugin = porticoPlugin({ catalog: testCatalog, traces: traced })
+  const options = { plugins: [plugin] }
+  const worker = await startWorker({ address: engine.address, namespace: NAMESPACE, taskQueue: CATALOG, options })
   ends.push(() => worker.stop())
-  well = await launch({ ENGINE_ADDRESS: address, ...tlsEnv })
+  well = await launch({})
   await until('the catalog is published', async () => (await well.call('GET', '/workflow/catalog')).status === 200)
 })
 
@@ -85,20 +107,23 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end()
 })
 
+async function aFolder(prefix: string): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), prefix))
+  ends.push(() => rm(made, { recursive: true, force: true }))
+  return made
+}
+
 /** A service with every variable marked; resolves when it listens or has ended. */
-async function launch(env: Record<string, string>): Promise<Marked> {
+async function launch(overrides: Record<string, string>): Promise<Marked> {
   const lines: string[] = []
-  const own = {
-    PATH: process.env.PATH,
-    SERVICE_PORT: '0',
-    SERVICE_HOST: '127.0.0.1',
-    SERVICE_CATALOG_ID: CATALOG,
-    SERVICE_LOG_LEVEL: 'debug',
-  }
+  const answers: Answer[] = []
+  const words = { ENGINE_TLS: 'true', ENGINE_TRANSPORT: 'grpc', SERVICE_ALLOW_ANONYMOUS: 'false', SERVICE_LOG_LEVEL: 'debug' }
+  const flags = { SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_TRACE_LOCAL_ON: 'true' }
+  const told = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env, ...overrides }
   const child = await startProcess({
     command: process.execPath,
     args: [ENTRY],
-    env: { ...own, SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_TRACE_LOCAL_ON: 'true', ...SECRETS, ...INTERNALS, ...env },
+    env: { PATH: process.env.PATH, ...told },
     onLine: (line) => void lines.push(line),
   })
   ends.push(() => child.kill())
@@ -111,7 +136,8 @@ async function launch(env: Record<string, string>): Promise<Marked> {
   const marked: Marked = {
     ended: child.ended,
     lines,
-    url,
+    answers,
+    env: told,
     async call(method, path, body, headers) {
       const answer = await makeApi({ url: url(), token: TOKEN, engine: 'faulty' }).call(method, path, body, headers)
       answers.push(answer)
@@ -121,34 +147,36 @@ async function launch(env: Record<string, string>): Promise<Marked> {
   return marked
 }
 
-/** Names of the variables whose value shows in a text: the marked part of it, and of a file what is in it. */
-function leaksIn(text: string, marked: Record<string, string>): string[] {
-  return Object.entries(marked)
-    .filter(([, value]) => (value.match(/MARKED-[\w-]+|internal-[\w-]+/g) ?? [value]).some((part) => text.includes(part)))
-    .map(([name]) => name)
-}
+function expectNothingToldBy({ answers, lines, env }: Marked): void {
+  const told = answers.map((answer) => `${JSON.stringify([...answer.headers])}\n${besideTrace(answer)}`)
+  expect(told.flatMap((text) => leaksIn(text, env, 'answers').map((name) => `${name}: ${text}`))[0]).toBeUndefined()
+  const destinations = answers.map(({ body }) => JSON.stringify(body?.trace ?? null)).join('\n')
+  expect(leaksIn(destinations, env, 'destinations')).toEqual([])
+  const words = [...FOREIGN, 'PRIVATE KEY', '127.0.0.1', 'Error: ']
+  expect(told.find((text) => words.some((word) => text.includes(word)))).toBeUndefined()
 
-function expectNothingToldOf(service: Marked): void {
-  const told = answers.map(({ headers, text }) => `${JSON.stringify([...headers])}\n${text}`).join('\n')
-  expect(leaksIn(told, { ...SECRETS, ...INTERNALS, folder: 'internal-folder', key: 'PRIVATE KEY' })).toEqual([])
-  expect(FOREIGN.filter((word) => told.includes(word))).toEqual([])
-  const log = service.lines.join('\n')
-  expect(leaksIn(log, { ...SECRETS, key: 'PRIVATE KEY' })).toEqual([])
+  expect(lines.flatMap((line) => leaksIn(line, env, 'log').map((name) => `${name}: ${line}`))[0]).toBeUndefined()
+  expect(lines.find((line) => line.includes('PRIVATE KEY'))).toBeUndefined()
+  // A bug is told with its stack, what the engine says in its own words (contract §1).
+  const expected = lines.filter((line) => !line.includes('"status":500') && !line.includes(ENGINES_WORDS))
+  expect(expected.find((line) => FOREIGN.some((word) => line.includes(word)))).toBeUndefined()
+  const listening = lines.filter((line) => line.includes('127.0.0.1'))
+  expect(listening.map((line) => JSON.parse(line).message)).toEqual(['listening'])
 }
 
 async function run(workflowName: string, input: unknown = null) {
   return (await well.call('POST', '/workflow/run', { workflowName, input })).body
 }
 
+async function readOf(workflowId: string): Promise<Answer[]> {
+  return Promise.all(['result', 'trace-log', 'status'].map((what) => well.call('GET', `/workflow/${workflowId}/${what}`)))
+}
+
 test('secrets: nothing is told by failing workflows, activities, queries and updates, nor by their traces', async () => {
   const names = ['failWithCauses', 'failRetryable', 'failInActivity', 'failInChild', 'failCancelledUnasked']
   const failed = await Promise.all(names.map((name) => run(name)))
   expect(failed.map(({ status, errorDetails }) => [status, typeof errorDetails?.message])).toEqual(names.map(() => ['failed', 'string']))
-  await Promise.all(
-    failed.flatMap(({ workflowId }) =>
-      ['result', 'trace-log', 'status'].map((what) => well.call('GET', `/workflow/${workflowId}/${what}`)),
-    ),
-  )
+  await Promise.all(failed.map(({ workflowId }) => readOf(workflowId)))
   const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
   await callEach(well, runEndpoints({ workflowId, runId }).slice(2, 6))
   const paths = ['query/throws', 'query/throwsFailure', 'update/fails', 'update/validated', 'query/none', 'update/none']
@@ -157,12 +185,12 @@ test('secrets: nothing is told by failing workflows, activities, queries and upd
   for (const path of paths) statuses.push((await well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
   expect(statuses).toEqual([422, 422, 422, 422, 404, 404])
 
-  expectNothingToldOf(well)
+  expectNothingToldBy(well)
 })
 
 test('secrets: nothing is told by refusals', async () => {
   const refused = await Promise.all([
-    well.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic MARKED' }),
+    well.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic wrong' }),
     well.call('GET', '/workflow/x/status', undefined, { Authorization: `Digest ${TOKEN}x` }),
     well.call('POST', '/workflow/run', '{"workflowName":'),
     well.call('POST', '/workflow/run', { workflowName: 'none', input: null }),
@@ -172,15 +200,17 @@ test('secrets: nothing is told by refusals', async () => {
     well.call('DELETE', '/workflow/run'),
     well.call('GET', '/none'),
     well.call('GET', '/ready'),
+    well.call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://another.test', 'Access-Control-Request-Method': 'POST' }),
   ])
 
-  expect(refused.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200])
-  expectNothingToldOf(well)
+  expect(refused.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200, 204])
+  expectNothingToldBy(well)
 })
 
 test('secrets: nothing is told by bugs and by what the engine should never answer', async () => {
   const { workflowId } = await run('nothing')
-  const leaky = `unknown: dial tcp 127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
+  const foreign = `127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
+  const leaky = `${ENGINES_WORDS} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
   const codes = [2, 3, 5, 7, 8, 9, 10, 12, 13, 14, 15, 16]
   proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { answer: new Uint8Array() }, times: 1 })
   for (const code of codes) proxy.on({ method: 'DescribeWorkflowExecution', containing: `leaky-${code}-`, fault: { code, message: leaky } })
@@ -190,46 +220,106 @@ test('secrets: nothing is told by bugs and by what the engine should never answe
 
   expect(bug.status).toBe(500)
   expect(told.map(({ status }) => status).filter((status) => status < 500)).toEqual([])
-  expectNothingToldOf(well)
+  const whole = await until('it is logged', () => well.lines.find((line) => line.includes(ENGINES_WORDS) && line.includes('"status":502')))
+  expect(whole).toContain('key <ENGINE_API_KEY> of <ENGINE_NAMESPACE> at <ENGINE_ADDRESS>')
+  expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told while the engine can not be reached, by name, by port, or by its certificate', async () => {
-  const { server } = await makeCertificates()
-  const untrusted = await startTcpProxy(inject('engine').address, { tls: { ...server, ALPNProtocols: ['h2'] } })
-  ends.push(() => untrusted.close())
+test('secrets: nothing is told when the way to the engine breaks, before and under a call', async () => {
+  const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })).body
+  const waiting = well.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 60_000 } })
+  await until('it waits', () => tls.open() > 1)
+
+  tls.interrupt()
+  const told = await callEach(well, runEndpoints({ workflowId, runId }))
+  const ended = await waiting
+  await until('it is not ready', async () => (await well.call('GET', '/ready')).status === 503)
+  tls.restore()
+
+  expect(told.map(({ status }) => status)).toEqual(told.map(() => 503))
+  expect(ended.status).toBe(503)
+  await until('the engine is back', async () => (await well.call('GET', '/ready')).status === 200)
+  expectNothingToldBy(well)
+})
+
+test('secrets: nothing is told of stores that refuse, hang up or are gone', async () => {
+  const { workflowId } = await run('nothing')
+
+  const refused = await well.call('GET', `/workflow/${workflowId}/trace-log`)
+  await redis.kill()
+  const gone = await well.call('GET', `/workflow/${workflowId}/trace-log`)
+
+  expect(refused.body.warnings).toEqual([
+    expect.stringMatching(/^remote: The object storage answered 403 .+look at the SERVICE_STORAGE_ credentials/),
+    expect.stringMatching(/^kvstore: The key-value store/),
+    expect.stringMatching(/^local: .+ lies outside SERVICE_TRACE_LOCAL_DIR$/),
+  ])
+  expect(gone.body.warnings[1]).toMatch(/^kvstore: The key-value store/)
+  expectNothingToldBy(well)
+})
+
+test('secrets: nothing is told of a codec that fails or is gone', async () => {
+  codec.fail(500)
+  const failed = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+  await codec.close()
+  const gone = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+
+  expect([failed, gone].map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([502, 'EngineError']))
+  const logged = () => well.lines.filter((line) => line.includes('look at ENGINE_CODEC_ENDPOINT'))
+  await until('it is logged, with the variable to look at', () => logged().length >= 2)
+  expectNothingToldBy(well)
+})
+
+test('secrets: nothing is told while the engine can not be reached, by name, by port, by its certificate, or over HTTP', async () => {
+  const { server } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
+  const untrusted = await startTcpProxy(engine.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
+  const another = await startTcpProxy(engine.address, { tls: { ...(await makeCertificates()).server, ALPNProtocols: ['h2'] } })
+  ends.push(
+    () => untrusted.close(),
+    () => another.close(),
+  )
+  const plain = Object.fromEntries(['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => [`ENGINE_TLS_${name}`, '']))
+  const http = { ...plain, ENGINE_TLS: 'false', ENGINE_TRANSPORT: 'http' }
   const run = { workflowId: 'any', runId: randomUUID() }
 
-  const unreachable = ['internal-host.invalid:7233', `127.0.0.1:${await freePort()}`, untrusted.address]
-  const services = await Promise.all(unreachable.map((ENGINE_ADDRESS) => launch({ ENGINE_ADDRESS, ...tlsEnv })))
+  const unreachable: Record<string, string>[] = [
+    { ENGINE_ADDRESS: MARKS.ENGINE_ADDRESS ?? '' },
+    { ENGINE_ADDRESS: `127.0.0.1:${await freePort()}` },
+    { ENGINE_ADDRESS: `localhost:${await freePort()}` },
+    { ENGINE_ADDRESS: untrusted.address },
+    { ENGINE_ADDRESS: another.address },
+    { ...http, ENGINE_HTTP_URL: MARKS.ENGINE_HTTP_URL ?? '' },
+    { ...http, ENGINE_HTTP_URL: `http://127.0.0.1:${await freePort()}/marked-base` },
+  ]
+  const services = await Promise.all(unreachable.map((where) => launch({ ...where, ENGINE_CODEC_ENDPOINT: '' })))
   const told = await Promise.all(services.map((service) => callEach(service, [...runEndpoints(run), ...CATALOG_ENDPOINTS])))
 
   expect(told.flat().map(({ status }) => status)).toEqual(told.flat().map(() => 503))
-  for (const service of services) expectNothingToldOf(service)
-  expect(leaksIn(answers.map(({ text }) => text).join('\n'), { ENGINE_ADDRESS: 'internal-host' })).toEqual([])
+  await until('each says so', () => services.every(({ lines }) => lines.some((line) => line.includes("the engine can't be used yet"))))
+  for (const service of services) expectNothingToldBy(service)
 })
 
-test('secrets: faults of the configuration name the variable and never show its value', async () => {
-  const faulty = {
-    ENGINE_ADDRESS: 'https://MARKED-address',
-    ENGINE_API_KEY: 'MARKED key',
-    ENGINE_TRANSPORT: 'MARKED-transport',
-    ENGINE_HTTP_URL: 'ftp://MARKED-url',
-    ENGINE_TLS: 'MARKED-flag',
-    SERVICE_API_AUTH_TOKEN: 'MARKED-tökén',
-    SERVICE_PORT: 'MARKED-port',
-    SERVICE_KVSTORE_URL: 'ftp://user:MARKED-password@host',
-    SERVICE_STORAGE_REGION: 'MARKED-region',
-    SERVICE_STORAGE_BUCKET: 'MARKED-bucket',
-    SERVICE_STORAGE_ENDPOINT: 'MARKED-endpoint',
-    SERVICE_CORS_ORIGINS: 'MARKED-origin',
-    SERVICE_LOG_LEVEL: 'MARKED-level',
-    SERVICE_MESSAGE_TIMEOUT: 'MARKED-time',
-  }
+test('secrets: faults of the configuration name the variable and never show its value, whatever it may show elsewhere', async () => {
+  const faulty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, `marked-${name.toLowerCase()} tökén`]))
 
-  const [wrong, missing] = await Promise.all([launch(faulty), launch({ ENGINE_ADDRESS: address, ENGINE_TLS_CA: '/MARKED-folder/ca.pem' })])
+  const [wrong, missing, taken] = await Promise.all([
+    launch({ ...faulty, SERVICE_KVSTORE_URL: 'ftp://user:marked-password@host' }),
+    launch({ ENGINE_TLS_CA: MARKS.ENGINE_TLS_CA ?? '' }),
+    launch({ SERVICE_HOST: MARKS.SERVICE_HOST ?? '' }),
+  ])
 
-  expect([await wrong.ended, await missing.ended].map(({ code }) => code)).toEqual([1, 1])
+  expect([await wrong.ended, await missing.ended, await taken.ended].map(({ code }) => code)).toEqual([1, 1, 1])
   const printed = [...wrong.lines, ...missing.lines].join('\n')
-  for (const name of [...Object.keys(faulty), 'ENGINE_TLS_CA']) expect(printed).toContain(name)
-  expect(printed).not.toMatch(/MARKED|tökén/)
+  for (const name of ['ENGINE_ADDRESS', 'ENGINE_API_KEY', 'SERVICE_PORT', 'SERVICE_KVSTORE_URL', 'ENGINE_TLS_CA names a file'])
+    expect(printed).toContain(name)
+  expect(printed).not.toMatch(/marked|tökén/)
+  expect(taken.lines.join('\n')).toContain('look at SERVICE_HOST and SERVICE_PORT')
+  for (const service of [wrong, missing, taken]) expect(service.lines.flatMap((line) => leaksIn(line, service.env, 'printed'))).toEqual([])
+})
+
+test('secrets: each variable of the configuration has its place in the table', () => {
+  const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
+  const documented = [...operating.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
+
+  expect(Object.keys(VARIABLES).toSorted()).toEqual(documented.toSorted())
 })

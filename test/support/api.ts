@@ -1,6 +1,7 @@
 /** A client of the API: it records what it was answered, and checks of every answer what all answers promise. */
 import assert from 'node:assert/strict'
 import { record, type SeenAnswer } from './record.ts'
+import { leaksIn, VARIABLES } from './variables.ts'
 
 export interface ApiOptions {
   /** Where the service listens; or else `fetch`. */
@@ -56,9 +57,19 @@ export function seen(method: string, path: string, answer: Answer, engine: SeenA
   checkPromises(method === 'HEAD' || path === '/ready', answer)
 }
 
-function checkPromises(bodiless: boolean, { status, headers, body, text }: Answer): void {
+const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
+
+/** Its text without the destinations of a trace: they are told as the worker published them, addresses and all. */
+export function besideTrace({ body, text }: Answer): string {
+  return body?.trace ? JSON.stringify({ ...body, trace: null }) : text
+}
+
+function checkPromises(bodiless: boolean, answer: Answer): void {
+  const { status, headers, body } = answer
+  const text = besideTrace(answer)
   assert.match(headers.get('X-Request-Id') ?? '', /^[\w.-]{1,128}$/, 'every answer has an X-Request-Id')
   assert.doesNotMatch(text, /node_modules|\.ts:\d+|\n {4}at |stackTrace|127\.0\.0\.1/, 'no answer shows a stack or an internal address')
+  assert.deepEqual(leaksIn(`${JSON.stringify([...headers])}\n${text}`, MARKS, 'answers'), [], 'no answer shows the configuration')
   if (status < 400 || bodiless) return
   assert.equal(headers.get('Content-Type'), 'application/problem+json')
   assert.equal(body.status, status)

@@ -10,16 +10,16 @@ export interface Certificate {
 
 export interface Certificates {
   authority: Certificate
-  /** For `localhost`, not for 127.0.0.1: clients have to be told the name. */
+  /** For a name, not for 127.0.0.1: clients have to be told it. */
   server: Certificate
   client: Certificate
 }
 
-export async function makeCertificates(): Promise<Certificates> {
+export async function makeCertificates(name: string = 'localhost'): Promise<Certificates> {
   const authority = await certificate('Test Authority', { extensions: [{ name: 'basicConstraints', cA: true, critical: true }] })
   const ca = { key: authority.key, cert: authority.cert }
   const [server, client] = await Promise.all([
-    certificate('localhost', { ca, extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }] }),
+    certificate(name, { ca, extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }] }),
     certificate('a client', { ca, extensions: [{ name: 'extKeyUsage', clientAuth: true }] }),
   ])
   return { authority, server, client }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { watchLines } from './watch.ts'
 
 export interface ProcessOptions {
   command: string
@@ -49,9 +50,11 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   const endGuard = killWhenWeAreGone(pid)
 
   const lines: string[] = []
+  const watch = watchLines(env ?? process.env)
   const take = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
+    watch?.(line)
     onLine?.(line)
   }
   readLines(child.stdout, take)

@@ -20,9 +20,23 @@ export interface ProvenRule {
   id: string
 }
 
+/** A process whose every line was looked at. */
+export interface WatchedProcess {
+  /** Those of the configuration that it was told. */
+  variables: string[]
+}
+
+/** A line that shows the value of a variable. */
+export interface Leak {
+  variable: string
+  line: string
+}
+
 interface Lists {
   answers: SeenAnswer
+  leaks: Leak
   rules: ProvenRule
+  watched: WatchedProcess
 }
 
 // Two runs at once in one checkout need a folder each.

@@ -1,8 +1,11 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
 import { createPortico } from '../../src/assemble.ts'
-import { type Environment, parseConfig } from '../../src/config.ts'
+import { type Environment, hidingValues, parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { jsonLog } from '../../src/log.ts'
+import { idleMarks } from './variables.ts'
+import { watchLines } from './watch.ts'
 
 export interface Served {
   /** Default catalog, and task queue, of this service. */
@@ -13,21 +16,16 @@ export interface Served {
 
 /** `env` wins over what is set here: everybody may call, and the catalog is a new one. */
 export function serve(env: Environment = {}): Served {
-  const config = parseConfig(
-    {
-      ENGINE_ADDRESS: inject('engine').address,
-      SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
-      SERVICE_ALLOW_ANONYMOUS: 'true',
-      ...env,
-    },
-    { binds: false },
-  )
-  const { address, apiKey } = config.engine
-  const { fetch, close } = createPortico({
-    config,
-    transport: grpcTransport({ address, apiKey, tls: null }),
-    log: () => {},
-    runtime: 'node',
+  const told = idleMarks({
+    ENGINE_ADDRESS: inject('engine').address,
+    SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
+    SERVICE_ALLOW_ANONYMOUS: 'true',
+    ...env,
   })
+  const config = parseConfig(told, { binds: false })
+  const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: hidingValues(told) })
+  const { address, apiKey } = config.engine
+  const transport = grpcTransport({ address, apiKey, tls: null })
+  const { fetch, close } = createPortico({ config, transport, log, runtime: 'node' })
   return { catalog: config.catalog, fetch, close }
 }

@@ -4,6 +4,7 @@ import { type Api, makeApi } from './api.ts'
 import { type RunningProcess, startProcess } from './process.ts'
 import type { SeenAnswer } from './record.ts'
 import { until } from './until.ts'
+import { idleMarks } from './variables.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
 
@@ -37,7 +38,7 @@ export async function startService({ address, catalog, env, engine = 'real' }: S
   const server = await startProcess({
     command: process.execPath,
     args: [ENTRY],
-    env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env },
+    env: idleMarks({ PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env }),
     onLine: (line) => {
       if (line.startsWith('{')) events.push(JSON.parse(line))
     },

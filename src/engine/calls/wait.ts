@@ -45,7 +45,7 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
   } catch (error) {
     if (cut.signal.aborted) return null
     if (!(error instanceof RpcError && isTransient(error))) throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
-    call.note({ waitInterrupted: error.message })
+    call.note({ waitInterrupted: error })
     return null
   } finally {
     cut.release()

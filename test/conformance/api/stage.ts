@@ -6,6 +6,7 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { freePort } from '../../support/ports.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { until } from '../../support/until.ts'
+import { idleMarks } from '../../support/variables.ts'
 import { startWorker } from '../../support/worker.ts'
 
 /** A service that listens. */
@@ -67,7 +68,7 @@ export function setStage(serve: Serve, gaps: readonly Gap[]): () => Stage {
     const connection = await Connection.connect({ address })
     ends.push(() => connection.close())
     const proxy = await ending(startFaultProxy(address, httpUrl))
-    const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
+    const env = idleMarks({ PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' })
     const nobody = `127.0.0.1:${await freePort()}`
     // Both ways to each engine: the runtime, or what it is told, chooses.
     const real = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' }
