@@ -19,6 +19,7 @@ export default defineConfig({
         },
       },
       { test: { ...onTheEngine, name: 'runtimes', include: ON_EVERY_RUNTIME } },
+      { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
       { test: { name: 'coverage', include: ['test/coverage.test.ts'] } },
     ],
   },

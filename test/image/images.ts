@@ -1,0 +1,145 @@
+/** The images that the Dockerfile makes, on bases made here: there need be no registry of images. */
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Component, have, outputOf } from '../support/component.ts'
+import { bin } from '../support/entries.ts'
+
+export interface Images {
+  /** Of the service. */
+  node: string
+  bun: string
+  /** Of examples/worker.ts. */
+  worker: string
+  /** What the services were built on. */
+  bases: { node: string; bun: string }
+  /** Asks podman, about these images and their containers alone. */
+  podman(...args: string[]): Promise<string>
+  podmanArgs(...args: string[]): string[]
+  remove(): Promise<void>
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const BASES = { node: 'localhost/node-alone', bun: 'localhost/bun-alone' }
+
+const debian: Component = {
+  name: 'Debian base',
+  version: 'bookworm',
+  pins: ['minbase', 'libstdc++6'],
+  program: 'base.tar',
+  ways: [
+    {
+      name: 'mmdebstrap',
+      // It writes its file last.
+      quietMs: 600_000,
+      fetch: async (folder, signal) => {
+        const args = ['--variant=minbase', '--include=libstdc++6', 'bookworm', join(folder, 'base.tar')]
+        await outputOf({ command: 'mmdebstrap', args }, signal)
+      },
+    },
+  ],
+  check: async () => {},
+  advice: 'Debian’s packages have to be reachable.',
+}
+
+export async function buildImages(): Promise<Images> {
+  await refuseWithoutTools()
+  const folder = await mkdtemp(join(tmpdir(), 'portico-images-'))
+  const store = [
+    '--root',
+    join(folder, 'store'),
+    '--runroot',
+    join(folder, 'run'),
+    '--storage-driver',
+    process.env.STORAGE_DRIVER ?? 'overlay',
+  ]
+  const buildah = (command: string, ...args: string[]) =>
+    outputOf({ command: 'buildah', args: [...store, command, ...args], cwd: ROOT, env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
+  const podmanArgs = (...args: string[]) => [...store, '--cgroup-manager', 'cgroupfs', '--runtime', 'runc', ...args]
+  const podman = (...args: string[]) => outputOf({ command: 'podman', args: podmanArgs(...args), env: PODMAN_ENV })
+
+  const build = async (image: string, ...args: string[]) => {
+    const bases = ['BUILD_IMAGE=localhost/node:24-slim', `NODE_IMAGE=${BASES.node}`, `BUN_IMAGE=${BASES.bun}`]
+    const all = [...bases.flatMap((base) => ['--build-arg', base]), ...args]
+    await buildah('build', '--pull-never', '--layers', '--format', 'docker', '--tag', image, ...all, '.')
+    return image
+  }
+
+  try {
+    await makeBases(buildah)
+    return {
+      node: await build('localhost/portico:node', '--build-arg', 'RUNTIME=node'),
+      bun: await build('localhost/portico:bun', '--build-arg', 'RUNTIME=bun'),
+      worker: await build('localhost/portico-example-worker', '--target', 'worker'),
+      bases: BASES,
+      podman,
+      podmanArgs,
+      remove,
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+
+  async function remove() {
+    await podman('rm', '--all', '--force', '--time', '1')
+    await buildah('rm', '--all')
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** A HEALTHCHECK would be asked by systemd, where there is one; here it is asked by tests. */
+export const PODMAN_ENV = { ...process.env, DISABLE_HC_SYSTEMD: 'true' }
+
+type Buildah = (command: string, ...args: string[]) => Promise<string>
+
+/** One as roomy as node:24-slim; and one a runtime that has no other program. */
+async function makeBases(buildah: Buildah): Promise<void> {
+  const programs = { node: process.execPath, bun: await realpath(bin('bun')) }
+  const tar = await have(debian)
+
+  const roomy = await from(buildah, tar, 'node', programs.node)
+  await buildah('copy', '--quiet', roomy, npmFolder(), '/usr/local/lib/node_modules/npm')
+  for (const name of ['npm', 'npx'])
+    await buildah('run', roomy, '--', 'ln', '-s', `../lib/node_modules/npm/bin/${name}-cli.js`, `/usr/local/bin/${name}`)
+  // This machine's way to the registry of npm may have an authority of its own.
+  const authorities = process.env.NODE_EXTRA_CA_CERTS
+  if (authorities) {
+    await buildah('copy', '--quiet', roomy, await realpath(authorities), '/etc/ssl/extra.pem')
+    await buildah('config', '--env', 'NODE_EXTRA_CA_CERTS=/etc/ssl/extra.pem', roomy)
+  }
+  await buildah('commit', '--quiet', '--rm', roomy, 'localhost/node:24-slim')
+
+  for (const runtime of ['node', 'bun'] as const) {
+    const alone = await from(buildah, tar, runtime, programs[runtime])
+    await buildah('run', alone, '--', 'rm', '-rf', '/usr/share', '/var/lib', '/usr/sbin', '/usr/bin')
+    await buildah('commit', '--quiet', '--rm', alone, BASES[runtime])
+  }
+}
+
+async function from(buildah: Buildah, tar: string, runtime: string, program: string): Promise<string> {
+  const container = (await buildah('from', 'scratch')).trim()
+  await buildah('add', '--quiet', container, tar, '/')
+  await buildah('copy', '--quiet', container, program, `/usr/local/bin/${runtime}`)
+  await buildah('config', '--env', 'PATH=/usr/local/bin:/usr/bin:/usr/sbin', container)
+  return container
+}
+
+function npmFolder(): string {
+  const { npm_execpath: cli } = process.env
+  if (!cli) throw new Error('Which npm is to be put into the base? Start this by npm run test:image')
+  return dirname(dirname(cli))
+}
+
+const TOOLS = ['buildah', 'podman', 'runc', 'mmdebstrap']
+
+async function refuseWithoutTools(): Promise<void> {
+  const here = await Promise.all(TOOLS.map((command) => outputOf({ command, args: ['--version'] }).then(Boolean, () => false)))
+  const missing = TOOLS.filter((_, index) => !here[index])
+  if (process.getuid?.() !== 0) missing.unshift('root')
+  if (missing.length > 0)
+    throw new Error(
+      `Images can't be built and run here without ${missing.join(', ')}: as root, apt-get install --no-install-recommends ${TOOLS.join(' ')}`,
+    )
+}
