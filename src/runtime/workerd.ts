@@ -7,6 +7,7 @@ import { warmHttpMessages } from '../engine/transport/http-messages.ts'
 import { jsonLog } from '../log.ts'
 
 type Fetch = (request: Request) => Promise<Response>
+type Bindings = Readonly<Record<string, unknown>>
 
 warmHttpMessages()
 
@@ -14,19 +15,25 @@ let service: Fetch | undefined
 
 // biome-ignore lint/style/noDefaultExport: what workerd looks for
 export default {
-  fetch(request: Request, bindings: Readonly<Record<string, unknown>>): Promise<Response> {
-    service ??= assemble(textsOf(bindings))
+  fetch(request: Request, bindings: Bindings): Promise<Response> {
+    service ??= assemble(bindings)
     return service(request)
   },
 }
 
-/** Others (null for a variable that is not set, stores, services) are not ours to read. */
-function textsOf(bindings: Readonly<Record<string, unknown>>): Environment {
-  return Object.fromEntries(Object.entries(bindings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+/** Numbers and flags of `[vars]` are JSON there. What is ours and no text is a fault, lest a token that is set be ignored; other bindings are not ours. */
+function textsOf(bindings: Bindings): Environment {
+  const ours = Object.entries(bindings).filter(([name, value]) => /^(?:ENGINE|SERVICE)_/.test(name) && value != null)
+  const faults = ours
+    .filter(([, value]) => !['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name]) => `${name} must be bound as text, or as a secret of the Worker`)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return Object.fromEntries(ours.map(([name, value]) => [name, String(value)]))
 }
 
-function assemble(env: Environment): Fetch {
+function assemble(bindings: Bindings): Fetch {
   try {
+    const env = textsOf(bindings)
     const config = parseConfig(env, { binds: false, isolated: true })
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })

@@ -1,8 +1,49 @@
 import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
 import { describeApi } from '../conformance/api.ts'
 import { haveBundles } from '../support/bundles.ts'
-import { type ServeEntry, workerdOf } from '../support/entries.ts'
+import { type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 
 const anonymous: ServeEntry = async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
 describeApi('workerd', anonymous, ['slashes', 'what-was-sent'])
+
+describe('bindings that are no text, as wrangler makes them of numbers and flags in [vars]', () => {
+  let service: ServedEntry
+
+  async function asks(path: string, json: Record<string, unknown>, init?: RequestInit): Promise<{ status: number; text: string }> {
+    service = await workerdOf(
+      join(await haveBundles(), 'workerd.js'),
+      json,
+    )({ SERVICE_CATALOG_ID: 'any', ENGINE_HTTP_URL: 'http://127.0.0.1:1', SERVICE_ALLOW_ANONYMOUS: 'true' })
+    const response = await fetch(`${service.url}${path}`, init)
+    return { status: response.status, text: await response.text() }
+  }
+
+  afterEach(() => service.stop())
+
+  test('bindings: a token that is a number is a token', async () => {
+    expect((await asks('/workflow/catalog', { SERVICE_API_AUTH_TOKEN: 12345678 })).status).toBe(401)
+    const { status } = await fetch(`${service.url}/workflow/no-such-route/x`, { headers: { Authorization: 'Basic 12345678' } })
+    expect(status).toBe(404)
+  })
+
+  test('bindings: a limit that is a number is one', async () => {
+    const init = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ workflowName: 'x'.repeat(100) }),
+    }
+
+    expect(await asks('/workflow/run', { SERVICE_MAX_BODY_BYTES: 100, ENGINE_TLS: false }, init)).toMatchObject({ status: 413 })
+  })
+
+  test('bindings: what can be no text is a fault of the configuration, not shown; null is not set, and what has another name is not ours', async () => {
+    const json = { SERVICE_API_AUTH_TOKEN: { secret: 'hidden' }, SERVICE_CORS_ORIGINS: ['hidden'], SERVICE_HOST: null, STORE: {} }
+    const { status, text } = await asks('/health', json)
+
+    expect(status).toBe(500)
+    expect(text).toMatch(/2 faults:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
+    expect(text).not.toMatch(/hidden|SERVICE_HOST|STORE/)
+  })
+})

@@ -42,14 +42,14 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
   }
 }
 
-/** A bundle (an absolute path) on workerd itself, its bindings taken from the environment. */
-export function workerdOf(bundle: string): ServeEntry {
+/** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others that are JSON. */
+export function workerdOf(bundle: string, json: Record<string, unknown> = {}): ServeEntry {
   return async (env) => {
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
     const bindings = withBothWays(env)
-    await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings)))
+    await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), json))
     const server = await startProcess({ command: bin('workerd'), args: ['serve', 'config.capnp'], cwd: folder, env: bindings })
     const url = `http://127.0.0.1:${port}`
     void server.ended.then(() => rm(folder, { recursive: true, force: true }))
@@ -79,8 +79,11 @@ function listeningAt(line: string): string | undefined {
   return event.message === 'listening' ? event.url : undefined
 }
 
-export function workerdConfig(port: number, names: string[]): string {
-  const bindings = names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+export function workerdConfig(port: number, names: string[], json: Record<string, unknown> = {}): string {
+  const bindings = [
+    ...names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
+    ...Object.entries(json).map(([name, value]) => `(name = "${name}", json = ${JSON.stringify(JSON.stringify(value))})`),
+  ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .portico), (name = "internet", network = (allow = ["public", "private", "local"]))],
