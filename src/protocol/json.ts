@@ -23,12 +23,17 @@ export function parseJson(text: string): unknown {
   )
 }
 
+// Up to 15 digits no two decimals are the same double, from the smallest normal one on: https://en.wikipedia.org/wiki/Double-precision_floating-point_format
+const SURE_LENGTH = 15
+const SMALLEST_NORMAL = 2 ** -1022
+
 // A spelling this long is carried as it is rather than looked into: what it costs stays bounded.
 const MAX_COMPARED_LENGTH = 64
 
 /** Whether the double is the very number the text says, however it spells it. */
 function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false
+  if (source.length <= SURE_LENGTH && Math.abs(value) >= SMALLEST_NORMAL) return true
   const shortest = String(value)
   // Spelled as we would: that costs a tenth of looking into both.
   return shortest === source || (source.length <= MAX_COMPARED_LENGTH && decimal(shortest) === decimal(source))

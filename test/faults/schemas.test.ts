@@ -39,7 +39,7 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   ],
   minProperties: [{ allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide],
   unevaluated: [{ allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false }, wide],
-  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.slice(0, 20_000).map(() => 1e300)],
+  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300)],
 }
 
 /** None of them can be used, whatever comes in. */
@@ -74,10 +74,13 @@ beforeAll(async () => {
       remote: { $ref: `${host}/schema.json` },
       remoteBase: { $id: `${host}/base.json`, properties: { a: { $ref: 'part.json' } } },
       honest,
+      unjudged: null,
     }),
   )
   await publishRaw(withSchemas(`${CATALOG}-unusable`, UNUSABLE))
   service = await startService({ address: inject('engine').address, catalog: CATALOG })
+  // The catalog is read once, and the code that judges is loaded once.
+  await start('honest', {})
 })
 
 afterAll(async () => {
@@ -116,15 +119,22 @@ async function start(workflowName: string, input: unknown, catalog: string = CAT
   return { status, body, cpuMs, unchecked: String(event.inputUnchecked ?? '') }
 }
 
-// The check itself is to take a tenth of a second; a machine that runs other tests, and reading two megabytes, take the rest.
-const MAX_CPU_MS = 1000
+// A tenth of a second for the schema, another for the input; code that runs for the first time takes more than twice that.
+const MAX_JUDGING_MS = 500
+
+/** What of it was the judging: to read the input and to start a run with it takes its time without any schema too. */
+async function judgingMs(input: unknown, { cpuMs }: { cpuMs: number }): Promise<number> {
+  const unjudged = await start('unjudged', input)
+  expect([unjudged.status, unjudged.unchecked]).toEqual([200, ''])
+  return cpuMs - unjudged.cpuMs
+}
 
 test('schemas: what would take long to judge is accepted unchecked in bounded time, and the log says so', async () => {
   for (const [name, [, input]] of Object.entries(COSTLY)) {
     const { status, cpuMs, unchecked } = await start(name, input)
 
     expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
-    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+    expect(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
 
@@ -133,7 +143,7 @@ test('schemas: one that is broken, circular or enormous refuses nothing, and the
     const { status, cpuMs, unchecked } = await start(name, { a: 1 }, `${CATALOG}-unusable`)
 
     expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
-    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
 
@@ -151,7 +161,7 @@ test('schemas: a catastrophic pattern is judged, for it is matched in linear tim
     const { status, body, cpuMs } = await start(name, input)
 
     expect([name, status, body.issues]).toEqual([name, 400, [{ path: '/input', message: 'must match its pattern' }]])
-    expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_CPU_MS)
+    expect(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
 
