@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig, type Plugin } from 'rolldown'
+import { defineConfig } from 'rolldown'
+import { leanProtos } from './dev/lean-protos.ts'
 
 // The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
 const sdk = /^@temporalio\//
@@ -12,7 +13,7 @@ export default defineConfig([
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
-    plugins: [leanProtos(['coresdk'])],
+    plugins: [leanProtos({ without: ['coresdk'] })],
     output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'server-[name].js' },
   },
   {
@@ -23,7 +24,9 @@ export default defineConfig([
       conditionNames: ['workerd', 'worker', 'import', 'default'],
       alias: { ioredis: file('src/runtime/no-redis.ts') },
     },
-    plugins: [leanProtos(['coresdk', 'grpc', 'temporal.api.cloud', 'temporal.api.operatorservice', 'temporal.api.testservice'])],
+    plugins: [
+      leanProtos({ only: ['temporal.api.workflowservice.v1.WorkflowService', 'temporal.api.errordetails.v1', 'temporal.api.enums'] }),
+    ],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
@@ -33,34 +36,6 @@ export default defineConfig([
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
   },
 ])
-
-interface Definitions {
-  parsedOptions?: unknown
-  nested?: Record<string, Definitions>
-  [key: string]: unknown
-}
-
-/** Leaves out of Temporal's message definitions what nobody here asks for: these packages, and each option in its second spelling. */
-function leanProtos(unused: string[]): Plugin {
-  return {
-    name: 'lean-protos',
-    transform: {
-      filter: { id: /@temporalio\/proto\/protos\/json-module\.js$/ },
-      handler(code) {
-        const [, before = '', json = '', after = ''] = /^(.*\.addJSON\()(\{.*\})(\);.*)$/s.exec(code) ?? []
-        const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<string, Definitions>
-        for (const name of unused) remove(nested, name.split('.'))
-        return `${before}JSON.parse(${JSON.stringify(JSON.stringify(nested))})${after}`
-      },
-    },
-  }
-}
-
-function remove(packages: Record<string, Definitions> | undefined, [first = '', ...rest]: string[]): void {
-  if (packages === undefined) return
-  if (rest.length === 0) delete packages[first]
-  else remove(packages[first]?.nested, rest)
-}
 
 function file(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))

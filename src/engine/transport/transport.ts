@@ -3,19 +3,22 @@ import type { google, temporal } from '@temporalio/proto'
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 
 /** The calls of Temporal's WorkflowService that this service makes. */
-export type Method =
-  | 'startWorkflowExecution'
-  | 'getWorkflowExecutionHistory'
-  | 'getWorkflowExecutionHistoryReverse'
-  | 'describeWorkflowExecution'
-  | 'signalWorkflowExecution'
-  | 'queryWorkflow'
-  | 'updateWorkflowExecution'
-  | 'requestCancelWorkflowExecution'
-  | 'terminateWorkflowExecution'
-  | 'describeTaskQueue'
-  | 'describeNamespace'
-  | 'getSystemInfo'
+export const METHODS = [
+  'startWorkflowExecution',
+  'getWorkflowExecutionHistory',
+  'getWorkflowExecutionHistoryReverse',
+  'describeWorkflowExecution',
+  'signalWorkflowExecution',
+  'queryWorkflow',
+  'updateWorkflowExecution',
+  'requestCancelWorkflowExecution',
+  'terminateWorkflowExecution',
+  'describeTaskQueue',
+  'describeNamespace',
+  'getSystemInfo',
+] as const satisfies readonly (keyof WorkflowService)[]
+
+export type Method = (typeof METHODS)[number]
 
 export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
 export type Response<M extends Method> = Awaited<ReturnType<WorkflowService[M]>>
