@@ -1,37 +1,53 @@
-import { toTraceTree } from '../protocol/trace-tree.ts'
+import type { TraceEntry } from '../protocol/trace-entry.ts'
+import { type TraceNode, toTraceTree } from '../protocol/trace-tree.ts'
 import { type Call, within } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
-import { type Description, type ExecutionRef, isOpen } from './execution.ts'
+import { type Description, type ExecutionRef, isOpen, type TraceMeta } from './execution.ts'
 import { traceOf } from './trace-destination.ts'
-import type { FoundTrace, Trace, TracedRun, TraceSource } from './traces.ts'
+import { type FoundTrace, type Trace, type TracedRun, type TraceSource, tellsEnd } from './traces.ts'
 
 export interface TracePorts {
   engine: Pick<Engine, 'describe'>
   catalogs: Catalogs
-  /** In the order in which they are asked. The last one is the history: it completes what the others have only in part. */
+  /** In the order in which they are asked. The last one is the history, which has every run. */
   sources: readonly TraceSource[]
 }
 
 // The wire contract's bound for each source.
 const SOURCE_TIMEOUT_MS = 3000
 
-/** The trace from the first source that has the run. What stands in the way of one is a warning, and the next one's turn. */
+/**
+ * The trace from the first source that has the run, completed from the next ones while it is a part. What stands in the way of
+ * one is a warning, and the next one's turn.
+ */
 export async function readTrace({ engine, catalogs, sources }: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {
   const description = await engine.describe(ref, call)
-  const run: TracedRun = { ...description, destinations: async () => (await traceOf(description, catalogs, call))?.destinations ?? {} }
-  const history = sources.at(-1)
+  let known: TraceMeta['destinations'] | undefined
+  const run: TracedRun = {
+    ...description,
+    async destinations(asking) {
+      known ??= (await traceOf(description, catalogs, asking))?.destinations ?? {}
+      return known
+    },
+  }
   const warnings: string[] = []
+  let first: string | null = null
+  let entries: TraceEntry[] = []
+  let data: TraceNode | null = null
   for (const source of sources) {
     const found = await find(source, run, call, warnings)
     if (found === null) continue
-    const rest = found.whole || history === undefined ? null : await find(history, run, call, warnings)
-    const data = toTraceTree([...found.entries, ...(rest?.entries ?? [])])
-    if (data !== null)
-      return { source: source.name, runId: run.runId, complete: !isOpen(run.status) || data.endedAt !== null, warnings, data }
+    first ??= source.name
+    entries = entries.concat(found.entries)
+    data = found.whole ? toTraceTree(entries) : null
+    if (data !== null) break
   }
-  throw notAvailable(run, warnings)
+  data ??= toTraceTree(entries)
+  if (first === null || data === null) throw notAvailable(run, warnings)
+  const { runId, status } = run
+  return { source: first, runId, complete: !isOpen(status) || tellsEnd(run, entries), warnings, data }
 }
 
 async function find(source: TraceSource, run: TracedRun, call: Call, warnings: string[]): Promise<FoundTrace | null> {

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import type { TraceNode } from '../protocol/trace-tree.ts'
 import type { Call } from './call.ts'
-import { type Description, isOpen, type TraceMeta } from './execution.ts'
+import type { Description, TraceMeta } from './execution.ts'
 
 /** The answer of `trace-log`. */
 export interface Trace {
@@ -16,13 +16,13 @@ export interface Trace {
 
 /** The run whose trace is looked for. */
 export interface TracedRun extends Description {
-  /** Where its trace is written, as far as anybody says; asked when it is needed. */
-  destinations(): Promise<TraceMeta['destinations']>
+  /** Where its trace is written, as far as anybody says; asked once, within the time of the source that needs it first. */
+  destinations(call: Call): Promise<TraceMeta['destinations']>
 }
 
 export interface FoundTrace {
   entries: TraceEntry[]
-  /** False when something may be missing: the history completes it. */
+  /** False when something may be missing: the sources after it complete it. */
   whole: boolean
   /** What the reader of the answer should know, one sentence each. */
   warnings: string[]
@@ -39,6 +39,6 @@ export interface TraceSource {
 }
 
 /** Whether the entries tell how the run ended: what was stored before that is a part. */
-export function isWhole({ runId, status }: Pick<Description, 'runId' | 'status'>, entries: readonly TraceEntry[]): boolean {
-  return !isOpen(status) && entries.some(({ id, phase }) => id === runId && phase === 'ended')
+export function tellsEnd({ runId }: Pick<Description, 'runId'>, entries: readonly TraceEntry[]): boolean {
+  return entries.some(({ id, phase }) => id === runId && phase === 'ended')
 }

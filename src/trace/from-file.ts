@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
+import type { Call } from '../domain/call.ts'
 import type { TracedRun, TraceSource } from '../domain/traces.ts'
 import { LOCAL_FILE_TEMPLATE } from '../protocol/trace-keys.ts'
 import { fillTemplate } from '../protocol/trace-template.ts'
@@ -18,7 +19,7 @@ export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): Trace
     name: 'local',
     async find(run, call) {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(Math.max(0, call.deadlineAt - Date.now()))])
-      const path = await pathOf(run, directory)
+      const path = await pathOf(run, directory, call)
       const file = await openInside(directory, path)
       if (file === null) return null
       try {
@@ -33,8 +34,8 @@ export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): Trace
   }
 }
 
-async function pathOf(run: TracedRun, directory: string): Promise<string> {
-  const { local } = await run.destinations()
+async function pathOf(run: TracedRun, directory: string, call: Call): Promise<string> {
+  const { local } = await run.destinations(call)
   if (local !== undefined) return resolve(local)
   return join(directory, await fillTemplate(LOCAL_FILE_TEMPLATE, { workflowId: run.workflowId, rootRunId: run.firstRunId }))
 }

@@ -15,7 +15,7 @@ export function tracesFromObjects({ objects, rules, maxBytes }: ObjectTraceOptio
   return {
     name: 'remote',
     async find(run, call) {
-      const { remote } = await run.destinations()
+      const { remote } = await run.destinations(call)
       if (remote === undefined) return null
       for (const object of objectsOf(remote, rules)) {
         const text = await objects.get(object, maxBytes, call).catch(inWords)

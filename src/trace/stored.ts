@@ -1,6 +1,7 @@
 /** What readers of stored traces share: from a text to the trace, from a store's trouble to a warning. */
 import { ServiceError } from '../domain/errors.ts'
-import { type FoundTrace, isWhole, type TracedRun } from '../domain/traces.ts'
+import { isOpen } from '../domain/execution.ts'
+import { type FoundTrace, type TracedRun, tellsEnd } from '../domain/traces.ts'
 import { parseTraceDocument } from '../protocol/trace-document.ts'
 import { StoreError } from '../store/store-call.ts'
 
@@ -10,7 +11,7 @@ export function toFoundTrace(run: TracedRun, text: string): FoundTrace {
   if (found.workflowId !== run.workflowId) throw notAvailable('What is stored there is the trace of another workflow')
   return {
     entries: found.entries,
-    whole: isWhole(run, found.entries),
+    whole: !isOpen(run.status) && tellsEnd(run, found.entries),
     warnings: skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`],
   }
 }

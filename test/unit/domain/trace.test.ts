@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Call } from '../../../src/domain/call.ts'
+import type { Catalogs } from '../../../src/domain/catalog.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Description } from '../../../src/domain/execution.ts'
 import { readTrace } from '../../../src/domain/trace.ts'
@@ -49,16 +51,25 @@ test('readTrace: a source in trouble is a warning, and the next one’s turn', a
   })
 })
 
-test('readTrace: entries without a root are no trace', async () => {
+test('readTrace: entries without a root are a part, whatever their source says', async () => {
   const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN] }))
 
-  expect((await trace([rootless, has('history')])).source).toBe('history')
+  expect(await trace([rootless, has('history')])).toMatchObject({ source: 'kvstore', data: { id: 'run-1', children: [{ id: 'span-1' }] } })
+  expect(await refusal(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
 })
 
 test('readTrace: is complete when the run has ended', async () => {
   expect((await trace([has('history')], { status: 'failed' })).complete).toBe(true)
   expect((await trace([has('history')], { status: 'running' })).complete).toBe(false)
   expect((await trace([has('history')], { status: 'paused' })).complete).toBe(false)
+})
+
+test('readTrace: a run is not complete because another one of its trace has ended', async () => {
+  const ended = (id: string) => source('remote', async () => ({ ...FOUND, entries: [{ ...RUN, id, phase: 'ended' }] }))
+  const [before, itself] = [await trace([ended('run-0')]), await trace([ended('run-1')])]
+
+  expect([before.complete, before.data.endedAt]).toEqual([false, 1])
+  expect(itself.complete).toBe(true)
 })
 
 test('readTrace: every source sees the run that the request was resolved to, and has 3 s of its own', async () => {
@@ -86,6 +97,16 @@ test('readTrace: what nobody has is TraceNotAvailableError, with what stood in t
 
 test('readTrace: a bug in a source is a bug', async () => {
   await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
+})
+
+test('readTrace: a part is completed from source to source, up to one that has the whole', async () => {
+  const part = (name: string, id: string) => source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  const { source: name, data } = await trace([part('remote', 'stored'), part('kvstore', 'waiting'), has('local'), unasked])
+
+  expect(name).toBe('remote')
+  expect(data.children.map(({ id }) => id)).toEqual(['stored', 'waiting'])
 })
 
 test('readTrace: what a source has in part is completed from the last one, each node once', async () => {
@@ -124,8 +145,8 @@ test('readTrace: a caller who has left ends the reading', async () => {
 
 test('readTrace: where the trace is written is asked of the catalog by those sources that need it', async () => {
   const shelf = aShelf()
-  const asking = source('remote', async (run) => {
-    await run.destinations()
+  const asking = source('remote', async (run, call) => {
+    await run.destinations(call)
     return null
   })
   const with_ = (sources: TraceSource[]) => readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
@@ -135,4 +156,33 @@ test('readTrace: where the trace is written is asked of the catalog by those sou
 
   await with_([asking, has('history')])
   expect(shelf.reads).toContain('describe $catalog:orders')
+})
+
+test('readTrace: where the trace is written is asked once, within the time of the source that asks, again after a failure', async () => {
+  const shelf = aShelf()
+  shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{rootRunId}' } })
+  let isSilent = true
+  const catalogs: Catalogs = {
+    ...shelf.catalogs,
+    published: (catalog) => (isSilent ? new Promise(() => {}) : shelf.catalogs.published(catalog)),
+  }
+  const seen: unknown[] = []
+  const asking = (name: string, more: Partial<Call>) =>
+    source(name, async (run, call) => {
+      seen.push(await run.destinations({ ...call, ...more }))
+      return null
+    })
+  const hears = source('kvstore', async () => {
+    isSilent = false
+    return null
+  })
+  // The request's own time is over.
+  const call = aCall({ deadlineAt: Date.now() - 1 })
+
+  const sources = [asking('remote', { deadlineAt: Date.now() }), hears, asking('local', {}), asking('other', {}), has('history')]
+  const { warnings } = await readTrace({ ...ports(sources), catalogs }, { workflowId: 'orders-17' }, call)
+
+  expect(warnings).toEqual(['remote: The workflow engine does not answer.'])
+  expect(seen).toEqual([{ remote: 'https://b/run-1' }, { remote: 'https://b/run-1' }])
+  expect(shelf.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
 })
