@@ -203,6 +203,37 @@ test('history: a local activity that waits for its next attempt is one step unde
   ])
 })
 
+test('history: local activities of the Go and the Java SDK are steps too', async () => {
+  const payloadsOf = (details: object) =>
+    Object.fromEntries(Object.entries(details).map(([key, value]) => [key, { payloads: [toPayload(value)] }]))
+  const marker = (id: number, details: object, failure?: object) =>
+    event(id, { markerRecordedEventAttributes: { markerName: 'LocalActivity', details: payloadsOf(details), ...(failure && { failure }) } })
+  const ofGo = { ActivityID: '1', ActivityType: 'Pay', ReplayTime: '1970-01-01T00:00:02Z', Attempt: 2, Backoff: 0 }
+  const ofJava = { activityId: 'a-1', type: 'Ship', time: 3000, input: 'box' }
+
+  const entries = await entriesOf([
+    marker(2, { data: ofGo, result: 'paid' }),
+    marker(3, { data: { ...ofGo, ActivityID: '2' } }, { message: 'no money' }),
+    marker(4, { ...ofJava, meta: { firstSkd: 2500, atpt: 1, backoff: 60 } }, { message: 'not yet' }),
+    marker(5, { ...ofJava, activityId: 'a-2', meta: { firstSkd: 2500, atpt: 2, backoff: null }, result: 'shipped' }),
+    marker(6, { data: 'no local activity' }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { id: 'run-1:step:1', name: 'Pay', endedAt: 2000, output: 'paid', attributes: { activityId: '1', local: true, attempts: 2 } },
+    {
+      id: 'run-1:step:a-1',
+      name: 'Ship',
+      startedAt: 2500,
+      endedAt: 5000,
+      input: 'box',
+      output: 'shipped',
+      attributes: { attempts: 2, lastFailure: { message: 'not yet' } },
+    },
+    { id: 'run-1:step:2', error: { message: 'no money' }, endedAt: 3000 },
+  ])
+})
+
 test('history: a cancellation says its reason, which stands in an event of its own', async () => {
   const [, ended] = await entriesOf([
     event(2, { workflowExecutionCancelRequestedEventAttributes: { cause: 'too late' } }),
