@@ -2,6 +2,7 @@ import { outboxKey, parseOutboxMember, type RootRun, spansKey, toOutboxMember } 
 import type { KvStore, OutboxMember, ReadList } from '../store/kv.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import type { EngineCalls, RunFacts } from './engine-calls.ts'
+import { inTurn } from './in-turn.ts'
 import type { Root } from './root-runs.ts'
 import type { RunRef } from './span.ts'
 import { type TraceWriterOptions, writeTrace } from './trace-writer.ts'
@@ -56,6 +57,7 @@ interface Memory {
 export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
   const { engine, kv, namespace, catalog, trouble, now = Date.now } = options
   const memories = new Map<string, Memory>()
+  const busy = new Map<string, Promise<void>>()
   const call = (): StoreCall => ({ signal: new AbortController().signal, deadlineAt: Date.now() + STORE_TIMEOUT_MS })
 
   function memberOf(root: RootRun, of = catalog): OutboxMember {
@@ -126,6 +128,17 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
     await release(member, MAX_BACKOFF_MS)
   }
 
+  /** One after the other for each root: two would write over each other. */
+  async function alone({ member }: OutboxMember, act: () => Promise<void>): Promise<void> {
+    while (busy.has(member)) await busy.get(member)
+    const job = act().finally(() => busy.delete(member))
+    busy.set(
+      member,
+      job.catch(() => {}), // told to who has asked for it
+    )
+    await job
+  }
+
   async function attempt(root: RootRun, member: OutboxMember, act: () => Promise<void>): Promise<void> {
     try {
       await act()
@@ -147,28 +160,31 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
     async sweep() {
       const outbox = outboxKey(namespace, catalog)
       const due = await kv.due(outbox, MEMBERS_A_SWEEP, call())
-      const claimed = await Promise.all(
-        due.map(async (member) => ((await kv.claim({ outbox, member }, CLAIM_MS, call())) ? [{ outbox, member }] : [])),
-      )
-      const members = claimed.flat().map((member) => ({ member, root: parseOutboxMember(member.member) }))
+      const members = due.map((member) => ({ member: { outbox, member }, root: parseOutboxMember(member) }))
       const openRuns = await engine.openRuns([...new Set(members.flatMap(({ root }) => root?.workflowId ?? []))]).catch((error) => {
         trouble("Which runs are open can't be told; each is asked for by itself", { error })
         return new Map<string, string>()
       })
-      await inTurn(members, async ({ member, root }) => {
+      // Each is claimed when its turn comes: by then those before it may have taken longer than a claim holds.
+      await inTurn(members, AT_ONCE, async ({ member, root }) => {
         if (root === null) return void (await kv.settle(member, [], call()))
-        await attempt(root, member, () => lookAfter(root, member, openRuns.get(root.workflowId) ?? null))
+        await alone(member, async () => {
+          if (!(await kv.claim(member, CLAIM_MS, call()))) return
+          await attempt(root, member, () => lookAfter(root, member, openRuns.get(root.workflowId) ?? null))
+        })
       })
     },
 
     async storeNow(root, endedRunId) {
       const member = memberOf(root, root.catalog)
-      if (!(await kv.postpone(member, CLAIM_MS, call()))) return true
       let isOver = true
-      await attempt(root, member, async () => {
-        const newest = await newestLink(root)
-        isOver = newest === null || !newest.isOpen || newest.runId !== endedRunId
-        if (newest !== null && isOver) await store(root, member, newest, newest.isOpen)
+      await alone(member, async () => {
+        if (!(await kv.postpone(member, CLAIM_MS, call()))) return
+        await attempt(root, member, async () => {
+          const newest = await newestLink(root)
+          isOver = newest === null || !newest.isOpen || newest.runId !== endedRunId
+          if (newest !== null && isOver) await store(root, member, newest, newest.isOpen)
+        })
       })
       return isOver
     },
@@ -178,13 +194,4 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
 /** Holds since when the engine does not know the root. */
 function missingList({ rootRunId }: RootRun): ReadList {
   return { key: `traces:missing:${rootRunId}`, length: Number.MAX_SAFE_INTEGER }
-}
-
-/** A few at a time: each is a handful of answers to wait for. */
-async function inTurn<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items]
-  const next = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, next))
 }

@@ -38,13 +38,28 @@ const MAX_RUNS = 1000
  * `newest` is the last link of its chain: where not all of a chain has room, its end has. Rejects when the trace could not be
  * read or written as a whole; the same can be done again at any time.
  */
-export async function writeTrace(
+export async function writeTrace(root: RootRun, newest: RunRef, options: TraceWriterOptions, call: () => StoreCall): Promise<Written> {
+  const { targets, maxBytes } = options
+  const read = () => Promise.all(targets.map((target) => target.read(root, maxBytes, call().signal)))
+  for (let texts = await read(); ; ) {
+    const { text, written } = await composeTrace(root, newest, texts, options, call)
+    // Whoever has stored it meanwhile has deleted lists: what was in them is there, and in what was read before it is not.
+    const now = await read()
+    if (now.every((stored, index) => stored === texts[index])) {
+      for (const [index, target] of targets.entries()) if (texts[index] !== text) await target.write(root, text, call().signal)
+      return written
+    }
+    texts = now
+  }
+}
+
+async function composeTrace(
   root: RootRun,
   newest: RunRef,
-  { engine, kv, targets, payloads, redact, maxBytes }: TraceWriterOptions,
+  texts: readonly (string | null)[],
+  { engine, kv, payloads, redact, maxBytes }: TraceWriterOptions,
   call: () => StoreCall,
-): Promise<Written> {
-  const texts = await Promise.all(targets.map((target) => target.read(root, maxBytes, call().signal)))
+): Promise<{ text: string; written: Written }> {
   const stored = byRun(texts.flatMap((text) => (text === null ? [] : storedEntries(text))))
   const spans = new Map<string, ReadList>()
   const ended = new Set<string>()
@@ -82,11 +97,11 @@ export async function writeTrace(
     if (fault !== undefined) throw fault
     const text = toTraceDocument({ ...root, entries: unique([...entries, ...unread(stored, spans)]) })
     if (Buffer.byteLength(text) > maxBytes && room > 1) continue
-    for (const [index, target] of targets.entries()) if (texts[index] !== text) await target.write(root, text, call().signal)
-    return {
+    const written = {
       ended: [...spans].filter(([runId]) => ended.has(runId)).map(([, list]) => list),
       open: [...spans].filter(([runId]) => !ended.has(runId)).map(([, { key }]) => key),
     }
+    return { text, written }
   }
 }
 
