@@ -7,7 +7,7 @@ import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...markdownIn('docs')]
+const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...markdownIn('docs'), ...markdownIn('deploy')]
 
 test('docs: each relative link leads to a file, and to a heading of it', () => {
   const broken = pages.flatMap((page) =>
@@ -69,7 +69,7 @@ test('README.md: each endpoint in its table is a route', async () => {
     }),
   )
 
-  expect(rows.length).toBe(14)
+  expect(rows.length).toBe(15)
   expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([])
 })
 
@@ -122,7 +122,7 @@ function anchorsOf(page: string): Set<string> {
 }
 
 function pathsIn(page: string): string[] {
-  return [...proseOf(page).matchAll(/`((?:src|test|docs|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+  return [...proseOf(page).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(([, path = '']) => path)
 }
 
 function isThere(path: string): boolean {

@@ -1,18 +1,28 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../src/config/worker.ts'
 import { type Environment, parseConfig } from '../../src/config.ts'
 
+const ROOT = new URL('../../', import.meta.url)
+
+const documented = [...read('docs/operating.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
+
 describe('docs/operating.md', () => {
   test('docs/operating.md: lists each variable that is read, once, and no other', () => {
-    const documented = [...read('docs/operating.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
-
     const asked = variablesOf((env) => {
       parseConfig(env, { binds: true })
       parseWorkerConfig(env, { catalogRequired: true })
     })
 
     expect(documented.toSorted()).toEqual([...asked].toSorted())
+  })
+
+  test('docs/operating.md: lists each variable that a deployment sets', () => {
+    const files = ['Dockerfile', 'compose.yaml', 'wrangler.toml', ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`)]
+    const named = files.flatMap((file) => [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })))
+
+    expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
+    expect(named.filter(({ name }) => !documented.includes(name))).toEqual([])
   })
 })
 
@@ -34,5 +44,5 @@ function variablesOf(parse: (env: Environment) => void): Set<string> {
 }
 
 function read(path: string): string {
-  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  return readFileSync(new URL(path, ROOT), 'utf8')
 }
