@@ -75,7 +75,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: nowhere('10061'),
 }
 
-/** Those that change nothing of a service that does without them: what every suite's services are told. */
+/** Those that change nothing of a service that does without them, as a storage without its region: what every suite's services are told. */
 export function idleMarks(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const names = [
     'ENGINE_API_KEY',
@@ -83,7 +83,6 @@ export function idleMarks(env: Readonly<Record<string, string | undefined>>): Re
     'SERVICE_KVSTORE_TOKEN',
     'SERVICE_STORAGE_ACCESS_KEY_ID',
     'SERVICE_STORAGE_SECRET_ACCESS_KEY',
-    'SERVICE_STORAGE_REGION',
     'SERVICE_STORAGE_BUCKET',
     'SERVICE_STORAGE_ENDPOINT',
   ]
