@@ -23,6 +23,7 @@ export async function run(engine: Engine, catalogs: Catalogs, command: RunComman
   const waitUntil = beganAt + command.timeoutMs
   // Of many starts at once the last ones take an engine longer than an answer may: who waits for the end can wait for the beginning.
   const started = await startAccepted(engine, command, accepted, { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) })
+  command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
   const end = await waitForEnd(engine, started, { ...call, deadlineAt: waitUntil })
   if (end.closing === null) throw timedOut(end.run, Date.now() - beganAt)
   try {

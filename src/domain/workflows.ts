@@ -40,6 +40,8 @@ export interface StartCommand {
 export interface RunCommand extends StartCommand {
   /** How long to wait for the end. */
   timeoutMs: number
+  /** Told of the run as soon as it has started. */
+  onStarted?: (run: RunRef) => void
 }
 
 export interface WorkflowStatus extends RunRef {

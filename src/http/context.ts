@@ -10,6 +10,10 @@ export interface Env {
     facts: Record<string, unknown>
     /** Ends the waiting for this request. */
     signal: AbortSignal
+    /** For answers that notice before the request does that the client has left. */
+    endWaiting: () => void
+    /** Of an answer that is sent bit by bit: when its last bit has been. */
+    sent?: Promise<void>
   }
 }
 
@@ -36,8 +40,17 @@ export function endWaiting(drain: Drain): MiddlewareHandler<Env> {
     client.addEventListener('abort', abort)
     const release = drain.track(controller)
     c.set('signal', controller.signal)
+    c.set('endWaiting', abort)
     await next()
-    release()
-    client.removeEventListener('abort', abort)
+    whenSent(c, () => {
+      release()
+      client.removeEventListener('abort', abort)
+    })
   }
+}
+
+/** Does what comes after the answer: now, or when the last bit of it is sent. */
+export function whenSent(c: Context<Env>, act: () => void): void {
+  if (c.var.sent === undefined) act()
+  else void c.var.sent.then(act)
 }

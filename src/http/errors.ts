@@ -41,16 +41,20 @@ const FACES = {
   DeadlineExceededError: { status: 504, title: 'No answer in time', source: 'engine' },
 } as const satisfies Record<ErrorName, Face>
 
-/** The answer to any error: an expected one with its facts, a bug opaque. */
+/** The answer to any error. */
 export function problem(c: Context<Env>, thrown: Error): Response {
-  const error =
-    thrown instanceof ServiceError
-      ? thrown
-      : new ServiceError('InternalError', 'Something went wrong here; the log has it under this requestId')
+  const error = toServiceError(thrown)
+  const body = problemBody(c, error)
+  return c.body(JSON.stringify(body), body.status, { 'Content-Type': 'application/problem+json', ...headersOf(error) })
+}
+
+/** What is told of an error: of an expected one its facts, of a bug nothing. */
+export function problemBody(c: Context<Env>, thrown: unknown) {
+  const error = toServiceError(thrown)
   const face: Face = FACES[error.error]
   const { source = face.source ?? 'gateway', retryAfterSeconds, ...facts } = error.details
   c.var.facts.error = error.error
-  const body = {
+  return {
     type: `urn:portico:error:${toKebabCase(error.error)}`,
     title: face.title,
     status: face.status,
@@ -61,7 +65,11 @@ export function problem(c: Context<Env>, thrown: Error): Response {
     requestId: c.var.requestId,
     ...facts,
   }
-  return c.body(JSON.stringify(body), face.status, { 'Content-Type': 'application/problem+json', ...headersOf(error) })
+}
+
+function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  return new ServiceError('InternalError', 'Something went wrong here; the log has it under this requestId')
 }
 
 function headersOf({ error, details }: ServiceError): Record<string, string> {

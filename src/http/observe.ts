@@ -2,7 +2,8 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { ServiceError } from '../domain/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
-import type { Env } from './context.ts'
+import { type Env, whenSent } from './context.ts'
+import { problemBody } from './errors.ts'
 
 // Web servers' word for a client that left before its answer.
 const CLIENT_GONE = 499
@@ -12,18 +13,25 @@ export function observe(log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedAt = performance.now()
     await next()
-    const gone = c.req.raw.signal.aborted
-    const status = gone ? CLIENT_GONE : c.res.status
-    log(levelOf(c, status), 'request', {
-      requestId: c.var.requestId,
-      method: c.req.method,
-      route: routePattern(c),
-      status,
-      ms: Math.round(performance.now() - startedAt),
-      ...toldOf(c.var.facts),
-      ...(isOperators(c.error, status) && { cause: causeOf(c.error) }),
+    whenSent(c, () => {
+      const status = statusOf(c)
+      log(levelOf(c, status), 'request', {
+        requestId: c.var.requestId,
+        method: c.req.method,
+        route: routePattern(c),
+        status,
+        ms: Math.round(performance.now() - startedAt),
+        ...toldOf(c.var.facts),
+        ...(isOperators(c.error, status) && { cause: causeOf(c.error) }),
+      })
     })
   }
+}
+
+/** Of what began as 200 and was told an error among its events, that error's. */
+function statusOf(c: Context<Env>): number {
+  if (c.req.raw.signal.aborted) return CLIENT_GONE
+  return c.var.sent !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
 }
 
 function levelOf(c: Context<Env>, status: number): LogLevel {

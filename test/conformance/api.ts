@@ -9,6 +9,7 @@ import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
+import { runEvents } from './api/run-events.ts'
 import { type Gap, type Serve, setStage } from './api/stage.ts'
 import { start } from './api/start.ts'
 
@@ -20,6 +21,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     limits(stage)
     run(stage)
     runEnds(stage)
+    runEvents(stage)
     start(stage)
     inspect(stage)
     message(stage)

@@ -47,20 +47,32 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([200, 'completed'])
     }, 70_000)
 
-    test('a client that leaves ends the engine’s long poll', async () => {
+    test('nor are quiet events', async () => {
+      const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
+
+      const text = await (await run(service, body, { Accept: 'text/event-stream' })).text()
+
+      expect(text).toMatch(/^event: started\n.*^event: result\n.*"status":"completed"/ms)
+      expect(text.match(/^: /gm)?.length).toBeGreaterThanOrEqual(3)
+    }, 70_000)
+
+    test('a client that leaves ends the engine’s long poll, also one that is told events', async () => {
       const workflowId = crypto.randomUUID()
       proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
       const body = JSON.stringify({ workflowName: 'neverEnds', input: null, workflowId })
-      const client = await open(behindProxy)
-      client.write(
-        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      )
-      await until('the engine is polled', () => proxy.hanging() === 1)
+      const head = `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+      const leave = async (accept: string) => {
+        const client = await open(behindProxy)
+        client.write(`${head}Accept: ${accept}\r\n\r\n${body}`)
+        await until('the engine is polled', () => proxy.hanging() === 1)
+        if (noticesFin) client.destroy()
+        else client.resetAndDestroy()
+        await until('it is polled no more', () => proxy.hanging() === 0, { timeoutMs: 3000 })
+      }
 
-      if (noticesFin) client.destroy()
-      else client.resetAndDestroy()
-
-      await until('it is polled no more', () => proxy.hanging() === 0, { timeoutMs: 3000 })
+      await leave('application/json')
+      await terminate(behindProxy, workflowId)
+      await leave('text/event-stream')
     })
 
     test('2 MiB and a byte are refused before they are sent', async () => {
@@ -136,12 +148,16 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
   })
 }
 
-function run({ url }: ServedEntry, body: object): Promise<Response> {
+function run({ url }: ServedEntry, body: object, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${url}/workflow/run`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
+}
+
+async function terminate({ url }: ServedEntry, workflowId: string): Promise<void> {
+  await fetch(`${url}/workflow/${workflowId}/terminate`, { method: 'POST' })
 }
 
 async function open({ url }: ServedEntry): Promise<Socket> {

@@ -1,10 +1,13 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import type { RunRef, WorkflowResult } from '../../domain/execution.ts'
 import type { RunCommand, Workflows } from '../../domain/workflows.ts'
 import { durationMs } from '../../protocol/duration.ts'
 import { catalogFault, workflowIdFault, workflowNameFault } from '../../protocol/names.ts'
 import { answer } from '../answer.ts'
 import { call, type Env } from '../context.ts'
+import { problemBody } from '../errors.ts'
+import { asksForEvents, events, type Send } from '../events.ts'
 import type { ReadJson } from '../json.ts'
 import { resultPath } from '../path.ts'
 import { textWithout } from '../text.ts'
@@ -30,13 +33,33 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOp
   }
 
   return new Hono<Env>()
-    .post('/run', async (c) => answer(c, await workflows.run(await command(c), call(c))))
+    .post('/run', async (c) => {
+      const runCommand = await command(c)
+      return asksForEvents(c) ? runAsEvents(c, workflows, runCommand) : answer(c, await workflows.run(runCommand, call(c)))
+    })
     .post('/start', async (c) => {
       const { timeoutMs: _, ...startCommand } = await command(c)
       const { workflowId, runId } = await workflows.start(startCommand, call(c))
       c.header('Location', resultPath(workflowId))
       return answer(c, { workflowId, runId, status: 'running' })
     })
+}
+
+/** `started` at once, then how it ended: whoever loses the connection knows by then what has been started. */
+async function runAsEvents(c: Context<Env>, workflows: Workflows, command: RunCommand): Promise<Response> {
+  const { promise: started, resolve: onStarted } = Promise.withResolvers<RunRef>()
+  const ended = workflows.run({ ...command, onStarted }, call(c))
+  // Refused before anything was started, it is an answer like any other.
+  const run = await Promise.race([started, ended.then(() => started)])
+  return events(c, (send) => tellRun(c, send, run, ended))
+}
+
+async function tellRun(c: Context<Env>, send: Send, run: RunRef, ended: Promise<WorkflowResult>): Promise<void> {
+  const [, end] = await Promise.allSettled([send('started', run), ended])
+  if (end.status === 'fulfilled') return void (await send('result', end.value))
+  c.error = end.reason
+  const body = problemBody(c, end.reason)
+  await send(body.error === 'WorkflowExecutionTimedOutError' ? 'timeout' : 'server_error', body)
 }
 
 function runRequestSchema(maxTimeoutMs: number) {

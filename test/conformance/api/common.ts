@@ -51,7 +51,8 @@ export function common(stage: () => Stage): void {
       expect(body.features).toEqual({
         slashInIds: !lacks('slashes'),
         updateWithStart: false,
-        traceRemote: false,
+        // Every suite's services have a bucket, which is not there.
+        traceRemote: true,
         traceKvstore: false,
         traceLocal: false,
       })

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { anId, type Stage } from './stage.ts'
+
+const EVENTS = { Accept: 'text/event-stream' }
+
+/** `run`, told event by event. */
+export function runEvents(stage: () => Stage): void {
+  const run = async (body: object) => {
+    const { status, headers, text } = await stage().open.call('POST', '/workflow/run', body, EVENTS)
+    return { status, type: headers.get('Content-Type'), events: eventsIn(text) }
+  }
+
+  describe('run as events', () => {
+    test('run as events: what was started, then the result as run answers it', async () => {
+      const workflowId = anId()
+
+      const { status, type, events } = await run({ workflowName: 'echo', input: 1, workflowId })
+
+      const runId = events[0]?.data.runId
+      expect([status, type]).toEqual([200, 'text/event-stream'])
+      expect(events).toEqual([
+        { event: 'started', data: { workflowId, runId } },
+        {
+          event: 'result',
+          data: { workflowId, runId, status: 'completed', input: 1, output: 1, trace: null, error: null, errorDetails: null },
+        },
+      ])
+    })
+
+    test('run as events: what is still running in the end, as run says it', async () => {
+      const { events } = await run({ workflowName: 'neverEnds', input: null, timeout: 300 })
+
+      const [started, timeout] = events
+      expect(timeout).toMatchObject({
+        event: 'timeout',
+        data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
+      })
+      await stage().open.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
+    })
+
+    test('run as events: a refusal is an answer like any other', async () => {
+      const { status, body, headers } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo' }, EVENTS)
+
+      expect([status, body.error, headers.get('Content-Type')]).toEqual([400, 'ValidationError', 'application/problem+json'])
+    })
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+function eventsIn(text: string): { event: string; data: any }[] {
+  return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({ event, data: JSON.parse(data) }))
+}

@@ -1,0 +1,131 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { WorkflowResult } from '../../../src/domain/execution.ts'
+import type { RunCommand } from '../../../src/domain/workflows.ts'
+import { createDrain } from '../../../src/http/drain.ts'
+import { makeApi } from './api.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const RUN = { workflowId: 'w', runId: 'r' }
+const RESULT: WorkflowResult = { ...RUN, status: 'completed', input: null, output: 1, trace: null, error: null, errorDetails: null }
+const BODY = { workflowName: 'greet', input: null }
+const EVENTS = { Accept: 'text/event-stream' }
+
+/** A run that starts at once and ends when the test says so. */
+function makeRun(options: Parameters<typeof makeApi>[0] = {}) {
+  const ended = Promise.withResolvers<WorkflowResult>()
+  const seen = { aborted: false }
+  const run = async (command: RunCommand, { signal }: { signal: AbortSignal }) => {
+    command.onStarted?.(RUN)
+    signal.addEventListener('abort', () => {
+      seen.aborted = true
+      ended.reject(new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', { details: { ...RUN, workflowStatus: 'running' } }))
+    })
+    return ended.promise
+  }
+  const api = makeApi({ ...options, workflows: { run } })
+  return { ...api, ended, seen, ask: () => api.call('POST', '/workflow/run', BODY, EVENTS) }
+}
+
+test('run as events: tells at once what has started, and the result when there is one', async () => {
+  const { ask, ended } = makeRun()
+
+  const response = await ask()
+  const chunks = response.body?.values() as AsyncIterableIterator<Uint8Array>
+  const next = async () => new TextDecoder().decode((await chunks.next()).value)
+  const first = await next()
+  ended.resolve(RESULT)
+  const second = await next()
+  const last = await chunks.next()
+
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
+  expect(response.headers.get('Cache-Control')).toBe('no-store')
+  expect(response.headers.get('X-Request-Id')).toMatch(/./)
+  expect(first).toBe('event: started\ndata: {"workflowId":"w","runId":"r"}\n\n')
+  expect(second).toBe(`event: result\ndata: ${JSON.stringify(RESULT)}\n\n`)
+  expect(last.done).toBe(true)
+})
+
+test('run as events: a comment every 10 s', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { ask, ended } = makeRun()
+
+  const response = await ask()
+  vi.advanceTimersByTime(20_000)
+  ended.resolve(RESULT)
+
+  expect((await response.text()).match(/^: .*$/gm)).toHaveLength(2)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('run as events: what was not over in time is a timeout, with the body of the 408', async () => {
+  const { ask, ended, events } = makeRun()
+
+  const response = await ask()
+  ended.reject(new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', { details: { ...RUN, workflowStatus: 'running' } }))
+  const [, name, data = ''] = /event: (timeout|result|server_error)\ndata: (.*)/.exec(await response.text()) ?? []
+
+  expect(name).toBe('timeout')
+  expect(JSON.parse(data)).toMatchObject({ status: 408, error: 'WorkflowExecutionTimedOutError', ...RUN, workflowStatus: 'running' })
+  await expect.poll(() => events).toMatchObject([{ fields: { status: 408 } }])
+})
+
+test('run as events: what goes wrong after the start is told with its ids, a bug opaque, and logged', async () => {
+  const { ask, ended, events } = makeRun()
+
+  const response = await ask()
+  ended.reject(new Error('secret'))
+  const text = await response.text()
+
+  expect(text).toContain('event: server_error\ndata: {"type":"urn:portico:error:internal-error"')
+  expect(text).not.toContain('secret')
+  await expect.poll(() => events).toMatchObject([{ level: 'error', fields: { status: 500, cause: new Error('secret') } }])
+})
+
+test('run as events: what is refused before the start is an answer like any other', async () => {
+  const { call } = makeApi({ workflows: { run: () => Promise.reject(new ServiceError('UnsupportedWorkflowError', 'no')) } })
+
+  const response = await call('POST', '/workflow/run', BODY, EVENTS)
+
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([424, 'application/problem+json'])
+})
+
+test('run as events: only for who would rather have them', async () => {
+  const types = []
+  for (const accept of [
+    '*/*',
+    'application/json',
+    'application/json, text/event-stream',
+    'text/event-stream;q=0',
+    'text/event-stream, */*;q=0.1',
+  ]) {
+    const { call, ended } = makeRun()
+    ended.resolve(RESULT)
+    types.push((await call('POST', '/workflow/run', BODY, { Accept: accept })).headers.get('Content-Type'))
+  }
+
+  expect(types).toEqual([...Array(4).fill('application/json'), 'text/event-stream'])
+})
+
+test('run as events: a client that leaves ends the wait', async () => {
+  const { ask, seen, events } = makeRun()
+
+  const response = await ask()
+  await response.body?.cancel()
+
+  await expect.poll(() => seen.aborted).toBe(true)
+  await expect.poll(() => events.length).toBe(1)
+})
+
+test('run as events: a server that drains tells those that wait', async () => {
+  const drain = createDrain()
+  const { ask } = makeRun({ drain })
+
+  const response = await ask()
+  drain.abortAll()
+
+  expect(await response.text()).toContain('event: timeout\n')
+})
