@@ -26,7 +26,7 @@ let worker: TestWorker
 
 beforeAll(async () => {
   // As `npm run dev` has it.
-  service = serve({ SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir(), ...NO_STORAGE })
+  service = serve({ SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir() })
   api = makeApi({ fetch: service.fetch })
   worker = await startWorker({
     address: inject('engine').address,
@@ -42,10 +42,6 @@ afterAll(async () => {
   await worker.stop()
   await service.close()
 })
-
-const NO_STORAGE = Object.fromEntries(
-  ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY', 'REGION', 'BUCKET', 'ENDPOINT'].map((name) => [`SERVICE_STORAGE_${name}`, '']),
-)
 
 test('docs/api.md: each example is answered as the document shows', async () => {
   const { examples } = readApiDocs()

@@ -51,8 +51,7 @@ export function common(stage: () => Stage): void {
       expect(body.features).toEqual({
         slashInIds: !lacks('slashes'),
         updateWithStart: false,
-        // Every suite's services have a bucket, which is not there.
-        traceRemote: true,
+        traceRemote: false,
         traceKvstore: false,
         traceLocal: false,
       })
