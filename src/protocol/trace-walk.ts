@@ -1,4 +1,4 @@
-/** The whole story of a run: its chain (continue-as-new, engine retries) and its children, each told by its own history. */
+/** The whole story of a run: its chain (continue-as-new, engine retries, resets) and its children, each told by its own history. */
 import type { TraceEntry } from './trace-entry.ts'
 
 interface RunRef {
@@ -112,11 +112,15 @@ function relations({ run, parentId }: Visit, entries: readonly TraceEntry[]): Vi
 function chained(links: readonly TraceEntry[], chainId: string): TraceEntry[] {
   const isChain = links.some(({ attributes }) => isText(attributes?.previousRunId) || isText(attributes?.nextRunId))
   if (!isChain) return [...links]
+  const ended = new Set(links.filter(({ phase }) => phase === 'ended').map(({ id }) => id))
+  const isOpen = links.some(({ id }) => !ended.has(id))
+  // A run that was reset had perhaps ended by itself, and its successor goes on.
+  const followed = new Set(links.map(({ attributes }) => attributes?.previousRunId))
   const root = links.flatMap((link): TraceEntry[] => {
     const { workflowId, status, nextRunId } = link.attributes ?? {}
     const node = { ...link, id: chainId, parentId: null }
     if (link.phase === 'began') return [{ ...node, attributes: { workflowId } }]
-    return isText(nextRunId) ? [] : [{ ...node, attributes: { status } }]
+    return isOpen || isText(nextRunId) || followed.has(link.id) ? [] : [{ ...node, attributes: { status } }]
   })
   return [...root, ...links.map((link) => ({ ...link, parentId: chainId }))]
 }

@@ -102,9 +102,10 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
 
   /** Runs that are replayed, perhaps because somebody has queried one that ended long ago. */
   const replayed = new Map<string, NodeJS.Timeout>()
+  /** Whether it was one. */
   const forgetReplay = ({ runId }: WatchedRun) => {
     clearTimeout(replayed.get(runId))
-    replayed.delete(runId)
+    return replayed.delete(runId)
   }
 
   return {
@@ -119,9 +120,12 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
       replayed.set(run.runId, setTimeout(later, REPLAY_MS).unref())
     },
     ended(run, isReplay) {
-      forgetReplay(run)
-      const root = roots.known(run.runId)
-      if (root !== null && !isReplay) queue.add(root, run.runId)
+      const wasReplayed = forgetReplay(run)
+      if (isReplay) return
+      // One that a reset has made begins with a replay, and may end at once.
+      if (wasReplayed) notes.add(run)
+      const root = roots.known(run.runId) ?? ownRoot(run)
+      if (root !== null) queue.add(root, run.runId)
     },
     async stop() {
       clearInterval(timer)

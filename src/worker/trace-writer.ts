@@ -95,7 +95,9 @@ async function composeTrace(
     // What the engine has forgotten is no reason to lose the rest.
     const fault = faults.find((fault) => !isUnknownRun(fault))
     if (fault !== undefined) throw fault
-    const text = toTraceDocument({ ...root, entries: unique([...entries, ...unread(stored, spans)]) })
+    const textWith = (more: readonly TraceEntry[]) => toTraceDocument({ ...root, entries: unique([...entries, ...more]) })
+    const whole = textWith(unread(stored, spans))
+    const text = Buffer.byteLength(whole) > maxBytes ? textWith([]) : whole
     if (Buffer.byteLength(text) > maxBytes && room > 1) continue
     const written = {
       ended: [...spans].filter(([runId]) => ended.has(runId)).map(([, list]) => list),
@@ -127,7 +129,7 @@ function hasEnded({ runId }: RunRef, entries: readonly TraceEntry[]): boolean {
   return entries.some(({ id, phase }) => id === runId && phase === 'ended')
 }
 
-/** Runs that are in the stored trace and that nothing leads to any more: what was before a reset. */
+/** Runs that are in the stored trace and that nothing leads to any more: links that had no room, children before a reset. */
 function unread(stored: ReadonlyMap<string, TraceEntry[]>, read: ReadonlyMap<string, unknown>): TraceEntry[] {
   return [...stored].flatMap(([runId, entries]) => (read.has(runId) ? [] : entries))
 }

@@ -11,6 +11,11 @@ export const workflowEvents: EventTable = {
     return [{ ...workflow(story), at: timeOf(event), phase: 'began', input: told.input?.payloads ?? null, attributes }]
   },
 
+  // How a reset appears in the run that it made: all before it is a copy of the base run's history.
+  workflowTaskFailedEventAttributes({ baseRunId }, event, story) {
+    return baseRunId ? [{ ...workflow(story), at: timeOf(event), phase: 'began', attributes: { previousRunId: baseRunId } }] : []
+  },
+
   workflowExecutionCancelRequestedEventAttributes(_told, event, story) {
     story.cancelRequested = event
     return []

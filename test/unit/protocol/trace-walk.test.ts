@@ -67,6 +67,13 @@ test('walkRuns: the root of a chain whose last link is open is open itself', asy
   expect(root?.children[0]?.endedAt).not.toBeNull()
 })
 
+test('walkRuns: the root of a run that had ended and was reset is open while the new run is, and ends with it', async () => {
+  const reset = (open: boolean) => walk({ a: {}, b: { previous: 'a', open } }, { from: 'b' }).walked
+
+  expect(toTraceTree((await reset(true)).entries)).toMatchObject({ id: 'a:chain', endedAt: null, output: null })
+  expect(toTraceTree((await reset(false)).entries)).toMatchObject({ id: 'a:chain', output: 'b' })
+})
+
 test('walkRuns: children have their trees below them, chains of their own included', async () => {
   const runs = { a: { children: ['x', 'y'] }, x: { children: ['z'] }, y: { next: 'y2' }, y2: { previous: 'y' }, z: {} }
 

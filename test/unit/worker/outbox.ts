@@ -17,6 +17,8 @@ const OUTBOX = 'traces:open:default:c'
 
 export interface Run extends RunFacts {
   nextRunId: string | null
+  /** The run that it was made of by a reset. */
+  baseRunId?: string
 }
 
 export function open(runId: string, workflowId = 'w'): Run {
@@ -125,11 +127,12 @@ function engineOf(runs: Run[], answer: () => Promise<void>): EngineCalls {
       const before = runs.find((run) => run.nextRunId === runId)
       const began = { workflowType: { name: 'story' }, continuedExecutionRunId: before?.runId ?? '' }
       yield [{ ...at, eventId: 1, workflowExecutionStartedEventAttributes: began }] as never
+      if (run?.baseRunId) yield [{ ...at, eventId: 2, workflowTaskFailedEventAttributes: { baseRunId: run.baseRunId } }] as never
       if (run?.isOpen) return
       const end = run?.nextRunId
         ? { workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: run.nextRunId } }
         : { workflowExecutionCompletedEventAttributes: {} }
-      yield [{ ...at, eventId: 2, ...end }] as never
+      yield [{ ...at, eventId: 3, ...end }] as never
     },
   }
 }

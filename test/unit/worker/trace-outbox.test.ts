@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { toTraceTree } from '../../../src/protocol/trace-tree.ts'
 import { call, DAY, ended, makeOutbox, open, pass, ROOT, SECOND, span } from './outbox.ts'
 
 beforeEach(() => {
@@ -145,4 +146,52 @@ test('outbox: of a trace that is too large the newest links are stored', async (
   expect(links?.map(({ id }) => id)).toContain('r10')
   expect(links?.map(({ id }) => id)).not.toContain('r1')
   expect(text().length).toBeLessThanOrEqual(3000)
+})
+
+test('outbox: the run that was reset is told before the one that goes on, with its spans, and nothing is left', async () => {
+  const { outbox, kv, isWaiting, stored } = makeOutbox([ended('r1'), { ...ended('r2'), baseRunId: 'r1' }])
+  await outbox.append(ROOT, 'r1', [span('r1')])
+  await outbox.append(ROOT, 'r2', [span('r2')])
+
+  await outbox.storeNow(ROOT, 'r2')
+
+  const links = toTraceTree(stored() ?? [])?.children.filter(({ kind }) => kind === 'workflow')
+  expect(stored()?.map(({ id }) => id)).toEqual(expect.arrayContaining(['r1:chain', 'r1', 'r1:span:a', 'r2', 'r2:span:a']))
+  expect(links?.map(({ id }) => id)).toEqual(['r1', 'r2'])
+  expect(await isWaiting()).toBe(false)
+  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
+})
+
+test('outbox: where there is no room for both, the run after a reset is told and the one before is cut', async () => {
+  const runs = [ended('r1')]
+  const { outbox, stored, text } = makeOutbox(runs, { maxBytes: 6000 })
+  await outbox.append(ROOT, 'r1', [span('r1', 'old', 'x'.repeat(4500))])
+  await outbox.storeNow(ROOT, 'r1')
+
+  runs.push({ ...ended('r2'), baseRunId: 'r1' })
+  await outbox.append(ROOT, 'r2', [span('r2', 'new', 'y'.repeat(1000))])
+  await outbox.storeNow(ROOT, 'r2')
+
+  expect(stored()?.map(({ id }) => id)).toContain('r2:span:new')
+  expect(stored()?.map(({ id }) => id)).not.toContain('r1:span:old')
+  expect(text().length).toBeLessThanOrEqual(6000)
+})
+
+test('outbox: what is stored and nothing leads to any more stays as long as there is room, and is the first to go', async () => {
+  const runs = [ended('r1')]
+  const { outbox, stored } = makeOutbox(runs, { maxBytes: 6000 })
+  await outbox.append(ROOT, 'r1', [span('r1', 'old', 'x'.repeat(2000))])
+  await outbox.storeNow(ROOT, 'r1')
+
+  runs.push(ended('r2'))
+  for (const [name, kept] of [
+    ['a', true],
+    ['b', false],
+  ] as const) {
+    await outbox.append(ROOT, 'r2', [span('r2', name, 'y'.repeat(2000))])
+    await outbox.storeNow(ROOT, 'r2')
+
+    expect(stored()?.map(({ id }) => id)).toContain(`r2:span:${name}`)
+    expect(stored()?.some(({ id }) => id === 'r1:span:old')).toBe(kept)
+  }
 })
