@@ -50,8 +50,8 @@ async function runAsEvents(c: Context<Env>, workflows: Workflows, command: RunCo
   const { promise: started, resolve: onStarted } = Promise.withResolvers<RunRef>()
   const ended = workflows.run({ ...command, onStarted }, call(c))
   // Refused before anything was started, it is an answer like any other.
-  const run = await Promise.race([started, ended.then(() => started)])
-  return events(c, (send) => tellRun(c, send, run, ended))
+  const { workflowId, runId } = await Promise.race([started, ended])
+  return events(c, (send) => tellRun(c, send, { workflowId, runId }, ended))
 }
 
 async function tellRun(c: Context<Env>, send: Send, run: RunRef, ended: Promise<WorkflowResult>): Promise<void> {
