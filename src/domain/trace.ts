@@ -1,16 +1,12 @@
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { type TraceNode, toTraceTree } from '../protocol/trace-tree.ts'
 import { type Call, within } from './call.ts'
-import type { Catalogs } from './catalog.ts'
-import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
-import { type Description, type ExecutionRef, isOpen, type TraceMeta } from './execution.ts'
-import { traceOf } from './trace-destination.ts'
+import { type Description, type ExecutionRef, isOpen } from './execution.ts'
+import { type TracedRunPorts, toTracedRun } from './traced-run.ts'
 import { type FoundTrace, type Trace, type TracedRun, type TraceSource, tellsEnd } from './traces.ts'
 
-export interface TracePorts {
-  engine: Pick<Engine, 'describe'>
-  catalogs: Catalogs
+export interface TracePorts extends TracedRunPorts {
   /** In the order in which they are asked. The last one is the history, which has every run. */
   sources: readonly TraceSource[]
 }
@@ -22,21 +18,13 @@ const SOURCE_TIMEOUT_MS = 3000
  * The trace from the first source that has the run, completed from the next ones while it is a part. What stands in the way of
  * one is a warning, and the next one's turn.
  */
-export async function readTrace({ engine, catalogs, sources }: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {
-  const description = await engine.describe(ref, call)
-  let known: TraceMeta['destinations'] | undefined
-  const run: TracedRun = {
-    ...description,
-    async destinations(asking) {
-      known ??= (await traceOf(description, catalogs, asking))?.destinations ?? {}
-      return known
-    },
-  }
+export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {
+  const run = toTracedRun(await ports.engine.describe(ref, call), ports)
   const warnings: string[] = []
   let first: string | null = null
   let entries: TraceEntry[] = []
   let data: TraceNode | null = null
-  for (const source of sources) {
+  for (const source of ports.sources) {
     const found = await find(source, run, call, warnings)
     if (found === null) continue
     first ??= source.name

@@ -16,9 +16,13 @@ export interface Trace {
 
 /** The run whose trace is looked for. */
 export interface TracedRun extends Description {
-  /** Where its trace is written, as far as anybody says; asked once, within the time of the source that needs it first. */
+  /** The run in whose trace this one is told: itself, or for a child the topmost one above it whose workers record traces. */
+  root(call: Call): Promise<RootRun>
+  /** Where the trace of its root is written, as far as anybody says. */
   destinations(call: Call): Promise<TraceMeta['destinations']>
 }
+
+export type RootRun = Pick<Description, 'catalog' | 'firstRunId' | 'workflowId'>
 
 export interface FoundTrace {
   entries: TraceEntry[]

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import type { Call } from '../domain/call.ts'
-import type { TracedRun, TraceSource } from '../domain/traces.ts'
+import type { TraceSource } from '../domain/traces.ts'
 import { LOCAL_FILE_TEMPLATE } from '../protocol/trace-keys.ts'
 import { fillTemplate } from '../protocol/trace-template.ts'
 import { notAvailable, toFoundTrace } from './stored.ts'
@@ -13,17 +12,26 @@ export interface FileTraceOptions {
   maxBytes: number
 }
 
-/** Files of workers on this machine: at the place that is said of the run when that lies in the folder, else by its usual name. */
+/**
+ * Files of workers that have the same folder: at the place that is said of the run's root, or by its usual name when nothing is
+ * said or when that lies elsewhere, for a worker may know the folder by another path.
+ */
 export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): TraceSource {
   return {
     name: 'local',
     async find(run, call) {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(Math.max(0, call.deadlineAt - Date.now()))])
-      const path = await pathOf(run, directory, call)
-      const file = await openInside(directory, path)
+      const root = await run.root(call)
+      const { local } = await run.destinations(call)
+      const usual = join(directory, await fillTemplate(LOCAL_FILE_TEMPLATE, { workflowId: root.workflowId, rootRunId: root.firstRunId }))
+      const said = await openInside(directory, local === undefined ? usual : resolve(local))
+      const file = said === 'outside' ? await openInside(directory, usual) : said
+      if (file === 'outside' || (said === 'outside' && file === null)) {
+        throw notAvailable('The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR')
+      }
       if (file === null) return null
       try {
-        return toFoundTrace(run, await readWhole(file, maxBytes, signal))
+        return toFoundTrace(run, root, await readWhole(file, maxBytes, signal))
       } catch (error) {
         if (signal.aborted && !call.signal.aborted) throw notAvailable('The file could not be read in time')
         throw error
@@ -34,30 +42,20 @@ export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): Trace
   }
 }
 
-async function pathOf(run: TracedRun, directory: string, call: Call): Promise<string> {
-  const { local } = await run.destinations(call)
-  if (local !== undefined) return resolve(local)
-  return join(directory, await fillTemplate(LOCAL_FILE_TEMPLATE, { workflowId: run.workflowId, rootRunId: run.firstRunId }))
-}
-
 /** Null when there is no such file. Wherever links lead, what is opened lies in the folder. */
-async function openInside(directory: string, path: string): Promise<FileHandle | null> {
+async function openInside(directory: string, path: string): Promise<FileHandle | 'outside' | null> {
   try {
     const [folder, real] = await Promise.all([realpath(directory), realpath(path)])
-    if (!real.startsWith(folder + sep)) throw outside()
+    if (!real.startsWith(folder + sep)) return 'outside'
     // Not waiting for the other end of a pipe, nor following a link that has come in between.
     return await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   } catch (error) {
     // Whether a path elsewhere leads to something is not told.
-    if (isFault(error) && !resolve(path).startsWith(resolve(directory) + sep)) throw outside()
+    if (isFault(error) && !resolve(path).startsWith(resolve(directory) + sep)) return 'outside'
     if (isFault(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
     if (isFault(error)) throw notAvailable(`The file can't be opened (${error.code})`, error)
     throw error
   }
-}
-
-function outside() {
-  return notAvailable('The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR')
 }
 
 const CHUNK_BYTES = 256 * 1024

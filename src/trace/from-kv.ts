@@ -34,7 +34,8 @@ export function tracesFromKv({ kv, namespace, history, maxBytes }: KvTraceOption
   return {
     name: 'kvstore',
     async find(run, call): Promise<FoundTrace | null> {
-      const { workflowId, runId, firstRunId: rootRunId, catalog } = run
+      const { runId } = run
+      const { workflowId, firstRunId: rootRunId, catalog } = await run.root(call)
       const member = { outbox: outboxKey(namespace, catalog), member: toOutboxMember({ workflowId, rootRunId }) }
       if (!(await kv.isWaiting(spansKey(runId), member, call).catch(inWords))) return null
 

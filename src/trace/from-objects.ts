@@ -10,7 +10,7 @@ export interface ObjectTraceOptions {
   maxBytes: number
 }
 
-/** Object storage, at the place that the run's catalog or the run itself names. */
+/** Object storage, at the place that the catalog of the run's root, or that itself, names. */
 export function tracesFromObjects({ objects, rules, maxBytes }: ObjectTraceOptions): TraceSource {
   return {
     name: 'remote',
@@ -19,7 +19,7 @@ export function tracesFromObjects({ objects, rules, maxBytes }: ObjectTraceOptio
       if (remote === undefined) return null
       for (const object of objectsOf(remote, rules)) {
         const text = await objects.get(object, maxBytes, call).catch(inWords)
-        if (text !== null) return toFoundTrace(run, text)
+        if (text !== null) return toFoundTrace(run, await run.root(call), text)
       }
       // While a run is open nobody has stored it yet.
       if (isOpen(run.status)) return null

@@ -20,7 +20,7 @@ export function traceCall(overrides: Partial<Call> = {}): Call {
 
 /** The first run of its chain is called `run-1`. */
 export function tracedRun(workflowId: string, overrides: Partial<TracedRun> = {}): TracedRun {
-  return {
+  const run: TracedRun = {
     workflowId,
     runId: 'run-1',
     firstRunId: 'run-1',
@@ -32,9 +32,11 @@ export function tracedRun(workflowId: string, overrides: Partial<TracedRun> = {}
     startedAt: new Date(1000),
     completedAt: new Date(2000),
     historyLength: 3,
+    root: async () => run,
     destinations: async () => ({}),
     ...overrides,
   }
+  return run
 }
 
 /** A run with a span in it. */
@@ -94,6 +96,30 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       expect((await find(half))?.whole).toBe(false)
       expect((await find(whole, { runId: 'run-2' }))?.whole).toBe(false)
       expect((await find(whole, { status: 'running' }))?.whole).toBe(false)
+    })
+
+    test('a child is told from its root’s trace: its run, what is below it, and nothing else', async () => {
+      const step = { kind: 'step', name: 'pack', at: 1500, phase: 'began' as const }
+      const link = { parentId: 'run-1:child:5', kind: 'workflow', name: 'ship', phase: 'began' as const }
+      const ofChild = [
+        { ...link, id: 'child-1', at: 1300 },
+        { ...link, id: 'child-2', at: 1400 },
+      ]
+      const belowIt = [
+        { ...step, id: 'child-2:span:1', parentId: 'child-2:step:1' },
+        { ...step, id: 'child-2:step:1', parentId: 'child-2' },
+      ]
+      const root = tracedRun(await stored((id) => document(id, [...belowIt, ...storedEntries(), ...ofChild])))
+      const child = (runId: string) => runOf(root.workflowId, { workflowId: 'child', runId, firstRunId: 'child-1', root: async () => root })
+
+      const found = await place.source.find(child('child-2'), traceCall())
+
+      expect(found?.entries.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))).toEqual([
+        ...ofChild.map((entry) => ({ ...entry, parentId: null })),
+        ...belowIt,
+      ])
+      expect(found?.whole).toBe(false)
+      expect(await place.source.find(child('child-3'), traceCall())).toBeNull()
     })
 
     test('the trace of another workflow is not given out', async () => {

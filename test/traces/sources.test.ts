@@ -127,6 +127,14 @@ describe('local', () => {
     await expect(find(await put(join(folder, 'traces-of-others/secret.json')))).rejects.toThrow(OUTSIDE)
   })
 
+  test('local: a destination outside the folder is where the worker has the folder, when the file is there by its usual name', async () => {
+    const usual = await put(join(folder, 'traces', await fill(LOCAL_FILE_TEMPLATE, 'orders-17')))
+
+    expect(await find('/elsewhere/traces/orders-17_run-1.json')).toMatchObject({ whole: true })
+    await rm(usual)
+    await expect(find('/elsewhere/traces/orders-17_run-1.json')).rejects.toThrow(OUTSIDE)
+  })
+
   test('local: no link leads out of the folder', async () => {
     const outside = await put(join(folder, 'outside/secret.json'))
     await symlink(outside, join(folder, 'traces/file-link.json'))
@@ -184,12 +192,23 @@ describe('kvstore', () => {
   })
 
   test('kvstore: a run that waits in its catalog’s outbox is found before it has any span', async () => {
-    const run = tracedRun('waits', { runId: 'waits-2', firstRunId: 'waits-1', catalog: 'a:b' })
+    const run = (catalog: string) => tracedRun('waits', { runId: 'waits-2', firstRunId: 'waits-1', catalog })
     const member = toOutboxMember({ workflowId: 'waits', rootRunId: 'waits-1' })
     await append('other', [], { outbox: outboxKey('default', 'a:b'), member, delayMs: 0 })
 
-    expect(await source().find(run, traceCall())).not.toBeNull()
-    expect(await source().find({ ...run, catalog: 'c' }, traceCall())).toBeNull()
+    expect(await source().find(run('a:b'), traceCall())).not.toBeNull()
+    expect(await source().find(run('c'), traceCall())).toBeNull()
+  })
+
+  test('kvstore: a child is found while its root waits', async () => {
+    const root = tracedRun('of-a-child', { runId: 'root-1', firstRunId: 'root-1' })
+    const child = tracedRun('child', { runId: 'child-7', firstRunId: 'child-7', root: async () => root })
+    expect(await source().find(child, traceCall())).toBeNull()
+
+    const member = toOutboxMember({ workflowId: 'of-a-child', rootRunId: 'root-1' })
+    await append('other', [], { outbox: outboxKey('default', root.catalog), member, delayMs: 0 })
+
+    expect(await source().find(child, traceCall())).not.toBeNull()
   })
 
   test('kvstore: more spans than may be read are refused', async () => {
