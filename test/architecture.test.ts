@@ -37,7 +37,10 @@ const MAY_IMPORT: Record<string, Row> = {
   'domain/create-workflows.ts': row('domain/ protocol/', 'uuid'),
   'domain/json-schema/pattern.ts': row('domain/ protocol/', 're2js'),
 
-  'worker/': row('worker/ protocol/ store/ config.ts config/ log.ts engine/history.ts engine/payload.ts', '@temporalio/ node:'),
+  'worker/': row(
+    'worker/ protocol/ store/ config.ts config/ log.ts engine/history.ts engine/outcome.ts engine/payload.ts',
+    '@temporalio/ node:',
+  ),
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
 
   'store/': row('store/ protocol/', '@upstash/redis ioredis aws4fetch'),

@@ -1,4 +1,7 @@
 /** The words everything else is said in. */
+import type { RunRef } from '../protocol/run-ref.ts'
+
+export type { RunRef }
 
 export type OpenStatus = 'running' | 'paused'
 export type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
@@ -12,12 +15,6 @@ export function isOpen(status: Status): status is OpenStatus {
 export interface ExecutionRef {
   workflowId: string
   runId?: string
-}
-
-/** Exactly one run. */
-export interface RunRef {
-  workflowId: string
-  runId: string
 }
 
 export interface ErrorCause {

@@ -48,7 +48,8 @@ export function fromArguments(values: unknown[]): unknown {
   return values.length > 1 ? values : (values[0] ?? null)
 }
 
-function successorOf(event: HistoryEvent): string | null {
+/** The run that carries the work on, as the last event of a closed run says; null at the end of a chain. */
+export function successorOf(event: HistoryEvent): string | null {
   const attributes =
     event.workflowExecutionCompletedEventAttributes ??
     event.workflowExecutionFailedEventAttributes ??

@@ -1,10 +1,6 @@
 /** The whole story of a run: its chain (continue-as-new, engine retries, resets) and its children, each told by its own history. */
+import type { RunRef } from './run-ref.ts'
 import type { TraceEntry } from './trace-entry.ts'
-
-interface RunRef {
-  workflowId: string
-  runId: string
-}
 
 export interface WalkOptions {
   /** The entries of one run's history, oldest first. */

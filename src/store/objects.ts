@@ -1,4 +1,6 @@
 import { AwsClient } from 'aws4fetch'
+import { percentEncoded } from '../protocol/percent-encoded.ts'
+import { sha256 } from '../protocol/sha256.ts'
 import { readBody } from './read-body.ts'
 import { type StoreCall, StoreError, withRetries } from './store-call.ts'
 
@@ -91,10 +93,7 @@ export function keyFault(key: string): string | null {
 }
 
 function encodeKey(key: string): string {
-  // What encodeURIComponent leaves out, signatures count as encoded.
-  const encoded = (part: string) =>
-    encodeURIComponent(part).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  return key.split('/').map(encoded).join('/')
+  return key.split('/').map(percentEncoded).join('/')
 }
 
 /** S3's own word for what is wrong; empty when it says none. */
@@ -117,9 +116,4 @@ function adviceFor(status: number, code: string): string {
   if (code === 'SignatureDoesNotMatch' || code === 'InvalidAccessKeyId') return ': look at the SERVICE_STORAGE_ credentials'
   if (code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed') return ': look at SERVICE_STORAGE_REGION'
   return status >= 300 && status < 400 ? ': redirects are not followed' : ''
-}
-
-async function sha256(body: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

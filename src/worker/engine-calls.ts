@@ -1,9 +1,8 @@
 import type { temporal } from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
+import { type HistoryEvent, successorOf } from '../engine/outcome.ts'
 import { catalogWorkflowId } from '../protocol/catalog.ts'
-import type { RunRef } from './span.ts'
-
-export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
+import type { RunRef } from '../protocol/run-ref.ts'
 
 /** What the engine knows of a run. */
 export interface RunFacts extends RunRef {
@@ -106,15 +105,6 @@ export function createEngineCalls({
       return OPEN_STATUSES.includes(info?.status) && traces !== undefined && traces !== null && Buffer.from(traces).toString() !== 'false'
     },
   }
-}
-
-function successorOf(event: HistoryEvent): string | null {
-  const closing =
-    event.workflowExecutionCompletedEventAttributes ??
-    event.workflowExecutionFailedEventAttributes ??
-    event.workflowExecutionTimedOutEventAttributes ??
-    event.workflowExecutionContinuedAsNewEventAttributes
-  return closing?.newExecutionRunId || null
 }
 
 /** Whether the engine's error says that it does not know the run, or never could. */

@@ -1,6 +1,6 @@
+import type { RunRef } from '../protocol/run-ref.ts'
 import type { RootRun } from '../protocol/trace-keys.ts'
 import type { EngineCalls } from './engine-calls.ts'
-import type { RunRef } from './span.ts'
 
 /** The run in whose trace a run is told, and the catalog whose workers store it. */
 export interface Root extends RootRun {

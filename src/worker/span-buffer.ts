@@ -1,6 +1,6 @@
+import type { RunRef } from '../protocol/run-ref.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { type Redact, toRedacted } from './redact.ts'
-import type { RunRef } from './span.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface SpanBufferOptions {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
+import type { RunRef } from '../protocol/run-ref.ts'
 import type { TraceEntry, TraceError } from '../protocol/trace-entry.ts'
 
 /** What is going on inside an activity, as its author tells it. */
@@ -8,12 +9,6 @@ export interface Span {
   set(attributes: Readonly<Record<string, unknown>>): void
   /** What went in; what the function returns is what came out. */
   input(value: unknown): void
-}
-
-/** Exactly one run. */
-export interface RunRef {
-  workflowId: string
-  runId: string
 }
 
 /** Takes what began and ended in a run; never throws and never waits. */

@@ -1,10 +1,10 @@
+import type { RunRef } from '../protocol/run-ref.ts'
 import { outboxKey, parseOutboxMember, type RootRun, spansKey, toOutboxMember } from '../protocol/trace-keys.ts'
 import type { KvStore, OutboxMember, ReadList } from '../store/kv.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import type { EngineCalls, RunFacts } from './engine-calls.ts'
 import { inTurn } from './in-turn.ts'
 import type { Root } from './root-runs.ts'
-import type { RunRef } from './span.ts'
 import { type TraceWriterOptions, writeTrace } from './trace-writer.ts'
 import type { Trouble } from './trouble.ts'
 

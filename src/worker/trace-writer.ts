@@ -1,5 +1,6 @@
 import { createHistoryReader } from '../engine/history.ts'
 import type { Payloads } from '../engine/payload.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../protocol/trace-document.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { type RootRun, spansKey } from '../protocol/trace-keys.ts'
@@ -8,7 +9,6 @@ import type { KvStore, ReadList } from '../store/kv.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import { type EngineCalls, isUnknownRun } from './engine-calls.ts'
 import { type Redact, toRedacted } from './redact.ts'
-import type { RunRef } from './span.ts'
 import type { TraceTarget } from './trace-targets.ts'
 
 export interface TraceWriterOptions {

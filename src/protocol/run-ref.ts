@@ -1,0 +1,5 @@
+/** Exactly one run. */
+export interface RunRef {
+  workflowId: string
+  runId: string
+}
