@@ -121,7 +121,8 @@ function chained(links: readonly TraceEntry[], chainId: string): TraceEntry[] {
   return [...root, ...links.map((link) => ({ ...link, parentId: chainId }))]
 }
 
-function truncated(entry: TraceEntry | undefined): TraceEntry[] {
+/** Says that the node of this entry lacks something. */
+export function truncated(entry: TraceEntry | undefined): TraceEntry[] {
   if (entry === undefined) return []
   const { id, parentId, kind, name, at } = entry
   return [{ id, parentId, kind, name, at, phase: 'began', attributes: { truncated: true } }]

@@ -5,8 +5,8 @@ import { type StoreCall, StoreError } from './store-call.ts'
 
 /** Every verb rejects with a `StoreError`, or with the reason of `call.signal`. Each is one step: all of it is done or nothing. */
 export interface KvStore {
-  /** The elements of a list, oldest first; empty when there is none. Rejects when they have more than `maxBytes` together. */
-  readList(key: string, maxBytes: number, call: StoreCall): Promise<string[]>
+  /** The elements of a list, oldest first, as far as there is room, which they take; and how many it has. No list is an empty one. */
+  readList(key: string, room: Room, call: StoreCall): Promise<{ values: string[]; length: number }>
   /** Whether the list exists or the outbox has the member. */
   isWaiting(list: string, member: OutboxMember, call: StoreCall): Promise<boolean>
 
@@ -27,6 +27,12 @@ export interface KvStore {
   settle(member: OutboxMember, lists: readonly ReadList[], call: StoreCall): Promise<boolean>
 
   close(): Promise<void>
+}
+
+/** For several lists together. */
+export interface Room {
+  /** Bytes. */
+  left: number
 }
 
 export interface OutboxMember {
@@ -67,23 +73,23 @@ export function createKv({ url, token, fetch = globalThis.fetch }: KvOptions): K
   return overConnection(/^https?:/.test(url) ? upstashConnection({ url, token, fetch }) : redisConnection(url))
 }
 
-// What is read at once: of elements that the kit has cut to size some megabytes at most.
+// What is read at once; Upstash's answers are bounded.
 const PAGE = 100
+const PAGE_BYTES = 512 * 1024
 
 function overConnection(connection: KvConnection): KvStore {
   const run = (script: string, keys: readonly string[], args: readonly (string | number)[], call: StoreCall) =>
     connection.send(['EVAL', script, keys.length, ...keys, ...args], call)
 
   return {
-    async readList(key, maxBytes, call) {
+    async readList(key, room, call) {
       const values: string[] = []
-      let bytes = 0
       while (true) {
-        const page = texts(await connection.send(['LRANGE', key, values.length, values.length + PAGE - 1], call, maxBytes - bytes))
-        for (const value of page) bytes += byteLength(value)
-        if (bytes > maxBytes) throw new StoreError(`The key-value store has more than ${maxBytes} bytes there`)
+        const script = ['EVAL', READ, 1, key, values.length, PAGE, PAGE_BYTES, room.left]
+        const [length, ...page] = texts(await connection.send(script, call, Math.max(0, room.left)))
+        for (const value of page) room.left -= byteLength(value)
         values.push(...page)
-        if (page.length < PAGE) return values
+        if (page.length === 0 || values.length >= Number(length)) return { values, length: Math.max(values.length, Number(length)) }
       }
     },
 
@@ -110,6 +116,15 @@ function overConnection(connection: KvConnection): KvStore {
 
 // Lua runs as one step, over TCP and over REST alike. The clock is the store's: those of workers differ.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+
+// The length, and from ARGV[1] on at most ARGV[2] elements: of ARGV[3] bytes or one that has more, as long as ARGV[4] has room.
+const READ = `local answer, bytes = { tostring(redis.call('LLEN', KEYS[1])) }, 0
+for i, value in ipairs(redis.call('LRANGE', KEYS[1], ARGV[1], ARGV[1] + ARGV[2] - 1)) do
+  bytes = bytes + #value
+  if bytes > tonumber(ARGV[4]) or (i > 1 and bytes > tonumber(ARGV[3])) then break end
+  answer[i + 1] = value
+end
+return answer`
 
 const IS_WAITING = `return (redis.call('EXISTS', KEYS[1]) == 1 or redis.call('ZSCORE', KEYS[2], ARGV[1])) and 1 or 0`
 

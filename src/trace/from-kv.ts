@@ -19,14 +19,12 @@ const READ_AT_ONCE = 8
 export function tracesFromKv({ kv, namespace, history, maxBytes }: KvTraceOptions): TraceSource {
   async function spansOf(runIds: readonly string[], call: Call): Promise<string[]> {
     const texts: string[] = []
-    let left = maxBytes
+    const room = { left: maxBytes }
     for (let at = 0; at < runIds.length; at += READ_AT_ONCE) {
-      const lists = await Promise.all(runIds.slice(at, at + READ_AT_ONCE).map((runId) => kv.readList(spansKey(runId), left, call)))
-      for (const list of lists) {
-        for (const text of list) left -= text.length
-        texts.push(...list)
-      }
-      if (left < 0) throw notAvailable(`The key-value store has more than ${maxBytes} bytes there`)
+      const lists = await Promise.all(runIds.slice(at, at + READ_AT_ONCE).map((runId) => kv.readList(spansKey(runId), room, call)))
+      const isWhole = lists.every(({ values, length }) => values.length === length)
+      if (!isWhole || room.left < 0) throw notAvailable(`The key-value store has more than ${maxBytes} bytes there`)
+      texts.push(...lists.flatMap(({ values }) => values))
     }
     return texts
   }

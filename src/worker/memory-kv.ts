@@ -35,7 +35,16 @@ export function createMemoryKv({ maxBytes, dropped }: { maxBytes: number; droppe
   }
 
   return {
-    readList: async (key) => [...(lists.get(key) ?? [])],
+    async readList(key, room) {
+      const all = lists.get(key) ?? []
+      const values: string[] = []
+      for (const value of all) {
+        if (value.length > room.left) break
+        room.left -= value.length
+        values.push(value)
+      }
+      return { values, length: all.length }
+    },
     isWaiting: async (list, member) => lists.has(list) || has(member),
     async append({ list, values, open }) {
       if (values.length > 0) lists.set(list, [...(lists.get(list) ?? []), ...values])

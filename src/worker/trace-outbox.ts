@@ -117,7 +117,7 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
   /** Drops what the engine has not known for a week. Since when it has not, the store remembers in a list that nobody else reads. */
   async function forget(root: RootRun, member: OutboxMember): Promise<void> {
     const missing = missingList(root)
-    const [since] = await kv.readList(missing.key, 1024, call())
+    const [since] = (await kv.readList(missing.key, { left: 1024 }, call())).values
     if (since === undefined) {
       await kv.append({ list: missing.key, values: [String(now())], ttlMs: LIST_TTL_MS + DAY, open: null }, call())
     } else if (now() - Number(since) >= FORGOTTEN_AFTER_MS) {

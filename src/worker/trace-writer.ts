@@ -4,7 +4,7 @@ import type { RunRef } from '../protocol/run-ref.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../protocol/trace-document.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { type RootRun, spansKey } from '../protocol/trace-keys.ts'
-import { walkRuns } from '../protocol/trace-walk.ts'
+import { truncated, walkRuns } from '../protocol/trace-walk.ts'
 import type { KvStore, ReadList } from '../store/kv.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import { type EngineCalls, isUnknownRun } from './engine-calls.ts'
@@ -63,6 +63,8 @@ async function composeTrace(
   const stored = byRun(texts.flatMap((text) => (text === null ? [] : storedEntries(text))))
   const spans = new Map<string, ReadList>()
   const ended = new Set<string>()
+  /** For the spans of all runs. */
+  let lists = { left: maxBytes }
 
   async function* historyOf(run: RunRef): AsyncGenerator<TraceEntry> {
     const reader = createHistoryReader(run, payloads)
@@ -71,6 +73,7 @@ async function composeTrace(
 
   async function* read(run: RunRef): AsyncGenerator<TraceEntry> {
     const known = stored.get(run.runId) ?? []
+    let [first] = known
     // The history of a run that has ended changes no more.
     if (hasEnded(run, known)) {
       ended.add(run.runId)
@@ -80,17 +83,20 @@ async function composeTrace(
       for await (const entry of historyOf(run)) {
         if (hasEnded(run, [entry])) ended.add(run.runId)
         told.add(`${entry.phase} ${entry.id}`)
+        first ??= entry
         yield toRedacted(entry, redact, Number.POSITIVE_INFINITY)
       }
       yield* known.filter(({ id, phase }) => !told.has(`${phase} ${id}`))
     }
     const key = spansKey(run.runId)
-    const list = await kv.readList(key, maxBytes, call())
-    spans.set(run.runId, { key, length: list.length })
-    yield* parseEntryTexts(list).found
+    const { values, length } = await kv.readList(key, lists, call())
+    spans.set(run.runId, { key, length })
+    if (values.length < length) yield* truncated(first)
+    yield* parseEntryTexts(values).found
   }
 
   for (let room = maxBytes * 0.9; ; room /= 2) {
+    lists = { left: maxBytes }
     const { entries, faults } = await walkRuns(newest, { read, firstRunId: root.rootRunId, maxRuns: MAX_RUNS, maxBytes: room })
     // What the engine has forgotten is no reason to lose the rest.
     const fault = faults.find((fault) => !isUnknownRun(fault))

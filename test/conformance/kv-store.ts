@@ -30,6 +30,8 @@ export function describeKvStore(
     const append = (list: string, values: string[], open: { outbox: string; member: string; delayMs: number } | null = null) =>
       kv.append({ list, values, ttlMs: DAY_MS, open }, storeCall())
 
+    const read = async (list: string) => (await kv.readList(list, { left: 1000 }, storeCall())).values
+
     test('readList: the values in the order of their addition, whatever they hold', async () => {
       const list = unique()
       const values = ['{"a":1}', 'ünï\u0001"\\ \u{1F680}', '', '9007199254740993', 'null']
@@ -37,20 +39,41 @@ export function describeKvStore(
       await append(list, values.slice(0, 2))
       await append(list, values.slice(2))
 
-      expect(await kv.readList(list, 1000, storeCall())).toEqual(values)
+      expect(await read(list)).toEqual(values)
     })
 
     test('readList: a list that is not there is empty', async () => {
-      expect(await kv.readList(unique(), 1000, storeCall())).toEqual([])
+      expect(await read(unique())).toEqual([])
     })
 
-    test('readList: a long list is read whole, and refused when it is larger than allowed', async () => {
+    test('readList: a long list is read whole, or as far as there is room', async () => {
       const list = unique()
-      const values = Array.from({ length: 1234 }, (_, index) => `${index}`.padStart(10, '0'))
+      const values = Array.from({ length: 1234 }, (_, index) => `ü${index}`.padStart(10, '0'))
       await append(list, values)
+      const [enough, short, none] = [{ left: 13_574 }, { left: 13_573 - 11 }, { left: -1 }]
 
-      expect(await kv.readList(list, 12_340, storeCall())).toEqual(values)
-      await expect(kv.readList(list, 12_339, storeCall())).rejects.toThrow('The key-value store has more than')
+      expect(await kv.readList(list, enough, storeCall())).toEqual({ values, length: 1234 })
+      expect(await kv.readList(list, short, storeCall())).toEqual({ values: values.slice(0, 1232), length: 1234 })
+      expect(await kv.readList(list, none, storeCall())).toEqual({ values: [], length: 1234 })
+      expect([enough.left, short.left]).toEqual([0, 10])
+    })
+
+    test('readList: lists that share a room have no more of it together', async () => {
+      const [one, two, room] = [unique(), unique(), { left: 25 }]
+      for (const list of [one, two]) await append(list, ['0123456789', '0123456789'])
+
+      expect((await kv.readList(one, room, storeCall())).values).toHaveLength(2)
+      expect((await kv.readList(two, room, storeCall())).values).toHaveLength(0)
+    })
+
+    test('readList: elements that are large are read a few at a time, the largest too', async () => {
+      const list = unique()
+      const values = [100, 700, 300, 300].map((kilobytes) => 'x'.repeat(kilobytes * 1000))
+      for (const value of values) await append(list, [value])
+
+      expect((await kv.readList(list, { left: 1_400_000 }, storeCall())).values.map(({ length }) => length)).toEqual(
+        values.map(({ length }) => length),
+      )
     })
 
     test('append: a list lives as long as was said, from its last addition on', async () => {
@@ -134,7 +157,7 @@ export function describeKvStore(
 
       await append(two, ['d'])
       expect(await kv.settle(member, asRead, storeCall())).toBe(false)
-      expect(await kv.readList(one, 1000, storeCall())).toEqual(['a'])
+      expect(await read(one)).toEqual(['a'])
       expect(await kv.due(member.outbox, 10, storeCall())).toEqual([member.member])
 
       expect(
@@ -179,7 +202,7 @@ export function describeKvStore(
       const leaving = new AbortController()
       leaving.abort(new Error('left'))
 
-      await expect(kv.readList(unique(), 1000, storeCall(3000, leaving.signal))).rejects.toThrow('left')
+      await expect(kv.readList(unique(), { left: 1000 }, storeCall(3000, leaving.signal))).rejects.toThrow('left')
     })
   })
 }

@@ -38,7 +38,7 @@ describeKvStore('Upstash REST', async () => ({
 describe('key-value store in trouble', () => {
   const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
     const kv = createKv({ url, token })
-    return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
+    return kv.readList('list', { left: 1000 }, storeCall(timeoutMs)).finally(() => kv.close())
   }
 
   test('Upstash REST: the stand-in speaks what Upstash’s own client speaks', async () => {
@@ -55,7 +55,7 @@ describe('key-value store in trouble', () => {
   })
 
   test('Upstash REST: the token may be the password of the URL', async () => {
-    expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual([])
+    expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], length: 0 })
   })
 
   test('a wrong token or password is a refusal that shows neither', async () => {
@@ -84,7 +84,7 @@ describe('key-value store in trouble', () => {
     }
     const kv = createKv({ url: 'https://kv.example', token: 'token', fetch })
 
-    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('answered 307')
+    await expect(kv.readList('list', { left: 1000 }, storeCall())).rejects.toThrow('answered 307')
     expect(asked).toEqual(['https://kv.example/'])
   })
 
@@ -99,7 +99,7 @@ describe('key-value store in trouble', () => {
       })
     const kv = createKv({ url: 'https://kv.example', token: 'token', fetch: async () => new Response(endless()) })
 
-    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('has more than')
+    await expect(kv.readList('list', { left: 1000 }, storeCall())).rejects.toThrow('has more than')
     expect(sent).toBeLessThan(2 * 1024 * 1024)
   })
 
@@ -109,10 +109,10 @@ describe('key-value store in trouble', () => {
     await kv.append({ list: 'lost', values: ['a'], ttlMs: 60_000, open: null }, storeCall())
 
     proxy.interrupt()
-    const reading = kv.readList('lost', 1000, storeCall(5000))
+    const reading = kv.readList('lost', { left: 1000 }, storeCall(5000))
     setTimeout(() => proxy.restore(), 300)
 
-    expect(await reading).toEqual(['a'])
+    expect((await reading).values).toEqual(['a'])
     await kv.close()
     await proxy.close()
   })
@@ -128,7 +128,7 @@ describe('key-value store in trouble', () => {
     const back = await own.restart()
     await append()
 
-    expect(await kv.readList('l', 1000, storeCall())).toEqual(['a'])
+    expect((await kv.readList('l', { left: 1000 }, storeCall())).values).toEqual(['a'])
     await kv.close()
     await back.kill()
   })

@@ -7,6 +7,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
 import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
 import { spansKey } from '../../src/protocol/trace-keys.ts'
+import { toTraceTree } from '../../src/protocol/trace-tree.ts'
 import { defineCatalog, porticoPlugin } from '../../src/worker/index.ts'
 import type { RunningProcess } from '../support/process.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
@@ -18,7 +19,7 @@ import { startWorker, type TestWorker } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
-const catalog = defineCatalog({ story: {}, ticking: {} })
+const catalog = defineCatalog({ story: {}, talking: {}, ticking: {} })
 
 let folder: string
 let redis: RunningRedis
@@ -129,6 +130,19 @@ test('traces: a bucket that is missing is said once, and the trace waits in the 
   expect(first.output().split('A trace could not be stored').length - 1).toBe(1)
   expect(statusOf((await storedTrace(s3, `${taskQueue}-0`)).entries)).toBe('completed')
 }, 60_000)
+
+test('traces: of more spans than a trace may hold those that fit are stored with a mark, and nothing is left', async () => {
+  const taskQueue = await startInside({ kvstore: { url: redis.url, token: null } })
+  const options = { workflowId: taskQueue, taskQueue, args: [{ times: 30 }] }
+  const run = await client.workflow.start('talking', options)
+  await run.result()
+
+  await until('nothing is left in the store', async () => (await traceKeys(redis)).length === 0, { timeoutMs: 20_000 })
+
+  const { entries } = await storedTrace(s3, taskQueue)
+  expect(entries.filter(({ kind, phase }) => kind === 'llm' && phase === 'ended').length).toBeGreaterThan(5)
+  expect(toTraceTree(entries)).toMatchObject({ id: run.firstExecutionRunId, attributes: { truncated: true, status: 'completed' } })
+})
 
 /** A worker in this process; its task queue. */
 async function startInside({

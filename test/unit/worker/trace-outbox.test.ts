@@ -32,7 +32,7 @@ test('outbox: a run that has ended is stored with its spans, and nothing is left
 
   expect(stored()?.map(({ id, phase }) => `${phase} ${id}`)).toEqual(['began r1', 'ended r1', 'began r1:span:a'])
   expect(await isWaiting()).toBe(false)
-  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
+  expect(await kv.readList('traces:r1', { left: 1000 }, call)).toEqual({ values: [], length: 0 })
 })
 
 test('outbox: a run that has ended this moment is left to the worker that saw it end', async () => {
@@ -84,8 +84,8 @@ test('outbox: the links of a chain that have ended are stored and gone, the chai
   await outbox.storeNow(ROOT, 'r1')
 
   expect(stored()?.map(({ id }) => id)).toEqual(expect.arrayContaining(['r1:chain', 'r1:span:a', 'r2:span:a']))
-  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
-  expect(await kv.readList('traces:r2', 1000, call)).toHaveLength(1)
+  expect(await kv.readList('traces:r1', { left: 1000 }, call)).toEqual({ values: [], length: 0 })
+  expect(await kv.readList('traces:r2', { left: 1000 }, call)).toMatchObject({ length: 1 })
   expect(await isWaiting()).toBe(true)
 })
 
@@ -121,7 +121,7 @@ test('outbox: a run that the engine has not known for seven days is dropped', as
 
   expect(before).toBe(true)
   expect(await isWaiting()).toBe(false)
-  expect(await kv.readList('traces:missing:r1', 1000, call)).toEqual([])
+  expect(await kv.readList('traces:missing:r1', { left: 1000 }, call)).toEqual({ values: [], length: 0 })
 })
 
 test('outbox: where the index can not be asked, each run is', async () => {
@@ -159,7 +159,7 @@ test('outbox: the run that was reset is told before the one that goes on, with i
   expect(stored()?.map(({ id }) => id)).toEqual(expect.arrayContaining(['r1:chain', 'r1', 'r1:span:a', 'r2', 'r2:span:a']))
   expect(links?.map(({ id }) => id)).toEqual(['r1', 'r2'])
   expect(await isWaiting()).toBe(false)
-  expect(await kv.readList('traces:r1', 1000, call)).toEqual([])
+  expect(await kv.readList('traces:r1', { left: 1000 }, call)).toEqual({ values: [], length: 0 })
 })
 
 test('outbox: where there is no room for both, the run after a reset is told and the one before is cut', async () => {
@@ -194,4 +194,18 @@ test('outbox: what is stored and nothing leads to any more stays as long as ther
     expect(stored()?.map(({ id }) => id)).toContain(`r2:span:${name}`)
     expect(stored()?.some(({ id }) => id === 'r1:span:old')).toBe(kept)
   }
+})
+
+test('outbox: of more spans than a trace has room for those that fit are stored, the run is marked, and nothing is left', async () => {
+  const { outbox, isWaiting, stored, text, troubles } = makeOutbox([ended('r1')], { maxBytes: 10_000 })
+  for (let index = 0; index < 12; index++) await outbox.append(ROOT, 'r1', [span('r1', `${index}`, 'ü'.repeat(500))])
+
+  await outbox.storeNow(ROOT, 'r1')
+
+  const spans = stored()?.filter(({ id }) => id.includes(':span:'))
+  expect(spans?.[0]?.id).toBe('r1:span:0')
+  expect(spans?.length).toBeGreaterThan(2)
+  expect(toTraceTree(stored() ?? [])).toMatchObject({ id: 'r1', attributes: { truncated: true, status: 'completed' } })
+  expect(Buffer.byteLength(text())).toBeLessThanOrEqual(10_000)
+  expect([await isWaiting(), troubles]).toEqual([false, []])
 })

@@ -23,7 +23,7 @@ test('outboxes: two that store the same root at once lose no span, whenever the 
     await Promise.all([first, second])
 
     expect(one?.stored()?.map(({ id }) => id)).toContain('r1:span:a')
-    expect(await stores.kv.readList('traces:r1', 1000, call)).toEqual([])
+    expect(await stores.kv.readList('traces:r1', { left: 1000 }, call)).toEqual({ values: [], length: 0 })
   }
 })
 
