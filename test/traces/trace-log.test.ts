@@ -19,6 +19,7 @@ import { storeCall } from '../conformance/kv-store.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { type RunningS3, startWeed } from '../support/s3.ts'
 import { type S3Fault, type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
+import { nodesIn, toEntries, toNode } from '../support/trace-nodes.ts'
 import { until } from '../support/until.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
@@ -281,21 +282,3 @@ describe('GET /workflow/:id/trace-log', () => {
     proxy.fail(null)
   })
 })
-
-function nodesIn(node: TraceNode): TraceNode[] {
-  return [node, ...node.children.flatMap(nodesIn)]
-}
-
-function toNode({ id, kind, name, at }: TraceEntry): TraceNode {
-  return { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] }
-}
-
-/** The entries that a node was made of. */
-function toEntries(node: TraceNode, root: TraceNode): TraceEntry[] {
-  const parent = nodesIn(root).find(({ children }) => children.includes(node))
-  const { id, kind, name, startedAt, endedAt, input, output, error, attributes } = node
-  const what = { id, parentId: parent?.id ?? null, kind, name, attributes }
-  const began: TraceEntry = { ...what, at: startedAt, phase: 'began', input }
-  if (endedAt === null) return [began]
-  return [began, { ...what, at: endedAt, phase: 'ended', output, ...(error !== null && { error }) }]
-}

@@ -6,6 +6,7 @@ import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
 import { type TraceNode, toTraceTree } from '../../../src/protocol/trace-tree.ts'
 import { walkRuns } from '../../../src/protocol/trace-walk.ts'
 import { recorded } from '../../fixtures/histories/recorded.ts'
+import { nodesIn } from '../../support/trace-nodes.ts'
 
 const payloads = createPayloads({ codec: null, maxBytes: 1 })
 
@@ -307,8 +308,4 @@ function longHistory(events: number, pageSize: number): HistoryEvent[][] {
     )
   }
   return Array.from({ length: Math.ceil(all.length / pageSize) }, (_, page) => all.slice(page * pageSize, (page + 1) * pageSize))
-}
-
-function nodesIn(node: TraceNode): TraceNode[] {
-  return [node, ...node.children.flatMap(nodesIn)]
 }

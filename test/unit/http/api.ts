@@ -32,6 +32,18 @@ export function makeApi({ workflows = {}, ...options }: Partial<Omit<AppOptions,
   return { call, fetch: app.fetch, events }
 }
 
+/** What `status` answers of a run. */
+export const running = {
+  workflowId: 'w',
+  runId: 'r',
+  workflowName: 'greet',
+  catalog: 'orders',
+  status: 'running' as const,
+  startedAt: new Date('2026-02-03T04:05:06.007Z'),
+  completedAt: null,
+  historyLength: 3,
+}
+
 /** Status and error name: what most refusals are told apart by. */
 export async function refusal(response: Response): Promise<[number, unknown]> {
   const body = await response.json()

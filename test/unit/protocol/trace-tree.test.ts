@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
 import { type TraceNode, toTraceTree } from '../../../src/protocol/trace-tree.ts'
+import { nodesIn } from '../../support/trace-nodes.ts'
 
 const RUN: TraceEntry = { id: 'run', parentId: null, kind: 'workflow', name: 'greet', at: 100, phase: 'began', input: 'Ada' }
 
@@ -138,10 +139,6 @@ test('toTraceTree: keeps an attribute called __proto__', () => {
 
   expect(JSON.stringify(root.children[0]?.attributes)).toBe('{"__proto__":1}')
 })
-
-function nodesIn(node: TraceNode): TraceNode[] {
-  return [node, ...node.children.flatMap(nodesIn)]
-}
 
 function idsIn(node: TraceNode): string[] {
   return nodesIn(node).map(({ id }) => id)

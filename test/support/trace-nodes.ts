@@ -1,0 +1,22 @@
+import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
+import type { TraceNode } from '../../src/protocol/trace-tree.ts'
+
+/** The node and all below it. */
+export function nodesIn(node: TraceNode): TraceNode[] {
+  return [node, ...node.children.flatMap(nodesIn)]
+}
+
+/** The node of what has only begun. */
+export function toNode({ id, kind, name, at }: TraceEntry): TraceNode {
+  return { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] }
+}
+
+/** The entries that a node was made of. */
+export function toEntries(node: TraceNode, root: TraceNode): TraceEntry[] {
+  const parent = nodesIn(root).find(({ children }) => children.includes(node))
+  const { id, kind, name, startedAt, endedAt, input, output, error, attributes } = node
+  const what = { id, parentId: parent?.id ?? null, kind, name, attributes }
+  const began: TraceEntry = { ...what, at: startedAt, phase: 'began', input }
+  if (endedAt === null) return [began]
+  return [began, { ...what, at: endedAt, phase: 'ended', output, ...(error !== null && { error }) }]
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import type { Call } from '../../../src/domain/call.ts'
+import type { Workflows } from '../../../src/domain/workflows.ts'
+import { createDrain } from '../../../src/http/drain.ts'
+import { makeApi } from './api.ts'
+import { makeRunApi, result } from './run-api.ts'
+
+describe('call', () => {
+  /** Answers once its signal aborts, as a verb that waits does. */
+  function waiting(calls: Call[]): Partial<Workflows> {
+    return {
+      result: (_ref, call) => {
+        calls.push(call)
+        return call.signal.aborted
+          ? Promise.resolve(result)
+          : new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(result)))
+      },
+    }
+  }
+
+  test('call: must be answered within 5 s from when the handler begins', async () => {
+    const calls: Call[] = []
+    const { call } = makeRunApi({
+      result: async (_ref, call) => {
+        calls.push(call)
+        return result
+      },
+    })
+
+    const before = Date.now()
+    await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
+
+    expect(calls[0]?.requestId).toBe('mine')
+    expect(calls[0]?.deadlineAt).toBeGreaterThanOrEqual(before + 4500)
+    expect(calls[0]?.deadlineAt).toBeLessThan(before + 5000)
+  })
+
+  test('call: ends when the client goes away, which is no fault', async () => {
+    const calls: Call[] = []
+    const { fetch, events } = makeRunApi(waiting(calls))
+    const client = new AbortController()
+
+    const answered = fetch(new Request('http://portico.test/workflow/w/result', { signal: client.signal }))
+    await expect.poll(() => calls.length).toBe(1)
+    client.abort()
+    await answered
+
+    expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
+  })
+
+  test('call: ends when the server drains, and one that comes later does not wait at all', async () => {
+    const calls: Call[] = []
+    const drain = createDrain()
+    const { call } = makeApi({ drain, workflows: waiting(calls) })
+
+    const answered = call('GET', '/workflow/w/result')
+    await expect.poll(() => calls.length).toBe(1)
+    drain.abortAll()
+    await answered
+    const late = call('GET', '/workflow/w/result')
+    await expect.poll(() => calls.length).toBe(2)
+
+    expect(calls[1]?.signal.aborted).toBe(true)
+    await late
+  })
+
+  test('call: a signal is let go of when its request is answered', async () => {
+    const calls: Call[] = []
+    const drain = createDrain()
+    const { call } = makeApi({
+      drain,
+      workflows: {
+        result: async (_ref, call) => {
+          calls.push(call)
+          return result
+        },
+      },
+    })
+
+    await call('GET', '/workflow/w/result')
+    drain.abortAll()
+
+    expect(calls[0]?.signal.aborted).toBe(false)
+  })
+})

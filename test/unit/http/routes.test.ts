@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { makeApi, refusal, running } from './api.ts'
+
+describe('routes', () => {
+  test('NotFoundError: no such route, a trailing slash, an empty id', async () => {
+    const { call } = makeApi()
+
+    for (const path of [
+      '/',
+      '/nope',
+      '/workflow',
+      '/workflow/',
+      '/health/',
+      '/workflow/run/',
+      '/workflow//status',
+      '/workflow/w/status/',
+      '/workflow/w/signal/',
+    ]) {
+      expect([path, ...(await refusal(await call('GET', path)))]).toEqual([path, 404, 'NotFoundError'])
+    }
+  })
+
+  test('NotFoundError: a route is matched as it was sent, an encoded letter makes another of it', async () => {
+    const { call } = makeApi()
+
+    expect(await refusal(await call('POST', '/workflow/%72un', {}))).toEqual([404, 'NotFoundError'])
+  })
+
+  test('MethodNotAllowedError: names the methods of the route', async () => {
+    const { call } = makeApi()
+
+    const run = await call('GET', '/workflow/run')
+    const stop = await call('POST', '/workflow/w/stop')
+    const status = await call('DELETE', '/workflow/w/runs/00000000-0000-4000-8000-000000000000/status')
+    const health = await call('PUT', '/health')
+
+    expect([run, stop, status, health].map((response) => [response.status, response.headers.get('Allow')])).toEqual([
+      [405, 'POST'],
+      [405, 'PATCH'],
+      [405, 'GET, HEAD'],
+      [405, 'GET, HEAD'],
+    ])
+    expect(await run.json()).toMatchObject({ error: 'MethodNotAllowedError', message: 'This route takes POST, not GET' })
+  })
+
+  test('MethodNotAllowedError: a 404 of the domain stays one', async () => {
+    const { call } = makeApi({ workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) } })
+
+    expect(await refusal(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
+  })
+
+  test('HEAD: answers as GET does, without the body', async () => {
+    const { call } = makeApi({ workflows: { status: async () => running } })
+
+    const found = await call('HEAD', '/workflow/w/status')
+    const wrong = await call('HEAD', '/workflow/run')
+
+    expect([found.status, await found.text(), wrong.status]).toEqual([200, '', 405])
+  })
+
+  test('OPTIONS: names the methods of a route, and needs no token', async () => {
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+
+    const known = await call('OPTIONS', '/workflow/w/stop')
+    const unknown = await call('OPTIONS', '/nope')
+
+    expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
+  })
+
+  test('health: is answered without a token and without the engine', async () => {
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+
+    const response = await call('GET', '/health')
+
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  test('ready: tells whether the engine is reached, without a token', async () => {
+    let reachable = true
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] }, workflows: { ready: async () => reachable } })
+
+    const ready = await call('GET', '/ready')
+    reachable = false
+    const unready = await call('GET', '/ready')
+
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', engine: 'reachable' }])
+    expect([unready.status, await unready.json()]).toEqual([503, { status: 'unavailable', engine: 'unreachable' }])
+  })
+})

@@ -1,0 +1,80 @@
+import type { Message } from '../../../src/domain/engine.ts'
+import type { ExecutionRef, WorkflowResult } from '../../../src/domain/execution.ts'
+import type { Workflows } from '../../../src/domain/workflows.ts'
+import { makeApi } from './api.ts'
+
+export const RUN_ID = '0198c0de-0000-7000-8000-00000000000a'
+
+export const result: WorkflowResult = {
+  workflowId: 'w',
+  runId: RUN_ID,
+  status: 'completed',
+  input: null,
+  output: 1,
+  trace: null,
+  error: null,
+  errorDetails: null,
+}
+
+/** Every verb on an execution, with what it was asked. */
+export function makeRunApi(overrides: Partial<Workflows> = {}) {
+  const refs: ExecutionRef[] = []
+  const messages: Message[] = []
+  const reasons: (string | null)[] = []
+  const api = makeApi({
+    workflows: {
+      status: async (ref) => {
+        refs.push(ref)
+        return { ...result, workflowName: 'greet', catalog: 'orders', startedAt: new Date(0), completedAt: null, historyLength: 3 }
+      },
+      result: async (ref) => {
+        refs.push(ref)
+        return result
+      },
+      trace: async (ref) => {
+        refs.push(ref)
+        const data = {
+          id: 'w',
+          kind: 'workflow',
+          name: 'greet',
+          startedAt: 0,
+          endedAt: 1,
+          input: null,
+          output: 1,
+          error: null,
+          attributes: {},
+          children: [],
+        }
+        return { source: 'history', runId: RUN_ID, complete: true, warnings: [], data }
+      },
+      signal: async (ref, message) => {
+        refs.push(ref)
+        messages.push(message)
+        return { workflowId: ref.workflowId, runId: RUN_ID }
+      },
+      query: async (ref, message) => {
+        refs.push(ref)
+        messages.push(message)
+        return message.args
+      },
+      update: async (ref, message) => {
+        refs.push(ref)
+        messages.push(message)
+        return undefined
+      },
+      stop: async (ref, reason) => {
+        refs.push(ref)
+        reasons.push(reason)
+        return { workflowId: 'w', runId: RUN_ID, cancelRequested: true, status: 'running' }
+      },
+      terminate: async (ref, reason) => {
+        refs.push(ref)
+        reasons.push(reason)
+        return { workflowId: 'w', runId: RUN_ID }
+      },
+      catalog: async (catalog) => ({ catalog, workflows: [] }),
+      ...overrides,
+    },
+  })
+  return { ...api, refs, messages, reasons }
+}
