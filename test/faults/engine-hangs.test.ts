@@ -5,11 +5,15 @@ import { createPortico, type Portico } from '../../src/assemble.ts'
 import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc.ts'
 import { type Api, makeApi } from '../support/api.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const catalog = `hangs-${crypto.randomUUID()}`
+
+// gRPC's.
+const ALREADY_EXISTS = 6
+const UNAVAILABLE = 14
 
 // The contract's 5 s, and what a busy machine may add.
 const ANSWERED_MS = 5500
@@ -62,6 +66,21 @@ test.concurrent('engine hangs: a run that has ended is answered with its end, wh
 
   const { status, body } = await waiting
   expect([status, body.status, body.input, body.workflowId]).toEqual([200, 'canceled', 'Ada', workflowId])
+})
+
+test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s by the last of several tries to start it', async () => {
+  const workflowId = `${catalog}-tried`
+  const tries: Fault[] = [{ code: UNAVAILABLE, message: 'gone' }, { code: ALREADY_EXISTS, message: 'of a run that ended long ago' }, 'hang']
+  for (const fault of tries) proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
+  // The ping has to get no answer either.
+  const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
+  const sentAt = performance.now()
+
+  const { status, body } = await api.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, workflowId, timeout: '20s' })
+  heal()
+
+  expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
+  expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
 test('engine hangs: a start is not told that a worker was slow when the server ends meanwhile', async () => {

@@ -38,7 +38,8 @@ export async function start(wire: Wire, request: StartRequest, call: Call): Prom
   }
   // Somebody else's run of that id, perhaps long ended: no try has arrived.
   try {
-    return toStarted(workflowId, await rpc('startWorkflowExecution', asked, call, { repeatable: false }))
+    const answer = await attended(rpc, call, (call) => rpc('startWorkflowExecution', asked, call, { repeatable: false }))
+    return toStarted(workflowId, answer)
   } catch (error) {
     throw toServiceError(error, { kind: 'write', facts: { workflowId } })
   }
