@@ -7,6 +7,9 @@ const STORE = 'The key-value store'
 
 const CONNECT_TIMEOUT_MS = 2000
 
+// What is sent on a connection that has gone silent stays in memory until that is given up.
+const SILENCE_TIMEOUT_MS = 5000
+
 /** Redis over TCP, connected with the first command and again whenever the connection is lost. Not for workerd. */
 export function redisConnection(url: string): KvConnection {
   let connecting: Promise<Redis> | null = null
@@ -35,6 +38,7 @@ async function connect(url: string): Promise<Redis> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
     // How often and how long something is tried is decided by who asks: what was given up must not be sent later.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,

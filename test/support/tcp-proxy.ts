@@ -13,6 +13,8 @@ export interface TcpProxy {
   /** Cuts all connections and refuses new ones. */
   interrupt(): void
   restore(): void
+  /** The connections that are open now stay so, and carry nothing any more. */
+  silence(): void
   close(): Promise<void>
 }
 
@@ -25,7 +27,8 @@ export interface TcpProxyOptions {
 
 export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpProxyOptions = {}): Promise<TcpProxy> {
   const [host, port] = target.split(':')
-  const clients = new Set<Socket>()
+  /** Each with its connection to the engine. */
+  const clients = new Map<Socket, Socket>()
   let refused = 0
   let interrupted = false
 
@@ -43,7 +46,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
       clients.delete(client)
       engine.destroy()
     })
-    clients.add(client)
+    clients.set(client, engine)
     if (latencyMs === 0) client.pipe(engine).pipe(client)
     else {
       passLater(client, engine, latencyMs / 2)
@@ -52,7 +55,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   }
   const interrupt = () => {
     interrupted = true
-    for (const client of clients) client.destroy()
+    for (const client of clients.keys()) client.destroy()
   }
 
   const server = tls ? createTlsServer(tls, take) : createServer(take)
@@ -66,6 +69,10 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
     interrupt,
     restore: () => {
       interrupted = false
+    },
+    silence() {
+      // Read on, so that their end is seen.
+      for (const socket of [...clients].flat()) socket.unpipe().resume()
     },
     async close() {
       interrupt()

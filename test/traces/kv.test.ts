@@ -6,6 +6,7 @@ import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
 import { freePort } from '../support/ports.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 
 let redis: RunningRedis
@@ -113,6 +114,21 @@ describe('key-value store in trouble', () => {
     setTimeout(() => proxy.restore(), 300)
 
     expect((await reading).values).toEqual(['a'])
+    await kv.close()
+    await proxy.close()
+  })
+
+  test('a connection that goes silent is given up some seconds later, and a new one is made', async () => {
+    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
+    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    await kv.append({ list: 'silent', values: ['a'], ttlMs: 60_000, open: null }, storeCall())
+
+    proxy.silence()
+    await expect(kv.readList('silent', { left: 1000 }, storeCall(500))).rejects.toThrow('did not answer in time')
+
+    const read = () => kv.readList('silent', { left: 1000 }, storeCall(500))
+    expect((await until('it is read', read, { timeoutMs: 8000 })).values).toEqual(['a'])
+    expect(proxy.open()).toBe(1)
     await kv.close()
     await proxy.close()
   })
