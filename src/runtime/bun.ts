@@ -1,13 +1,17 @@
 /** `npm run start:bun`: the service on Bun. */
+import { pause } from './pause.ts'
 import { type Listener, type ListenOptions, runService } from './service.ts'
 
 /** What is used of it: https://bun.com/docs/api/http */
 declare const Bun: {
   serve(options: { hostname: string; port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): {
     url: URL
+    pendingRequests: number
     stop(closeActiveConnections: boolean): Promise<void>
   }
 }
+
+const LOOK_AGAIN_MS = 20
 
 await runService({ runtime: 'bun', listen })
 
@@ -26,9 +30,12 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
   })
   return {
     url: server.url.origin,
-    close() {
+    async close() {
       closing = true
-      return server.stop(false)
+      void server.stop(false)
+      while (server.pendingRequests > 0) await pause(LOOK_AGAIN_MS)
+      // Bun itself waits for connections whose client never ends his request.
+      await server.stop(true)
     },
   }
 }

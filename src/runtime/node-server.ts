@@ -17,7 +17,7 @@ const SERVER_OPTIONS = {
 }
 
 /** Resolves when it listens; rejects when it can't, with Node's error. */
-export async function serveNode({ fetch, host, port }: ListenOptions): Promise<Listener> {
+export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
   let closing = false
   const unanswered = new Set<ServerResponse>()
 

@@ -14,6 +14,7 @@ export interface ListenOptions {
   host: string
   /** 0: the system chooses. */
   port: number
+  log: Log
 }
 
 export interface Listener {
@@ -42,11 +43,16 @@ export async function runService({ runtime, listen, binds = true }: ServiceOptio
   const hide = hidingValues(process.env)
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
-  const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server }))
-  endOnSignals(config, portico, listener, log)
+  const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server, log }))
   log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
   const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
-  setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
+  const warming = setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
+  endOnSignals(config, portico.drain, async () => {
+    clearTimeout(warming)
+    log('info', 'shutting down')
+    await listener.close()
+    await portico.close()
+  })
 }
 
 // What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.
@@ -74,17 +80,8 @@ async function orEndListening({ server: { host, port } }: Config, listen: () => 
   }
 }
 
-function endOnSignals({ server: { shutdownTimeoutMs } }: Config, portico: Portico, listener: Listener, log: Log): void {
-  const shutDown = shutdownOnSignal({
-    timeoutMs: shutdownTimeoutMs,
-    close: async () => {
-      log('info', 'shutting down')
-      await listener.close()
-      await portico.close()
-    },
-    drain: portico.drain,
-    exit: (code) => process.exit(code),
-  })
+function endOnSignals({ server: { shutdownTimeoutMs } }: Config, drain: () => void, close: () => Promise<void>): void {
+  const shutDown = shutdownOnSignal({ timeoutMs: shutdownTimeoutMs, close, drain, exit: (code) => process.exit(code) })
   process.on('SIGTERM', shutDown)
   process.on('SIGINT', shutDown)
 }

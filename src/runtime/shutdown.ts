@@ -25,13 +25,10 @@ export function shutdownOnSignal({ timeoutMs, close, drain, exit }: ShutdownStep
       return
     }
     firstAt = Date.now()
-    const draining = setTimeout(drain, Math.max(0, timeoutMs - LAST_WORDS_MS))
-    const giveUp = setTimeout(() => exit(1), timeoutMs)
-    const done = () => {
-      clearTimeout(draining)
-      clearTimeout(giveUp)
-    }
-    // What refuses to be closed ends with the process all the same.
+    setTimeout(drain, Math.max(0, timeoutMs - LAST_WORDS_MS))
+    setTimeout(() => exit(1), timeoutMs)
+    // Whatever is left then (what refuses to be closed, a connection to the engine that is being made) ends with the process.
+    const done = () => exit(0)
     void close().then(done, done)
   }
 }

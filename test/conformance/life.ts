@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { isTaken } from '../support/ports.ts'
+import { freePort, isTaken } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
@@ -139,12 +139,74 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
         process.kill(ending.pid, 'SIGTERM')
         await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
 
-        expect((await running).status).toBe(200)
+        const answer = await running
+        expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
         await idleClosed
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       },
       40_000,
     )
+
+    test.runIf(drains)(
+      'SIGTERM: connections whose client never ends a request hold nothing up, and cost nobody an answer',
+      async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const [half, refused] = [await open(ending), await open(ending), await open(ending)]
+        half.write('GET /health HTTP/1.1\r\nHo')
+        refused.write(
+          `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
+        )
+        await read(refused, / 413 .*\}/s)
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 2000 }, workflowId })
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+
+        process.kill(ending.pid, 'SIGTERM')
+
+        expect((await running).status).toBe(200)
+        const answeredAt = performance.now()
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+        expect(performance.now() - answeredAt).toBeLessThan(5000)
+      },
+      40_000,
+    )
+
+    test.runIf(drains)('SIGTERM: who still waits is told so a second before the time is over', async () => {
+      const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
+      const workflowId = crypto.randomUUID()
+      const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })
+      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+
+      process.kill(ending.pid, 'SIGTERM')
+
+      const answer = await running
+      expect([answer.status, await answer.json()]).toMatchObject([408, { workflowId, workflowStatus: 'running' }])
+      expect(await ending.ended).toEqual({ code: 0, signal: null })
+    })
+
+    test.runIf(drains)('SIGTERM, and again: ends at once', async () => {
+      const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
+      const workflowId = crypto.randomUUID()
+      const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch((error: Error) => error)
+      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+
+      const telling = setInterval(() => process.kill(ending.pid, 'SIGTERM'), 200)
+      const ended = await ending.ended.finally(() => clearInterval(telling))
+
+      expect(ended).toEqual({ code: 1, signal: null })
+      expect(await running).toBeInstanceOf(Error)
+    })
+
+    test.runIf(drains)('SIGTERM before the engine was first called: it is not called any more', async () => {
+      const ending = await serve({ ...env, ENGINE_ADDRESS: `127.0.0.1:${await freePort()}`, SERVICE_SHUTDOWN_TIMEOUT: '2s' })
+
+      process.kill(ending.pid, 'SIGTERM')
+      const toldAt = performance.now()
+
+      expect(await ending.ended).toEqual({ code: 0, signal: null })
+      expect(performance.now() - toldAt).toBeLessThan(2000)
+      expect(ending.output()).not.toContain('the engine can')
+    })
   })
 }
 

@@ -20,14 +20,16 @@ function makeShutdown({ timeoutMs = 30_000 } = {}) {
 }
 
 describe('shutdownOnSignal', () => {
-  test('shutdownOnSignal: closes, and lets the process end by itself once that is done', async () => {
+  test('shutdownOnSignal: closes, and ends the process once that is done', async () => {
     const { steps, signal, closed } = makeShutdown()
 
     signal()
-    closed()
-    await vi.advanceTimersByTimeAsync(60_000)
-
+    await vi.advanceTimersByTimeAsync(1000)
     expect(steps).toEqual(['close'])
+    closed()
+    await vi.advanceTimersByTimeAsync(0)
+
+    expect(steps).toEqual(['close', 'exit 0'])
   })
 
   test('shutdownOnSignal: ends the waits one second before the time is over', async () => {
