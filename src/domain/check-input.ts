@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../protocol/catalog.ts'
 import type { Issue } from './errors.ts'
 import { compileSchema } from './json-schema/compile.ts'
-import { type Check, createWork, SchemaFault } from './json-schema/run.ts'
+import { type Check, createWork, type Refusal, SchemaFault, toIssue } from './json-schema/run.ts'
 
 // In units of some 50 ns, so a tenth of a second: an honest input of 1 MiB takes half of it. benchmarks/README.md has the figures.
 const MAX_WORK = 2_000_000
@@ -12,14 +12,14 @@ const compiled = new WeakMap<object, Check | SchemaFault>()
 /** What of `input` the schema refuses. Throws when the schema can't be used: it is broken, or asks for more work than an answer may wait for. */
 export function checkInput(input: unknown, schema: JsonSchema): Issue[] {
   const check = compileOnce(schema)
-  const issues: Issue[] = []
+  const refusals: Refusal[] = []
   try {
-    check(input, { parent: null, key: 'input' }, { work: createWork(MAX_WORK), issues, depth: 0 }, null)
+    check(input, { parent: null, key: 'input' }, { work: createWork(MAX_WORK), refusals, depth: 0 }, null)
   } catch (error) {
     // What has been found by then is reason enough.
-    if (issues.length === 0) throw error
+    if (refusals.length === 0) throw error
   }
-  return issues
+  return refusals.map(toIssue)
 }
 
 function compileOnce(schema: JsonSchema): Check {

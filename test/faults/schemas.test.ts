@@ -42,6 +42,18 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300)],
 }
 
+const node = { $ref: '#/$defs/node' }
+
+/** Each with an input that is judged in no time, and how: it costs as little as it says. */
+const CHEAP: Record<string, [schema: unknown, input: unknown, status: number]> = {
+  repeatedTypes: [{ items: { type: numbers(100_000).map(() => 'integer') } }, many.slice(0, 1000).map(String), 400],
+  deepPlaces: [
+    { ...node, $defs: { node: { additionalProperties: node, items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } } } },
+    nested(480, (inner) => ({ ['a'.repeat(200)]: inner }), many.slice(0, 20_000)),
+    200,
+  ],
+}
+
 /** None of them can be used, whatever comes in. */
 const UNUSABLE: Record<string, unknown> = {
   type: { type: 5 },
@@ -78,6 +90,7 @@ beforeAll(async () => {
     }),
   )
   await publishRaw(withSchemas(`${CATALOG}-unusable`, UNUSABLE))
+  await publishRaw(withSchemas(`${CATALOG}-cheap`, Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema]))))
   service = await startService({ address: inject('engine').address, catalog: CATALOG })
   // The catalog is read once, and the code that judges is loaded once.
   await start('honest', {})
@@ -135,6 +148,15 @@ test('schemas: what would take long to judge is accepted unchecked in bounded ti
 
     expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
     expect(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
+  }
+})
+
+test('schemas: what repeats itself, or is far down, costs no more than it says', async () => {
+  for (const [name, [, input, expected]] of Object.entries(CHEAP)) {
+    const { status, cpuMs, unchecked } = await start(name, input, `${CATALOG}-cheap`)
+
+    expect([name, status, unchecked]).toEqual([name, expected, ''])
+    expect.soft(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
 

@@ -1,6 +1,5 @@
 /** Schemas joined by logic. */
-import type { Issue } from '../errors.ts'
-import { attempt, type Check, type Place, pointer, type Run, refuse, tell } from './run.ts'
+import { attempt, type Check, type Place, type Refusal, type Run, refuse, tell } from './run.ts'
 
 export function every(checks: Check[]): Check {
   return (value, at, run, seen) => {
@@ -12,39 +11,38 @@ export function every(checks: Check[]): Check {
 
 export function anyOf(checks: Check[]): Check {
   return (value, at, run, seen) => {
-    const refusals: Issue[][] = []
+    const attempts: Refusal[][] = []
     let fits = false
     for (const check of checks) {
-      const issues = attempt(check, value, at, run, seen)
-      fits ||= issues === null
-      if (issues !== null) refusals.push(issues)
+      const refusals = attempt(check, value, at, run, seen)
+      fits ||= refusals === null
+      if (refusals !== null) attempts.push(refusals)
       // The others could only add to what has been looked at.
       else if (seen === null) return true
     }
     if (fits) return true
-    return refuseLikeOne(refusals, at, run)
+    return refuseLikeOne(attempts, at, run)
   }
 }
 
 export function oneOf(checks: Check[]): Check {
   return (value, at, run, seen) => {
-    const refusals: Issue[][] = []
+    const attempts: Refusal[][] = []
     for (const check of checks) {
-      const issues = attempt(check, value, at, run, seen)
-      if (issues !== null) refusals.push(issues)
+      const refusals = attempt(check, value, at, run, seen)
+      if (refusals !== null) attempts.push(refusals)
     }
-    const fitting = checks.length - refusals.length
+    const fitting = checks.length - attempts.length
     if (fitting === 1) return true
-    return fitting === 0 ? refuseLikeOne(refusals, at, run) : refuse(run, at, `must match one alternative, not ${fitting}`)
+    return fitting === 0 ? refuseLikeOne(attempts, at, run) : refuse(run, at, `must match one alternative, not ${fitting}`)
   }
 }
 
 /** Where all alternatives but one are of another kind, what that one refuses is what there is to mend. */
-function refuseLikeOne(refusals: Issue[][], at: Place, run: Run): false {
-  const place = pointer(at)
-  const near = refusals.filter((issues) => issues.every(({ path }) => path !== place))
+function refuseLikeOne(attempts: Refusal[][], at: Place, run: Run): false {
+  const near = attempts.filter((refusals) => refusals.every((refusal) => refusal.at !== at))
   const [only] = near
-  if (near.length !== 1 || only === undefined) return refuse(run, at, `must match one of ${refusals.length} alternatives`)
+  if (near.length !== 1 || only === undefined) return refuse(run, at, `must match one of ${attempts.length} alternatives`)
   tell(run, only)
   return false
 }

@@ -10,7 +10,7 @@ import { isObject, number, text, toDouble } from './shape.ts'
 const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
 export function type(value: unknown): Check {
-  const types = (Array.isArray(value) ? value : [value]).map(text)
+  const types = [...new Set((Array.isArray(value) ? value : [value]).map(text))]
   const unknown = types.find((name) => !TYPES.has(name))
   if (unknown !== undefined) throw new SchemaFault(`there is no type ${JSON.stringify(unknown.slice(0, 100))}`)
   return (it, at, run) => {
