@@ -18,16 +18,16 @@ function bundleOn(runtime: Runtime, ...before: string[]): ServeEntry {
   }
 }
 
-const own = { drains: true, noticesFin: true }
+const own = { drains: true, noticesFin: true, pipelines: true }
 
 describeLife('Node', bundleOn('Node'), own)
-describeLife('Bun', bundleOn('Bun'), own)
+describeLife('Bun', bundleOn('Bun'), { ...own, pipelines: false })
 describeLife('Deno', bundleOn('Deno'), own)
 describeLife(
   'workerd',
   async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env }),
   // Cloudflare lets requests end before it takes an isolate away.
-  { drains: false, noticesFin: false },
+  { drains: false, noticesFin: false, pipelines: true },
 )
 
 test('Deno: listens again when its file descriptors have run out', async () => {
