@@ -54,8 +54,8 @@ function parsedOrNull(text: string): unknown {
   }
 }
 
-// No id or name that the engine or the kit makes comes near.
-const MAX_TEXT_LENGTH = 4096
+/** Of an id, a kind and a name, in characters. None that the engine or the kit makes comes near. */
+export const MAX_TEXT_LENGTH = 4096
 
 /** The entry that a value is; null when it is none. Nothing unknown comes through. */
 function toEntry(value: unknown): TraceEntry | null {

@@ -1,8 +1,9 @@
+import { MAX_TEXT_LENGTH } from '../protocol/trace-document.ts'
 import type { TraceEntry, TraceError } from '../protocol/trace-entry.ts'
 
 /**
  * Sees each value before it leaves the process, the outer ones first, and returns what is to leave instead; undefined leaves
- * it out. `path` is a JSON Pointer into the entry: `/input/prompt`, `/attributes/headers/cookie`, `/error/message`.
+ * it out. `path` is a JSON Pointer into the entry: `/name`, `/input/prompt`, `/attributes/headers/cookie`, `/error/message`.
  */
 export type Redact = (path: string, value: unknown) => unknown
 
@@ -22,43 +23,67 @@ const SECRET_NAMES = new Set([
   'x-goog-api-key',
 ])
 
-const MAX_DEPTH = 100
+export interface Limits {
+  /** Of each of input, output, error and attributes, as JSON. */
+  maxBytes: number
+  /** Levels of each of them. */
+  maxDepth: number
+}
 
 /** What marks the place where something was left out for its size. */
 export const CUT = '… [cut: too large]'
 
-/** The entry as it may leave the process: plain JSON, redacted, each of input, output and attributes cut to `maxBytes`. */
-export function toRedacted(entry: TraceEntry, redact: Redact, maxBytes: number): TraceEntry {
-  const { input, output, attributes, error, ...rest } = entry
-  const leaving = (name: string, value: unknown) => {
-    const plain = toPlain(value, { path: `/${name}`, redact, depth: 0, budget: { left: maxBytes } })
-    return plain === undefined ? {} : { [name]: plain }
+/** The entry as it may leave the process: plain JSON, redacted and cut to the limits. */
+export function toRedacted(entry: TraceEntry, redact: Redact, limits: Limits): TraceEntry {
+  const { kind, name, input, output, attributes, error, ...rest } = entry
+  const placeOf = (key: string, maxBytes = limits.maxBytes): Place => ({
+    path: `/${key}`,
+    redact,
+    depthLeft: limits.maxDepth,
+    budget: { left: maxBytes },
+  })
+  const leaving = (key: string, value: unknown) => {
+    const plain = toPlain(value, placeOf(key))
+    return plain === undefined ? {} : { [key]: plain }
   }
   return {
     ...rest,
+    kind: toText(kind, placeOf('kind', MAX_NAME_BYTES)),
+    name: toText(name, placeOf('name', MAX_NAME_BYTES)),
     ...(input !== undefined && leaving('input', input)),
     ...(output !== undefined && leaving('output', output)),
     ...(attributes !== undefined && leaving('attributes', attributes)),
-    ...(error !== undefined && { error: redactedError(error, redact, '/error', maxBytes) }),
+    ...(error !== undefined && { error: redactedError(error, placeOf('error')) }),
   }
 }
 
-function redactedError({ name, message, cause }: TraceError, redact: Redact, path: string, maxBytes: number): TraceError {
-  const told = toPlain(message, { path: `${path}/message`, redact, depth: 0, budget: { left: maxBytes } })
+// With the mark less than readers take for a name.
+const MAX_NAME_BYTES = MAX_TEXT_LENGTH - CUT.length
+
+function redactedError({ name, message, cause }: TraceError, place: Place): TraceError {
   return {
-    name,
-    message: typeof told === 'string' ? told : '',
-    cause: cause === null ? null : redactedError(cause, redact, `${path}/cause`, maxBytes),
+    name: toText(name, below(place, 'name')),
+    message: toText(message, below(place, 'message')),
+    cause: cause === null ? null : redactedError(cause, below(place, 'cause')),
   }
 }
 
 interface Place {
   path: string
   redact: Redact
-  depth: number
+  depthLeft: number
   /** Bytes, shared by all that is below one value. */
   budget: { left: number }
 }
+
+function toText(value: string, place: Place): string {
+  const plain = toPlain(value, place)
+  return typeof plain === 'string' ? plain : ''
+}
+
+// `null` and `{}`, each with its comma: a million of them weigh as well.
+const NOTHING_BYTES = 5
+const EMPTY_BYTES = 3
 
 /** Undefined for what JSON has no word for. */
 function toPlain(given: unknown, place: Place): unknown {
@@ -68,23 +93,28 @@ function toPlain(given: unknown, place: Place): unknown {
       return cutText(value, place.budget)
     case 'boolean':
     case 'number':
-      place.budget.left -= 8
+      place.budget.left -= String(value).length + 1
       return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
     case 'bigint':
       return cutText(String(value), place.budget)
     case 'object':
+      place.budget.left -= value === null ? NOTHING_BYTES : EMPTY_BYTES
       return value === null ? null : objectToPlain(value, place)
     default:
+      place.budget.left -= NOTHING_BYTES
       return undefined
   }
 }
 
 function objectToPlain(value: object, place: Place): unknown {
-  if (isRawJson(value)) return value
-  if (place.depth >= MAX_DEPTH) return CUT
+  if (isRawJson(value)) {
+    place.budget.left -= JSON.stringify(value).length
+    return value
+  }
+  if (place.depthLeft <= 0) return CUT
   if (value instanceof Error) return membersToPlain([['name', value.name], ['message', value.message], ...Object.entries(value)], place)
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
-  if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), { ...place, depth: place.depth + 1 })
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return cutText(`[${value.byteLength} bytes]`, place.budget)
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), { ...place, depthLeft: place.depthLeft - 1 })
   if (value instanceof Map || value instanceof Headers) return membersToPlain(value.entries(), place)
   if (Array.isArray(value) || value instanceof Set) return elementsToPlain(value, place)
   return membersToPlain(Object.entries(value), place)
@@ -110,16 +140,16 @@ function membersToPlain(members: Iterable<[unknown, unknown]>, place: Place): ob
       break
     }
     const name = String(key)
-    place.budget.left -= Buffer.byteLength(name) + 4
+    const told = cutText(name, place.budget)
     const member = toPlain(value, below(place, name))
-    if (member !== undefined) plain.push([name, member])
+    if (member !== undefined) plain.push([told, member])
   }
   return Object.fromEntries(plain)
 }
 
 function below({ path, ...place }: Place, key: string | number): Place {
   const step = String(key).replaceAll('~', '~0').replaceAll('/', '~1')
-  return { ...place, path: `${path}/${step}`, depth: place.depth + 1 }
+  return { ...place, path: `${path}/${step}`, depthLeft: place.depthLeft - 1 }
 }
 
 function isSecretName(name: unknown): boolean {

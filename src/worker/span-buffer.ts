@@ -1,6 +1,6 @@
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
-import { type Redact, toRedacted } from './redact.ts'
+import { type Limits, type Redact, toRedacted } from './redact.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface SpanBufferOptions {
@@ -27,7 +27,7 @@ interface Waiting {
   text: string
 }
 
-const MAX_VALUE_BYTES = 64 * 1024
+const LIMITS: Limits = { maxBytes: 64 * 1024, maxDepth: 100 }
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 // A killed process loses its last second at most: this, and the way to the store.
@@ -102,7 +102,7 @@ export function createSpanBuffer({ send, redact, trouble, maxBytes = MAX_WAITING
   return {
     add(run, entry) {
       try {
-        take([{ run, text: JSON.stringify(toRedacted(entry, redact, MAX_VALUE_BYTES)) }], { front: false })
+        take([{ run, text: JSON.stringify(toRedacted(entry, redact, LIMITS)) }], { front: false })
         wake(restMs)
       } catch (error) {
         trouble('A span could not be recorded', { kind: entry.kind, name: entry.name, error })

@@ -6,7 +6,6 @@ import type { EngineCalls, RunFacts } from './engine-calls.ts'
 import { inTurn } from './in-turn.ts'
 import type { Root } from './root-runs.ts'
 import { type TraceWriterOptions, writeTrace } from './trace-writer.ts'
-import type { Trouble } from './trouble.ts'
 
 export interface TraceOutboxOptions extends Omit<TraceWriterOptions, 'engine' | 'kv'> {
   engine: EngineCalls
@@ -14,7 +13,6 @@ export interface TraceOutboxOptions extends Omit<TraceWriterOptions, 'engine' | 
   namespace: string
   /** Whose outbox is swept. */
   catalog: string
-  trouble: Trouble
   now?: () => number
 }
 

@@ -1,5 +1,6 @@
 import { createHistoryReader } from '../engine/history.ts'
 import type { Payloads } from '../engine/payload.ts'
+import { MAX_JSON_DEPTH } from '../protocol/json.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../protocol/trace-document.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
@@ -8,8 +9,9 @@ import { truncated, walkRuns } from '../protocol/trace-walk.ts'
 import type { KvStore, ReadList } from '../store/kv.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import { type EngineCalls, isUnknownRun } from './engine-calls.ts'
-import { type Redact, toRedacted } from './redact.ts'
+import { type Limits, type Redact, toRedacted } from './redact.ts'
 import type { TraceTarget } from './trace-targets.ts'
+import type { Trouble } from './trouble.ts'
 
 export interface TraceWriterOptions {
   engine: Pick<EngineCalls, 'history'>
@@ -19,7 +21,11 @@ export interface TraceWriterOptions {
   redact: Redact
   /** Of a trace as it is stored. */
   maxBytes: number
+  trouble: Trouble
 }
+
+// As much as the history has; three levels of JSON are around it in a stored trace.
+const HISTORY_LIMITS: Limits = { maxBytes: Number.POSITIVE_INFINITY, maxDepth: MAX_JSON_DEPTH - 3 }
 
 /** What a trace was made of. */
 export interface Written {
@@ -57,7 +63,7 @@ async function composeTrace(
   root: RootRun,
   newest: RunRef,
   texts: readonly (string | null)[],
-  { engine, kv, payloads, redact, maxBytes }: TraceWriterOptions,
+  { engine, kv, payloads, redact, maxBytes, trouble }: TraceWriterOptions,
   call: () => StoreCall,
 ): Promise<{ text: string; written: Written }> {
   const stored = byRun(texts.flatMap((text) => (text === null ? [] : storedEntries(text))))
@@ -84,7 +90,8 @@ async function composeTrace(
         if (hasEnded(run, [entry])) ended.add(run.runId)
         told.add(`${entry.phase} ${entry.id}`)
         first ??= entry
-        yield toRedacted(entry, redact, Number.POSITIVE_INFINITY)
+        // The walk goes by its kind, which is one of ours.
+        yield { ...toRedacted(entry, redact, HISTORY_LIMITS), kind: entry.kind }
       }
       yield* known.filter(({ id, phase }) => !told.has(`${phase} ${id}`))
     }
@@ -92,7 +99,9 @@ async function composeTrace(
     const { values, length } = await kv.readList(key, lists, call())
     spans.set(run.runId, { key, length })
     if (values.length < length) yield* truncated(first)
-    yield* parseEntryTexts(values).found
+    const { found, skipped } = parseEntryTexts(values)
+    if (skipped > 0) trouble('Spans were left out: they could not be read', { ...run, dropped: skipped })
+    yield* found
   }
 
   for (let room = maxBytes * 0.9; ; room /= 2) {

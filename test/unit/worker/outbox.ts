@@ -1,6 +1,6 @@
 /** An outbox over a store in memory, an engine of literal runs and one place to write to; each answer may take its time. */
 import { vi } from 'vitest'
-import { createPayloads } from '../../../src/engine/payload.ts'
+import { createPayloads, toPayload } from '../../../src/engine/payload.ts'
 import { parseTraceDocument } from '../../../src/protocol/trace-document.ts'
 import { type RootRun, toOutboxMember } from '../../../src/protocol/trace-keys.ts'
 import type { KvStore } from '../../../src/store/kv.ts'
@@ -19,6 +19,7 @@ export interface Run extends RunFacts {
   nextRunId: string | null
   /** The run that it was made of by a reset. */
   baseRunId?: string
+  output?: unknown
 }
 
 export function open(runId: string, workflowId = 'w'): Run {
@@ -131,7 +132,7 @@ function engineOf(runs: Run[], answer: () => Promise<void>): EngineCalls {
       if (run?.isOpen) return
       const end = run?.nextRunId
         ? { workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: run.nextRunId } }
-        : { workflowExecutionCompletedEventAttributes: {} }
+        : { workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload(run?.output)] } } }
       yield [{ ...at, eventId: 3, ...end }] as never
     },
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { parseEntryTexts } from '../../../src/protocol/trace-document.ts'
+import type { TraceEntry, TraceError } from '../../../src/protocol/trace-entry.ts'
 import { CUT, type Redact, toRedacted } from '../../../src/worker/redact.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
@@ -34,6 +35,8 @@ test('redact: the hook sees each value with its path and decides what leaves', (
 
   expect(entry).toEqual({ ...ENTRY, input: { card: '****', name: 'Ada' }, attributes: { 'a/b': [null, 1] } })
   expect(seen).toEqual([
+    '/kind',
+    '/name',
     '/input',
     '/input/card',
     '/input/name',
@@ -56,6 +59,17 @@ test('redact: the hook sees the messages of failures, and of their causes', () =
   expect(error).toEqual({ name: 'E', message: 'card ****', cause: { name: 'C', message: '', cause: null } })
 })
 
+test('redact: the hook sees kind and name, and the names of failures; what is too long for a name is cut', () => {
+  const redact: Redact = (_path, value) => (typeof value === 'string' ? value.replace('secret', '****') : value)
+  const error = { name: 'secret', message: '', cause: null }
+
+  const { name, ...entry } = redacted({ kind: 'a secret', name: `secret ${'ü'.repeat(5000)}`, error }, { redact })
+
+  expect(entry).toMatchObject({ kind: 'a ****', error: { name: '****' } })
+  expect(name.startsWith('**** ü')).toBe(true)
+  expect(parseEntryTexts([JSON.stringify({ ...entry, name })])).toMatchObject({ found: [{ name }], skipped: 0 })
+})
+
 test('redact: what toJSON gives is seen by the hook as well', () => {
   const redact: Redact = (path, value) => (path === '/input/token' ? '****' : value)
 
@@ -75,6 +89,38 @@ test('redact: a list or an object above the limit is cut with a mark', () => {
 
   expect(input).toEqual(['12345', '12345', CUT])
   expect(output).toEqual({ a: 'x'.repeat(8), '…': CUT })
+})
+
+test('redact: whatever there is many of, no more than the limit and its marks leaves, and soon', () => {
+  let shared: unknown[] = []
+  for (let depth = 0; depth < 30; depth++) shared = [shared, shared]
+  const many = {
+    nulls: Array(1_000_000).fill(null),
+    objects: Array.from({ length: 200_000 }, () => ({})),
+    buffers: Array.from({ length: 100_000 }, () => new Uint8Array(1)),
+    floats: Array.from({ length: 8000 }, (_, index) => index / 7),
+    flags: Array(1_000_000).fill(true),
+    functions: Array(1_000_000).fill(() => {}),
+    exact: Array(8000).fill(JSON.rawJSON('1'.repeat(100))),
+    key: { ['k'.repeat(1_000_000)]: 1 },
+    shared,
+  }
+  const beganAt = performance.now()
+
+  const bytes = Object.entries(many).map(([of, value]) => [of, JSON.stringify(redacted({ output: value }).output).length])
+
+  expect(bytes.filter(([, length]) => Number(length) > 65_536 + 1000)).toEqual([])
+  expect(performance.now() - beganAt).toBeLessThan(2000)
+})
+
+test('redact: the messages of a failure and of all its causes are cut together', () => {
+  const failure = (left: number): TraceError => ({ name: 'E', message: 'x'.repeat(60_000), cause: left === 0 ? null : failure(left - 1) })
+
+  expect(JSON.stringify(redacted({ error: failure(10) }).error).length).toBeLessThan(65_536 + 1000)
+})
+
+test('redact: what is nested deeper than the limit is cut with a mark', () => {
+  expect(redacted({ input: [[['x']], 1] }, { maxDepth: 2 }).input).toEqual([[CUT], 1])
 })
 
 test('redact: what is under the limit stays what it is', () => {
@@ -102,6 +148,6 @@ test('redact: what JSON has no word for becomes a text or is left out, and a cir
   expect(JSON.stringify(input)).toContain(CUT)
 })
 
-function redacted(more: Partial<TraceEntry>, { redact = keep, maxBytes = 65_536 } = {}): TraceEntry {
-  return toRedacted({ ...ENTRY, ...more }, redact, maxBytes)
+function redacted(more: Partial<TraceEntry>, { redact = keep, maxBytes = 65_536, maxDepth = 100 } = {}): TraceEntry {
+  return toRedacted({ ...ENTRY, ...more }, redact, { maxBytes, maxDepth })
 }

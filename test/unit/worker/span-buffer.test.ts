@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { CUT } from '../../../src/worker/redact.ts'
 import { createSpanBuffer } from '../../../src/worker/span-buffer.ts'
 
 const RUN = { workflowId: 'w', runId: 'r' }
@@ -50,6 +51,18 @@ test('span buffer: beyond its bound the oldest are dropped, and how many is told
 
   expect(sent).toEqual([['r', ['c', 'd']]])
   expect(troubles).toContain('Spans were dropped: they can be kept no longer and could not be sent')
+})
+
+test('span buffer: inputs and outputs above 64 KiB are cut with a mark', async () => {
+  const texts: string[] = []
+  const send = async (_run: unknown, sent: readonly string[]) => void texts.push(...sent)
+  const buffer = createSpanBuffer({ send, redact: (_path, value) => value, trouble: () => {} })
+
+  buffer.add(RUN, { ...entry('a'), input: 'x'.repeat(65_536), output: 'y'.repeat(65_537) })
+  await buffer.flush()
+
+  const { input, output } = JSON.parse(texts[0] ?? '')
+  expect([input, output]).toEqual(['x'.repeat(65_536), `${'y'.repeat(65_536)}${CUT}`])
 })
 
 test('span buffer: a redaction that throws costs the span, not the activity', async () => {

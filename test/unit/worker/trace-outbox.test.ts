@@ -209,3 +209,24 @@ test('outbox: of more spans than a trace has room for those that fit are stored,
   expect(Buffer.byteLength(text())).toBeLessThanOrEqual(10_000)
   expect([await isWaiting(), troubles]).toEqual([false, []])
 })
+
+test('outbox: what a history holds is stored however deep it is nested, as deep as a stored trace may be', async () => {
+  let output: unknown = 'x'
+  for (let depth = 0; depth < 997; depth++) output = [output]
+  const { outbox, stored } = makeOutbox([{ ...ended('r1'), output }])
+  await outbox.append(ROOT, 'r1', [])
+
+  await outbox.storeNow(ROOT, 'r1')
+
+  expect(toTraceTree(stored() ?? [])?.output).toEqual(output)
+})
+
+test('outbox: spans that are none are left out, which is told', async () => {
+  const { outbox, stored, troubles } = makeOutbox([ended('r1')])
+  await outbox.append(ROOT, 'r1', [span('r1'), span('r1', 'x'.repeat(5000)), 'no JSON'])
+
+  await outbox.storeNow(ROOT, 'r1')
+
+  expect(stored()?.filter(({ id }) => id.includes(':span:'))).toHaveLength(1)
+  expect(troubles).toEqual(['Spans were left out: they could not be read'])
+})
