@@ -20,3 +20,9 @@ export function toEntries(node: TraceNode, root: TraceNode): TraceEntry[] {
   if (endedAt === null) return [began]
   return [began, { ...what, at: endedAt, phase: 'ended', output, ...(error !== null && { error }) }]
 }
+
+/** What a history tells as well: it knows nothing of what happens inside a step. */
+export function withoutSpans(node: TraceNode): TraceNode {
+  const children = node.children.filter(({ id }) => !id.includes(':span:')).map(withoutSpans)
+  return { ...node, children }
+}

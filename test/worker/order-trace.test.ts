@@ -12,6 +12,7 @@ import { porticoPlugin } from '../../src/worker/index.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { type RunningS3, startRclone } from '../support/s3.ts'
 import { type Service, startService } from '../support/service.ts'
+import { withoutSpans } from '../support/trace-nodes.ts'
 import { tracedEnv } from '../support/traced-worker.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
@@ -112,10 +113,4 @@ function place(): Promise<WorkflowHandle> {
 
 function stage(handle: WorkflowHandle, wanted: string): Promise<boolean> {
   return until(`the order is ${wanted}`, async () => (await handle.query(progress)).stage === wanted)
-}
-
-/** What overlaps: a history knows nothing of what happens inside a step. */
-function withoutSpans(node: TraceNode): TraceNode {
-  const children = node.children.filter(({ id }) => !id.includes(':span:')).map(withoutSpans)
-  return { ...node, children }
 }
