@@ -63,6 +63,19 @@ test('toTraceTree: every id stands in the tree exactly once', () => {
   )
 })
 
+test('toTraceTree: a node has an end, the latest one told, when its end is among the entries, and is open when it is not', () => {
+  fc.assert(
+    fc.property(someEntries, (entries) => {
+      const root = toTraceTree(entries)
+
+      for (const { id, endedAt } of root === null ? [] : nodesIn(root)) {
+        const ends = entries.filter((entry) => entry.id === id && entry.phase === 'ended').map(({ at }) => at)
+        expect(endedAt).toBe(ends.length === 0 ? null : Math.max(...ends))
+      }
+    }),
+  )
+})
+
 test('toTraceTree: children stand in the order of their start', () => {
   fc.assert(
     fc.property(someEntries, (entries) => {
