@@ -24,21 +24,24 @@ export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call
   let first: string | null = null
   let entries: TraceEntry[] = []
   let data: TraceNode | null = null
+  let trouble: ServiceError | null = null
   for (const source of ports.sources) {
     const found = await find(source, run, call, warnings)
-    if (found === null) continue
+    trouble = found instanceof ServiceError ? found : null
+    if (found === null || found instanceof ServiceError) continue
     first ??= source.name
     entries = entries.concat(found.entries)
     data = found.whole ? toTraceTree(entries) : null
     if (data !== null) break
   }
   data ??= toTraceTree(entries)
-  if (first === null || data === null) throw notAvailable(run, warnings)
+  if (first === null || data === null) throw isPassing(trouble) ? trouble : notAvailable(run, warnings)
   const { runId, status } = run
   return { source: first, runId, complete: !isOpen(status) || tellsEnd(run, entries), warnings, data }
 }
 
-async function find(source: TraceSource, run: TracedRun, call: Call, warnings: string[]): Promise<FoundTrace | null> {
+/** What stands in the way is told to the reader, and returned. */
+async function find(source: TraceSource, run: TracedRun, call: Call, warnings: string[]): Promise<FoundTrace | ServiceError | null> {
   try {
     const found = await source.find(run, within(call, SOURCE_TIMEOUT_MS))
     warnings.push(...(found?.warnings ?? []).map((warning) => `${source.name}: ${warning}`))
@@ -48,8 +51,13 @@ async function find(source: TraceSource, run: TracedRun, call: Call, warnings: s
     if (!(error instanceof ServiceError)) throw error
     call.note({ [`${source.name}Trace`]: error.message })
     warnings.push(`${source.name}: ${error.message}`)
-    return null
+    return error
   }
+}
+
+/** The history is there, and can be had later. */
+function isPassing(trouble: ServiceError | null): trouble is ServiceError {
+  return trouble?.error === 'EngineUnavailableError' || trouble?.error === 'ResourceExhaustedError'
 }
 
 /** The client has left, or the service is about to be gone: no source can be asked any more. */

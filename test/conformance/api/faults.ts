@@ -1,6 +1,7 @@
 import proto from '@temporalio/proto'
 import { describe, expect, inject, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
+import type { Fault } from '../../support/fault-proxy.ts'
 import { anId, type Serve, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
 
 const { google, temporal } = proto
@@ -187,6 +188,23 @@ export function faults(stage: () => Stage, serve: Serve): void {
 
       expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
       expect(text).not.toContain('disk')
+    })
+
+    test('faults: a trace that could be had later', async () => {
+      const { faulty, proxy } = stage()
+      const { workflowId } = await startBehind(stage(), 'nothing')
+      const method = 'GetWorkflowExecutionHistory'
+      const reading = (fault: Fault) => {
+        proxy.on({ method, containing: workflowId, fault, times: 1 })
+        return faulty.call('GET', `/workflow/${workflowId}/trace-log`)
+      }
+
+      const answers = [await reading(rpsLimit()), await reading('hang')]
+
+      expect(answers.map(({ status, body, headers }) => [status, body.error, body.workflowId, headers.get('Retry-After')])).toEqual([
+        [429, 'ResourceExhaustedError', workflowId, '1'],
+        [503, 'EngineUnavailableError', workflowId, '1'],
+      ])
     })
   })
 }

@@ -95,6 +95,19 @@ test('readTrace: what nobody has is TraceNotAvailableError, with what stood in t
   })
 })
 
+test('readTrace: where the last source could tell later, that is the answer', async () => {
+  const passes = (error: 'EngineUnavailableError' | 'ResourceExhaustedError') =>
+    source('history', () => Promise.reject(new ServiceError(error, 'later', { details: { runId: 'run-1', retryAfterSeconds: 1 } })))
+  const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN], whole: false }))
+
+  for (const error of ['EngineUnavailableError', 'ResourceExhaustedError'] as const) {
+    const told = { error, message: 'later', runId: 'run-1', retryAfterSeconds: 1 }
+    expect(await refusal(trace([fails('remote'), passes(error)]))).toEqual(told)
+    expect(await refusal(trace([rootless, passes(error)]))).toEqual(told)
+    expect((await trace([passes(error), has('history')])).source).toBe('history')
+  }
+})
+
 test('readTrace: a bug in a source is a bug', async () => {
   await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
 })
