@@ -1,4 +1,5 @@
 import type { Engine } from './engine.ts'
+import { ServiceError } from './errors.ts'
 import { type RememberOptions, remember } from './remember.ts'
 
 // The wire contract allows 2 s; with less, all is well within them of an engine's return, this answer too.
@@ -15,7 +16,7 @@ function ping(engine: Engine): Promise<boolean> {
   const call = { signal: new AbortController().signal, deadlineAt: Date.now() + PING_DEADLINE_MS, requestId: 'ready', note() {} }
   return engine.ping(call).then(
     () => true,
-    // Whatever went wrong, it is not ready; what it was shows in the log of the requests that meet it.
-    () => false,
+    // A limit is the engine's own word: it is there. Whatever else went wrong shows in the log of the requests that meet it.
+    (error) => error instanceof ServiceError && error.error === 'ResourceExhaustedError',
   )
 }

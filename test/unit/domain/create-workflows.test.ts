@@ -146,15 +146,28 @@ test('ready: asks the engine at most every second, a second each time', async ()
   expect(leftMs).toEqual([1000, 1000])
 })
 
-test('ready: whatever the ping rejects with, the engine is not there, and that is remembered as well', async () => {
+test('ready: an engine that is not there is remembered as well', async () => {
   let pings = 0
   const { workflows } = makeWorkflows({
     ping: () => {
       pings++
-      return Promise.reject(new Error('anything'))
+      return Promise.reject(new ServiceError('EngineUnavailableError', 'gone'))
     },
   })
 
   expect([await workflows.ready(), await workflows.ready()]).toEqual([false, false])
   expect(pings).toBe(1)
+})
+
+test('ready: an engine that refuses the ping at its limit is there', async () => {
+  const { workflows } = makeWorkflows({ ping: () => Promise.reject(new ServiceError('ResourceExhaustedError', 'at its limit')) })
+
+  expect(await workflows.ready()).toBe(true)
+})
+
+test('ready: an engine that does not answer, or whose answer nobody foresaw, is not there', async () => {
+  const silent = makeWorkflows({ ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')) })
+  const strange = makeWorkflows({ ping: () => Promise.reject(new ServiceError('EngineError', 'the page of a proxy')) })
+
+  expect([await silent.workflows.ready(), await strange.workflows.ready()]).toEqual([false, false])
 })
