@@ -59,8 +59,12 @@ test('tracing: can be switched on and off under an open run, which then replays 
 
   expect((await handle.describe()).status.name).toBe('CANCELLED')
   expect(history.events?.some((event) => event.workflowTaskFailedEventAttributes)).toBe(false)
-  await Worker.runReplayHistory({ workflowsPath: fileURLToPath(workflowsPath) }, history)
-  await Worker.runReplayHistory({ workflowsPath: fileURLToPath(workflowsPath), plugins: [plugin()] }, history)
+  const options = { workflowsPath: fileURLToPath(workflowsPath), taskQueue: 'replayed' }
+  await Worker.runReplayHistory(options, history)
+  // The plugin configures no replays: all that it would give to a worker has to be given by hand.
+  const traced = await plugin().configureWorker?.(options)
+  expect(traced).toMatchObject({ sinks: { defaultWorkerLogger: {} }, interceptors: {} })
+  await Worker.runReplayHistory({ ...traced }, history)
 })
 
 function plugin() {
