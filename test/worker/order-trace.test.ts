@@ -12,7 +12,8 @@ import { porticoPlugin } from '../../src/worker/index.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { type RunningS3, startRclone } from '../support/s3.ts'
 import { type Service, startService } from '../support/service.ts'
-import { withoutSpans } from '../support/trace-nodes.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { nodesIn, withoutSpans } from '../support/trace-nodes.ts'
 import { tracedEnv } from '../support/traced-worker.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
@@ -22,6 +23,7 @@ const taskQueue = `order-trace-${crypto.randomUUID()}`
 let folder: string
 let redis: RunningRedis
 let s3: RunningS3
+let distance: TcpProxy
 let connection: Connection
 let client: Client
 let worker: TestWorker
@@ -33,70 +35,99 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-order-'))
   ;[redis, s3, connection] = await Promise.all([startRedis(), startRclone(), Connection.connect({ address })])
   client = new Client({ connection })
-  const { bucket, region, accessKeyId, secretAccessKey, endpoint } = s3
+  // So far away that what waits to be stored can be looked at.
+  distance = await startTcpProxy(new URL(s3.endpoint).host, { latencyMs: 300 })
+  const endpoint = `http://${distance.address}`
+  const { bucket, region, accessKeyId, secretAccessKey } = s3
   const remote = { storage: { bucket, region, accessKeyId, secretAccessKey, endpoint }, kvstore: { url: redis.url, token: null } }
   const plugin = porticoPlugin({ catalog, traces: { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 } })
   const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
   worker = await startWorker({ address, taskQueue, activities, workflowsPath, options: { plugins: [plugin] } })
   const start = (env: Record<string, string>) => startService({ address, catalog: taskQueue, env })
-  const [full, local, history] = await Promise.all([start(tracedEnv(redis, s3)), start({ SERVICE_TRACE_LOCAL_DIR: folder }), start({})])
-  services = { remote: full, kvstore: full, local, history }
+  const [remoteService, kvstore, local, history] = await Promise.all([
+    start(tracedEnv(redis, { ...s3, endpoint })),
+    // It may read no other endpoint than this.
+    start(tracedEnv(redis, { ...s3, endpoint: 'http://127.0.0.1:1' })),
+    start({ SERVICE_TRACE_LOCAL_DIR: folder }),
+    start({}),
+  ])
+  services = { remote: remoteService, kvstore, local, history }
 })
 
 afterAll(async () => {
   await worker?.stop()
   await Promise.all(Object.values(services ?? {}).map((service) => service.kill()))
   await redis?.kill()
+  await distance?.close()
   await s3?.stop()
   await connection?.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-test('order: its trace shows what it did, the same from the bucket, the file and the history, with spans where there are any', async () => {
+test('order: its trace shows what it did, the same from all four sources, with spans where there are any', async () => {
   const handle = await place()
   await stage(handle, 'waiting_for_approval')
   await handle.executeUpdate(priority, { args: [{ level: 'high' }] })
   await handle.signal(approve, { by: 'Grace' })
   await handle.result()
 
-  const kvstore = await until('its spans are in the store', () => traceFrom('kvstore', handle.workflowId))
-  const remote = await until('it is in the bucket', () => traceFrom('remote', handle.workflowId))
-  const local = await until('it is in the folder', () => traceFrom('local', handle.workflowId))
-  const history = await traceFrom('history', handle.workflowId)
+  const { kvstore, remote, local, history } = await traces(handle, ({ children }) => {
+    const shown = nodesIn(shipOf(children))
+    return shown.length === 3 && shown.every(({ endedAt }) => endedAt !== null)
+  })
 
-  expect(history?.children.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+  expect(history.children.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     'step validate',
     'step charge',
     'update priority',
     'signal approve',
     'step ship',
   ])
-  expect(history?.children[1]?.attributes).toMatchObject({ attempts: 3, lastFailure: { message: 'The bank did not answer' } })
-  const ship = remote.children.find(({ name }) => name === 'ship')
-  expect(ship?.children).toMatchObject([
+  expect(history.children[1]?.attributes).toMatchObject({ attempts: 3, lastFailure: { message: 'The bank did not answer' } })
+  expect(shipOf(remote.children).children).toMatchObject([
     {
       kind: 'note',
       attributes: { orderId: 'o-1' },
       children: [{ kind: 'llm', name: 'write', input: 'Thank the customer for order o-1.', attributes: { model: 'parrot-1', tokens: 6 } }],
     },
   ])
+  expect(kvstore).toEqual(remote)
   expect(local).toEqual(remote)
-  expect(withoutSpans(kvstore)).toEqual(history)
   expect(withoutSpans(remote)).toEqual(history)
 })
 
-test('order: its trace shows the refund after a stop', async () => {
+test('order: its trace shows the refund after a stop, the same from all four sources', async () => {
   const handle = await place()
   await stage(handle, 'waiting_for_approval')
   await handle.cancel()
   await handle.result().catch(() => {})
 
-  const remote = await until('it is in the bucket', () => traceFrom('remote', handle.workflowId))
+  const { kvstore, remote, local, history } = await traces(handle)
 
-  expect(remote.children.map(({ name }) => name)).toEqual(['validate', 'charge', 'refund'])
-  expect(remote.attributes.status).toBe('canceled')
-  expect(withoutSpans(remote)).toEqual(await traceFrom('history', handle.workflowId))
+  expect(history.children.map(({ name }) => name)).toEqual(['validate', 'charge', 'refund'])
+  expect(history.attributes.status).toBe('canceled')
+  expect(kvstore).toEqual(remote)
+  expect(local).toEqual(remote)
+  expect(withoutSpans(remote)).toEqual(history)
 })
+
+/** The trace of a run that has just ended, from each source; that of the key-value store once it `hasAll`. */
+async function traces({ workflowId }: WorkflowHandle, hasAll: (root: TraceNode) => boolean = () => true) {
+  const kvstore = await until('its spans are in the store', async () => {
+    const root = await traceFrom('kvstore', workflowId)
+    return root !== null && hasAll(root) ? root : null
+  })
+  const remote = await until('it is in the bucket', () => traceFrom('remote', workflowId))
+  const local = await until('it is in the folder', () => traceFrom('local', workflowId))
+  const history = await until('it is in the history', () => traceFrom('history', workflowId))
+  return { kvstore, remote, local, history }
+}
+
+function shipOf(children: TraceNode[]): TraceNode {
+  const ship = children.find(({ name }) => name === 'ship')
+  if (ship === undefined) throw new Error('nothing is shipped')
+  return ship
+}
 
 /** Null while another source answers. */
 async function traceFrom(source: keyof typeof services, workflowId: string): Promise<TraceNode | null> {
