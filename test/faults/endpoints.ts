@@ -24,6 +24,12 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
     ['POST', `/workflow/${workflowId}/terminate`],
     ['GET', `/workflow/${workflowId}/runs/${runId}/status`],
     ['GET', `/workflow/${workflowId}/runs/${runId}/result`],
+    ['GET', `/workflow/${workflowId}/runs/${runId}/trace-log`],
+    ['POST', `/workflow/${workflowId}/runs/${runId}/signal/add`, { payload: 1 }],
+    ['POST', `/workflow/${workflowId}/runs/${runId}/query/state`],
+    ['POST', `/workflow/${workflowId}/runs/${runId}/update/set`, { payload: 1 }],
+    ['PATCH', `/workflow/${workflowId}/runs/${runId}/stop`],
+    ['POST', `/workflow/${workflowId}/runs/${runId}/terminate`],
   ]
 }
 

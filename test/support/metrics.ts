@@ -17,10 +17,14 @@ export async function callsDuring(metricsUrl: string, act: () => Promise<unknown
 }
 
 /** Long polls of the history that are open right now. */
-export async function openPolls(metricsUrl: string): Promise<number> {
+export function openPolls(metricsUrl: string): Promise<number> {
+  return openCalls(metricsUrl, 'PollWorkflowExecutionHistory')
+}
+
+/** Calls that the engine has not answered yet. */
+export async function openCalls(metricsUrl: string, name: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
-  const of = (metric: string) =>
-    [...samples(text, metric)].reduce((sum, [operation, count]) => sum + (operation === 'PollWorkflowExecutionHistory' ? count : 0), 0)
+  const of = (metric: string) => [...samples(text, metric)].reduce((sum, [operation, count]) => sum + (operation === name ? count : 0), 0)
   return of('service_requests') - of('service_latency_count')
 }
 
