@@ -1,6 +1,6 @@
 /** The connection to the engine: the API and its workers read the same variables. */
 import { characterFault } from '../protocol/names.ts'
-import { flag, satisfying, text, url, type Variables } from './variables.ts'
+import { baseUrl, flag, satisfying, text, type Variables } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
@@ -46,10 +46,10 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
   const { read, fault } = variables
   const engine = engineConfig(variables)
   const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
-  const httpUrl = read('ENGINE_HTTP_URL', url('http:', 'https:'))
+  const httpUrl = read('ENGINE_HTTP_URL', baseUrl())
   if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not to be had on this runtime, which has no sockets: use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
-  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', url('http:', 'https:')) }
+  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl()) }
 }
 
 function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {

@@ -1,5 +1,5 @@
 /** Where traces are kept: the object store, the key-value store, a local folder. */
-import { bytes, flag, satisfying, text, url, type Variables } from './variables.ts'
+import { baseUrl, bytes, flag, satisfying, text, type Variables } from './variables.ts'
 
 export interface TracesConfig {
   /** Where stored traces are read from; null without credentials. */
@@ -55,7 +55,7 @@ function storageConfig({ read, isSet, fault }: Variables, remoteOn: boolean): St
     accessKeyId: read('SERVICE_STORAGE_ACCESS_KEY_ID', text) ?? '',
     secretAccessKey: read('SERVICE_STORAGE_SECRET_ACCESS_KEY', text) ?? '',
     bucket: read('SERVICE_STORAGE_BUCKET', text.regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'must be the name of a bucket')),
-    endpoint: read('SERVICE_STORAGE_ENDPOINT', url('http:', 'https:')),
+    endpoint: read('SERVICE_STORAGE_ENDPOINT', baseUrl()),
   }
   const missing = CREDENTIALS.filter((name) => !isSet(name))
   if (remoteOn && missing.length > 0) fault(`SERVICE_TRACE_REMOTE_ON=true needs ${missing.join(', ')}`)

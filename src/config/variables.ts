@@ -83,6 +83,14 @@ export function url(...protocols: string[]) {
   )
 }
 
+/** One that paths are appended to. */
+export function baseUrl() {
+  return url('http:', 'https:').refine((value) => {
+    const { href, origin, pathname } = new URL(value)
+    return href === `${origin}${pathname}`
+  }, 'must be a URL without a user, a password, a query and a fragment')
+}
+
 /** What `parse` makes of the text; a fault where it makes null. */
 export function satisfying<T>(parse: (value: string) => T | null, message: string) {
   return z.string().transform((value, context): T => {

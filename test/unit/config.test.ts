@@ -183,6 +183,13 @@ describe('parseConfig, the engine', () => {
     expect(parse({ ENGINE_ADDRESS: '[::1]:7233' }).engine.address).toBe('[::1]:7233')
   })
 
+  test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT'])('parseConfig: %s is a base URL', (name) => {
+    for (const value of ['http://user:pw@host', 'http://host?a=b', 'http://host/#a', 'host:80', 'ftp://host'])
+      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, [expect.stringMatching(`^${name} must be a URL`)]])
+    for (const value of ['http://host', 'https://host/', 'https://host:8080/base/'])
+      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, []])
+  })
+
   test('parseConfig: the HTTP transport needs its URL', () => {
     expect(faultsOf({ ...least, ENGINE_TRANSPORT: 'http' })).toEqual([
       "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
