@@ -135,9 +135,9 @@ function exhaustedCause(error: RpcError): number | null {
   return detail?.value ? failures.ResourceExhaustedFailure.decode(detail.value).cause : null
 }
 
-/** Four shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP. */
+/** Five shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP, and to a proxy on the way. */
 function isTooLarge(error: RpcError): boolean {
-  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max|http: request body too large)/.test(
+  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max|http: request body too large|Received HTTP status code 413)/.test(
     error.message,
   )
 }

@@ -1,5 +1,6 @@
 import type { Connection, ConnectionOptions } from '@temporalio/client'
 import type { google } from '@temporalio/proto'
+import { codeOfHttpStatus } from './http-status.ts'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
 
 export interface GrpcOptions {
@@ -30,12 +31,14 @@ const CHANNEL_ARGS = {
 
 /** Temporal over gRPC. The client library is loaded, and the connection made, on the first call. */
 export function grpcTransport(options: GrpcOptions): Transport {
-  let connections: Promise<{ short: Connection; long: Connection }> | null = null
+  let connections: { short: Connection; long: Connection } | null = null
 
-  async function connect() {
+  // What is kept are the connections, not the wait for them: were the client not to be loaded once, it would be so for ever.
+  async function connected() {
     const { Connection } = await import('@temporalio/client')
     const connectionOptions = toConnectionOptions(options)
-    return { short: Connection.lazy(connectionOptions), long: Connection.lazy(connectionOptions) }
+    connections ??= { short: Connection.lazy(connectionOptions), long: Connection.lazy(connectionOptions) }
+    return connections
   }
 
   return {
@@ -47,14 +50,13 @@ export function grpcTransport(options: GrpcOptions): Transport {
       request: Request<M>,
       { deadlineAt, signal, longPoll = false }: CallOptions,
     ): Promise<Response<M>> {
-      connections ??= connect()
-      const { short, long } = await connections
+      const { short, long } = connections ?? (await connected())
       return send(longPoll ? long : short, method, request, { deadlineAt, signal })
     },
 
     async close() {
       if (connections === null) return
-      const { short, long } = await connections
+      const { short, long } = connections
       await Promise.all([short.close(), long.close()])
     },
   }
@@ -119,14 +121,14 @@ async function toRpcError(error: unknown, aborted: boolean): Promise<unknown> {
 }
 
 function codeOf({ code, details }: GrpcError, aborted: boolean): number {
+  const [, httpStatus] = /^Received HTTP status code (\d+)/.exec(details) ?? []
+  if (httpStatus !== undefined) return codeOfHttpStatus(Number(httpStatus))
   // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
   if (code === Code.CANCELLED && !aborted) return Code.DEADLINE_EXCEEDED
   // Deno's word for a connection that broke under the call; Node and Bun say UNAVAILABLE.
-  if (code === INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details)) return Code.UNAVAILABLE
+  if (code === Code.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details)) return Code.UNAVAILABLE
   return code
 }
-
-const INTERNAL = 13
 
 function isGrpcError(error: unknown): error is GrpcError {
   return (

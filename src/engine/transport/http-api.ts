@@ -1,4 +1,5 @@
 import type { HttpCall } from './http-messages.ts'
+import { codeOfHttpStatus } from './http-status.ts'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
 
 export interface HttpApiOptions {
@@ -81,16 +82,14 @@ function answerOf<M extends Method>({ fromHttpAnswer }: Messages, method: M, tex
   try {
     return fromHttpAnswer(method, text)
   } catch (cause) {
-    throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: UNKNOWN, cause })
+    throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: Code.UNKNOWN, cause })
   }
 }
-
-const UNKNOWN = 2
 
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
 function refusal({ toStatusDetails }: Messages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
-  if (typeof code !== 'number') return new RpcError(`HTTP status ${status}`, { code: codeOfStatus(status) })
+  if (typeof code !== 'number') return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
   return new RpcError(String(message), { code, details: toStatusDetails(Array.isArray(details) ? details : []) })
 }
 
@@ -100,23 +99,6 @@ function parse(text: string): { code?: unknown; message?: unknown; details?: unk
   } catch {
     // A page of a proxy's: its status has to do.
     return {}
-  }
-}
-
-/** As gRPC reads what is no gRPC: https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md */
-function codeOfStatus(status: number): number {
-  switch (status) {
-    case 401:
-      return Code.UNAUTHENTICATED
-    case 403:
-      return Code.PERMISSION_DENIED
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return Code.UNAVAILABLE
-    default:
-      return UNKNOWN
   }
 }
 

@@ -36,7 +36,12 @@ export function toStatusDetails(details: readonly JsonObject[]): google.protobuf
   return details.map(({ '@type': typeUrl, ...fields }) => {
     const type_url = String(typeUrl)
     const type = detailType(type_url)
-    return type === null ? { type_url } : { type_url, value: type.encode(read(type, fields)).finish() }
+    try {
+      return type === null ? { type_url } : { type_url, value: type.encode(read(type, fields)).finish() }
+    } catch {
+      // The well-known types have a JSON of their own; none of them tells us anything.
+      return { type_url }
+    }
   })
 }
 

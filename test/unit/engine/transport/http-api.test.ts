@@ -93,6 +93,7 @@ describe('what is answered', () => {
     const details = [
       { '@type': 'type.googleapis.com/temporal.api.errordetails.v1.NotFoundFailure' },
       { '@type': 'type.googleapis.com/of.tomorrow.Failure', a: 1 },
+      { '@type': 'type.googleapis.com/google.protobuf.Duration', value: '1.5s' },
     ]
     const { send } = transportOver(() => Response.json({ code: 5, message: 'not here', details }, { status: 404 }))
 
@@ -106,7 +107,9 @@ describe('what is answered', () => {
   test.for([
     { status: 401, code: Code.UNAUTHENTICATED },
     { status: 403, code: Code.PERMISSION_DENIED },
-    { status: 404, code: 2 },
+    { status: 302, code: Code.INTERNAL },
+    { status: 404, code: Code.INTERNAL },
+    { status: 413, code: Code.INVALID_ARGUMENT },
     { status: 429, code: Code.UNAVAILABLE },
     { status: 500, code: 2 },
     { status: 502, code: Code.UNAVAILABLE },
@@ -130,7 +133,7 @@ describe('what is answered', () => {
   test('a redirect is not followed', async () => {
     const { sent, send } = transportOver(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }))
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: 2 })
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.INTERNAL })
     expect(sent().redirect).toBe('manual')
   })
 })
