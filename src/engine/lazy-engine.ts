@@ -3,10 +3,13 @@ import type { EngineOptions } from './engine.ts'
 
 /** The engine, its vocabulary loaded with the first call: a service listens before it has read Temporal's message types, which take longest. */
 export function lazyEngine(options: EngineOptions): Engine {
-  let loading: Promise<Engine> | null = null
-  const engine = () => {
-    loading ??= import('./engine.ts').then(({ createEngine }) => createEngine(options))
-    return loading
+  let loaded: Engine | null = null
+  // Kept is the engine, not the wait for it: on workerd a wait belongs to its request, and one that failed would stay so for ever.
+  const engine = async () => {
+    if (loaded !== null) return loaded
+    const { createEngine } = await import('./engine.ts')
+    loaded ??= createEngine(options)
+    return loaded
   }
   return {
     start: async (...args) => (await engine()).start(...args),

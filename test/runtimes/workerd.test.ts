@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, inject, test } from 'vitest'
 import { describeApi } from '../conformance/api.ts'
 import { haveBundles } from '../support/bundles.ts'
 import { type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { until } from '../support/until.ts'
 
 const anonymous: ServeEntry = async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
@@ -46,4 +50,31 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
     expect(text).toMatch(/2 faults:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
     expect(text).not.toMatch(/hidden|SERVICE_HOST|STORE/)
   })
+})
+
+test('workerd: a reading that hangs, and whose client has left, is nobody else’s', async () => {
+  const { address, httpUrl } = inject('engine')
+  const proxy = await startFaultProxy(address, httpUrl)
+  const bundle = join(await haveBundles(), 'workerd.js')
+  const { url, stop } = await workerdOf(bundle)({
+    SERVICE_CATALOG_ID: 'any',
+    SERVICE_ALLOW_ANONYMOUS: 'true',
+    ENGINE_HTTP_URL: proxy.httpUrl ?? '',
+  })
+  const catalog = `hangs-${crypto.randomUUID()}`
+  proxy.on({ method: 'DescribeWorkflowExecution', containing: catalog, fault: 'hang', times: 1 })
+  const client = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(client, 'connect')
+  client.write(`GET /workflow/catalog/${catalog} HTTP/1.1\r\nHost: portico\r\n\r\n`)
+  await until('the reading hangs', () => proxy.hanging() === 1)
+  client.resetAndDestroy()
+
+  const askedAt = performance.now()
+  const { status } = await fetch(`${url}/workflow/catalog/${catalog}`)
+  const ms = performance.now() - askedAt
+  await stop()
+  await proxy.stop()
+
+  expect(status).toBe(404)
+  expect(ms).toBeLessThan(2000)
 })
