@@ -13,7 +13,10 @@ const SILENCE_TIMEOUT_MS = 5000
 /** Redis over TCP, connected with the first command and again whenever the connection is lost. Not for workerd. */
 export function redisConnection(url: string): KvConnection {
   let connecting: Promise<Redis> | null = null
+  let isClosed = false
   const connection = () => {
+    // Somebody late must not connect again: nobody would end that, nor the process.
+    if (isClosed) throw new StoreError(`${STORE} is closed`)
     connecting ??= connect(url)
     return connecting
   }
@@ -25,8 +28,8 @@ export function redisConnection(url: string): KvConnection {
         return unlessAborted(signal, redis.call(String(name), ...args).catch(refused))
       }),
     async close() {
+      isClosed = true
       const redis = await connecting
-      connecting = null
       redis?.disconnect()
     },
   }

@@ -1,3 +1,4 @@
+import { inTurn } from './in-turn.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface RetryQueueOptions<T> {
@@ -11,6 +12,8 @@ export interface RetryQueueOptions<T> {
 /** Small things to be done soon, a few at a time. Beyond the bound the oldest are dropped. */
 export interface RetryQueue<T> {
   add(item: T): void
+  /** How many are not done. */
+  left(): number
   /** Tries once more what waits. */
   stop(): Promise<void>
 }
@@ -23,9 +26,10 @@ export function createRetryQueue<T>({ act, failed, trouble }: RetryQueueOptions<
   let waiting: T[] = []
   let working = 0
   let resting: NodeJS.Timeout | null = null
+  let isStopped = false
 
   function work(): void {
-    while (working < AT_ONCE && resting === null) {
+    while (working < AT_ONCE && resting === null && !isStopped) {
       const item = waiting.shift()
       if (item === undefined) return
       working++
@@ -58,11 +62,13 @@ export function createRetryQueue<T>({ act, failed, trouble }: RetryQueueOptions<
       }
       work()
     },
+    left: () => waiting.length + working,
     async stop() {
-      if (resting !== null) clearTimeout(resting)
+      isStopped = true
       const left = waiting
       waiting = []
-      await Promise.allSettled(left.map(act))
+      await inTurn(left, AT_ONCE, attempt)
+      if (resting !== null) clearTimeout(resting)
     },
   }
 }

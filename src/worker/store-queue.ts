@@ -10,6 +10,8 @@ export interface StoreQueueOptions {
 /** Runs that have ended under this worker's eyes, each stored a moment later. What does not fit is the sweep's. */
 export interface StoreQueue {
   add(root: Root, endedRunId: string): void
+  /** How many are not stored. */
+  left(): number
   /** Stores what waits, at once. */
   stop(): Promise<void>
 }
@@ -77,6 +79,7 @@ export function createStoreQueue({ store, trouble }: StoreQueueOptions): StoreQu
 
   return {
     add: (root, endedRunId) => wait({ root, endedRunId, readyAt: Date.now() + STORE_AFTER_MS, tries: 1 }),
+    left: () => waiting.size + working.size,
     async stop() {
       if (timer !== null) clearTimeout(timer)
       timer = null

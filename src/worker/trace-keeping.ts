@@ -40,7 +40,7 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
   const { connection } = worker
   if (!connection) throw new Error('A worker without a connection has no engine to read histories from')
   const { namespace, taskQueue: catalog, loadedDataConverter } = worker.options
-  const trouble = createTrouble(logger)
+  const { trouble, tellAll } = createTrouble(logger)
   const engine = createEngineCalls({ connection, namespace })
   const kv = traces.remote?.kvstore ? createKv(traces.remote.kvstore) : createMemoryKv({ maxBytes: MEMORY_BYTES, dropped: told(trouble) })
   const roots = createRootRuns({ engine, catalog })
@@ -129,6 +129,7 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
     },
     async stop() {
       clearInterval(timer)
+      for (const replay of replayed.values()) clearTimeout(replay)
       const ending = (async () => {
         await notes.stop()
         await spans.stop()
@@ -136,7 +137,16 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
         await sweeping
       })()
       await Promise.race([ending, new Promise((resolve) => setTimeout(resolve, STOP_WITHIN_MS).unref())])
+      const [dropped, unnoted, unstored] = [spans, notes, queue].map((each) => each.left())
+      if (dropped || unnoted || unstored) {
+        trouble('The worker ends: spans and new runs are dropped, what is not stored is left to other workers', {
+          dropped,
+          unnoted,
+          unstored,
+        })
+      }
       await kv.close()
+      tellAll()
     },
   }
 }

@@ -133,6 +133,19 @@ describe('key-value store in trouble', () => {
     await proxy.close()
   })
 
+  test('one that is closed connects to nobody again', async () => {
+    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
+    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    const read = () => kv.readList('closed', { left: 1000 }, storeCall())
+    await read()
+    await kv.close()
+
+    await expect(read()).rejects.toThrow('is closed')
+
+    await until('it has left', () => proxy.open() === 0)
+    await proxy.close()
+  })
+
   test('a Redis that was killed and is back is used again', async () => {
     const own = await startRedis()
     const kv = createKv({ url: own.url, token: null })

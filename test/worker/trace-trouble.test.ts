@@ -131,6 +131,33 @@ test('traces: a bucket that is missing is said once, and the trace waits in the 
   expect(statusOf((await storedTrace(s3, `${taskQueue}-0`)).entries)).toBe('completed')
 }, 60_000)
 
+test('traces: a worker that ends while its store is out of reach says what it drops, and its process ends', async () => {
+  const taskQueue = `trouble-${crypto.randomUUID()}`
+  const way = await startTcpProxy(`127.0.0.1:${redis.port}`)
+  const url = redis.url.replace(`127.0.0.1:${redis.port}`, way.address)
+  const env = {
+    ...tracedEnv({ url }, s3),
+    SERVICE_CATALOG_ID: taskQueue,
+    ENGINE_ADDRESS: inject('engine').address,
+    WORKFLOW_BUNDLE: bundle,
+  }
+  const worker = await startTracedWorker(env)
+  processes.push(worker)
+  way.interrupt()
+  const workflowIds = Array.from({ length: 20 }, (_, index) => `${taskQueue}-${index}`)
+  await Promise.all(
+    workflowIds.map((workflowId) => client.workflow.execute('story', { workflowId, taskQueue, args: [{ end: 'complete' }] })),
+  )
+
+  const beganAt = Date.now()
+  const { code } = await worker.stop(30_000)
+
+  expect(code).toBe(0)
+  expect(Date.now() - beganAt).toBeLessThan(15_000)
+  expect(worker.output()).toMatch(/The worker ends[\s\S]*dropped: 80/)
+  await way.close()
+}, 60_000)
+
 test('traces: of more spans than a trace may hold those that fit are stored with a mark, and nothing is left', async () => {
   const taskQueue = await startInside({ kvstore: { url: redis.url, token: null } })
   const options = { workflowId: taskQueue, taskQueue, args: [{ times: 30 }] }

@@ -42,7 +42,7 @@ test('span buffer: what can not be sent is tried again, in its order, and told',
 })
 
 test('span buffer: beyond its bound the oldest are dropped, and how many is told', async () => {
-  const { buffer, sent, troubles, fail } = makeBuffer({ maxBytes: 250 })
+  const { buffer, sent, dropped, fail } = makeBuffer({ maxBytes: 250 })
   fail(new Error('down'))
   for (const name of ['a', 'b', 'c', 'd']) buffer.add(RUN, entry(name))
   fail(null)
@@ -50,7 +50,7 @@ test('span buffer: beyond its bound the oldest are dropped, and how many is told
   await vi.advanceTimersByTimeAsync(3000)
 
   expect(sent).toEqual([['r', ['c', 'd']]])
-  expect(troubles).toContain('Spans were dropped: they can be kept no longer and could not be sent')
+  expect(dropped()).toBe(2)
 })
 
 test('span buffer: inputs and outputs above 64 KiB are cut with a mark', async () => {
@@ -79,6 +79,75 @@ test('span buffer: a redaction that throws costs the span, not the activity', as
   expect(troubles).toEqual(['A span could not be recorded'])
 })
 
+test('span buffer: no request has more than 512 KiB or 200 entries', async () => {
+  const { buffer, requests } = makeRequests()
+  for (let index = 0; index < 20; index++) buffer.add(RUN, { ...entry('large'), input: 'ü'.repeat(30_000) })
+  for (let index = 0; index < 1000; index++) buffer.add(RUN, entry('small'))
+
+  await buffer.flush()
+
+  expect(requests.flat()).toHaveLength(1020)
+  expect(Math.max(...requests.map((texts) => texts.length))).toBeLessThanOrEqual(200)
+  expect(Math.max(...requests.map((texts) => Buffer.byteLength(texts.join(''))))).toBeLessThanOrEqual(512 * 1024)
+  expect(requests.length).toBeLessThan(12)
+})
+
+test('span buffer: a few requests at a time, however many runs have spans', async () => {
+  let sending = 0
+  let most = 0
+  const { buffer, requests } = makeRequests({
+    async answer() {
+      most = Math.max(most, ++sending)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      sending--
+    },
+  })
+  for (let index = 0; index < 100; index++) buffer.add({ workflowId: 'w', runId: `r${index}` }, entry('a'))
+
+  const flushed = buffer.flush()
+  await vi.advanceTimersByTimeAsync(1000)
+  await flushed
+
+  expect(requests).toHaveLength(100)
+  expect(most).toBeLessThanOrEqual(8)
+})
+
+test('span buffer: a store that is away is asked a few times, not once for each run', async () => {
+  const { buffer, requests } = makeRequests({ answer: () => Promise.reject(new Error('down')) })
+  for (let index = 0; index < 1000; index++) buffer.add({ workflowId: 'w', runId: `r${index}` }, entry('a'))
+
+  await buffer.flush()
+
+  expect(requests.length).toBeLessThan(20)
+  expect(buffer.left()).toBe(1000)
+})
+
+test('span buffer: runs whose spans are refused do not keep those of others', async () => {
+  const sent = new Set<string>()
+  const answer = async (runId: string) => {
+    if (runId.startsWith('bad')) throw new Error('refused')
+    sent.add(runId)
+  }
+  const { buffer } = makeRequests({ answer })
+  for (let index = 0; index < 50; index++) buffer.add({ workflowId: 'w', runId: `bad${index}` }, entry('a'))
+  for (let index = 0; index < 50; index++) buffer.add({ workflowId: 'w', runId: `good${index}` }, entry('a'))
+
+  await vi.advanceTimersByTimeAsync(60_000)
+
+  expect(sent.size).toBe(50)
+})
+
+test('span buffer: what is being sent counts as well', async () => {
+  const { buffer, requests } = makeRequests({ answer: () => new Promise(() => {}), maxBytes: 250 })
+  for (const name of ['a', 'b']) buffer.add(RUN, entry(name))
+  void buffer.flush()
+  await vi.advanceTimersByTimeAsync(0)
+  for (const name of ['c', 'd']) buffer.add(RUN, entry(name))
+
+  expect(requests.flat()).toHaveLength(2)
+  expect(buffer.left()).toBe(2)
+})
+
 test('span buffer: stop sends what waits', async () => {
   const { buffer, sent } = makeBuffer()
   buffer.add(RUN, entry('a'))
@@ -92,10 +161,14 @@ function makeBuffer({ redact = (_path: string, value: unknown) => value, maxByte
   const sent: [string, string[]][] = []
   const troubles: string[] = []
   let failure: Error | null = null
+  let dropped = 0
   const buffer = createSpanBuffer({
     redact,
     maxBytes,
-    trouble: (what) => troubles.push(what),
+    trouble(what, facts) {
+      troubles.push(what)
+      dropped += Number(facts?.dropped ?? 0)
+    },
     async send({ runId }, texts) {
       if (failure !== null) throw failure
       sent.push([runId, texts.map((text) => JSON.parse(text).name)])
@@ -104,7 +177,27 @@ function makeBuffer({ redact = (_path: string, value: unknown) => value, maxByte
   const fail = (error: Error | null) => {
     failure = error
   }
-  return { buffer, sent, troubles, fail }
+  return { buffer, sent, troubles, fail, dropped: () => dropped }
+}
+
+/** One in which each request is kept as it was sent. */
+function makeRequests({ answer = async (_runId: string) => {}, maxBytes = 1 << 24 }: RequestOptions = {}) {
+  const requests: (readonly string[])[] = []
+  const buffer = createSpanBuffer({
+    redact: (_path, value) => value,
+    maxBytes,
+    trouble: () => {},
+    async send({ runId }, texts) {
+      requests.push(texts)
+      await answer(runId)
+    },
+  })
+  return { buffer, requests }
+}
+
+interface RequestOptions {
+  answer?: (runId: string) => Promise<void>
+  maxBytes?: number
 }
 
 function entry(name: string): TraceEntry {
