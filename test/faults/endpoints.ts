@@ -55,6 +55,6 @@ export function told(answers: readonly TimedAnswer[]): string[] {
   return answers.map(({ endpoint, status, body }) => `${endpoint} ${status} ${body?.error}`)
 }
 
-export function slowestMs(answers: readonly TimedAnswer[]): number {
+export function slowestMs(answers: readonly Pick<TimedAnswer, 'ms'>[]): number {
   return Math.max(...answers.map(({ ms }) => ms))
 }
