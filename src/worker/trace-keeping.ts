@@ -83,7 +83,7 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
     if (above !== null) return roots.learn(run.runId, above)
     if (own !== null) roots.learn(run.runId, own)
     const root = own ?? (await roots.rootOf(run))
-    if (root?.workflowId === run.workflowId && root.rootRunId === run.firstRunId) await outbox.append(root, run.runId, [])
+    if (isRootOf(root, run)) await outbox.append(root, run.runId, [])
   }
 
   let sweeping: Promise<void> | null = null
@@ -124,8 +124,9 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
       if (isReplay) return
       // One that a reset has made begins with a replay, and may end at once.
       if (wasReplayed) notes.add(run)
+      // A child is stored with its root, or by the sweep when that has ended before.
       const root = roots.known(run.runId) ?? ownRoot(run)
-      if (root !== null) queue.add(root, run.runId)
+      if (isRootOf(root, run)) queue.add(root, run.runId)
     },
     async stop() {
       clearInterval(timer)
@@ -149,6 +150,10 @@ export function keepTraces({ traces, redact, logger, worker }: TraceKeepingOptio
       tellAll()
     },
   }
+}
+
+function isRootOf(root: Root | null, { workflowId, firstRunId }: WatchedRun): root is Root {
+  return root?.workflowId === workflowId && root.rootRunId === firstRunId
 }
 
 function told(trouble: Trouble) {

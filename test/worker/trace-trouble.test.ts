@@ -12,6 +12,7 @@ import { defineCatalog, porticoPlugin } from '../../src/worker/index.ts'
 import type { RunningProcess } from '../support/process.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { type RunningS3, startRclone } from '../support/s3.ts'
+import { startS3Proxy } from '../support/s3-proxy.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { bundleTraced, startTracedWorker, storedTrace, tracedEnv, traceKeys } from '../support/traced-worker.ts'
 import { until } from '../support/until.ts'
@@ -157,6 +158,25 @@ test('traces: a worker that ends while its store is out of reach says what it dr
   expect(worker.output()).toMatch(/The worker ends[\s\S]*dropped: 80/)
   await way.close()
 }, 60_000)
+
+test('traces: a trace is stored when its root ends, not at the end of each child', async () => {
+  const proxy = await startS3Proxy(s3.endpoint)
+  const taskQueue = await startInside({ kvstore: { url: redis.url, token: null }, endpoint: proxy.endpoint })
+  const run = await client.workflow.start('story', {
+    workflowId: taskQueue,
+    taskQueue,
+    args: [{ end: 'complete', children: 3, afterMs: 2500 }],
+  })
+  await run.result()
+
+  await until('nothing is left in the store', async () => (await traceKeys(redis)).length === 0)
+
+  const { entries } = await storedTrace(s3, taskQueue)
+  expect(proxy.asked.filter((request) => request.startsWith('PUT'))).toHaveLength(1)
+  expect(entries.filter(({ id, phase }) => id.includes(':span:') && phase === 'ended')).toHaveLength(8)
+  await workers.pop()?.stop()
+  await proxy.close()
+})
 
 test('traces: of more spans than a trace may hold those that fit are stored with a mark, and nothing is left', async () => {
   const taskQueue = await startInside({ kvstore: { url: redis.url, token: null } })
