@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { outputOf } from '../support/component.ts'
-import { bin, DENO_PERMISSIONS, processOf } from '../support/entries.ts'
+import { bin, DENO_PERMISSIONS, processOf, workerdOf } from '../support/entries.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const INSTALL_MS = 180_000
@@ -17,6 +17,8 @@ const node = (...args: string[]) => inFolder(process.execPath, ...args)
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-package-'))
+  await mkdir(join(ROOT, 'dist'), { recursive: true })
+  await writeFile(join(ROOT, 'dist/server-of-yesterday.js'), '')
   await outputOf({ command: 'npm', args: ['pack', '--pack-destination', folder], cwd: ROOT, env: process.env })
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
@@ -25,12 +27,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the package: brings no native module, no worker and no test along', async () => {
+test('the package: brings no native module, no worker, no test and no older build along', async () => {
   const installed = await readdir(join(folder, 'node_modules'), { recursive: true })
 
   expect(installed.filter((name) => name.endsWith('.node'))).toEqual([])
   expect(installed.filter((name) => /^@temporalio\/(worker|workflow|core-bridge|testing)$/.test(name))).toEqual([])
-  expect(installed.filter((name) => /^portico\/(src|test|node_modules)\b/.test(name))).toEqual([])
+  expect(installed.filter((name) => /^portico\/(src|test|node_modules|dist\/server-of-yesterday)\b/.test(name))).toEqual([])
 })
 
 test('npx portico: tells how it is used, and its version', async () => {
@@ -82,6 +84,24 @@ test('portico/workerd: is a Worker', async () => {
   const script = `import worker from 'portico/workerd'; console.log((await worker.fetch(new Request('http://x/health'), {})).status)`
 
   expect(await node('--input-type=module', '--eval', script)).toMatch(/SERVICE_CATALOG_ID is required.*\n500$/s)
+})
+
+test('portico/workerd: is mounted in a Worker of one’s own', async () => {
+  await writeFile(
+    join(folder, 'mine.mjs'),
+    `import portico from 'portico/workerd'
+     export default { fetch: (request, env) => (request.url.endsWith('/mine') ? new Response('mine') : portico.fetch(request, env)) }`,
+  )
+  await inFolder(bin('rolldown'), 'mine.mjs', '--platform', 'neutral', '--file', 'mine.bundle.js')
+  const { SERVICE_PORT: _, ...env } = environment()
+  const service = await workerdOf(join(folder, 'mine.bundle.js'))({ ...env, SERVICE_ALLOW_ANONYMOUS: 'true' })
+
+  const statuses = await Promise.all(
+    ['/mine', '/health', '/workflow/nobody/status'].map(async (path) => (await fetch(`${service.url}${path}`)).status),
+  )
+  await service.stop()
+
+  expect(statuses).toEqual([200, 200, 404])
 })
 
 test('portico/worker: needs its peers, and works beside them; types are found with node16 and bundler', async () => {

@@ -1,6 +1,12 @@
-/** `npm run start:…`: each runtime from source, told the same variables. */
+/** `npm run start:…`: each runtime from source, told the same variables. And what `wrangler deploy` sends. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
+import { haveBundles } from '../support/bundles.ts'
+import { outputOf } from '../support/component.ts'
+import { bin } from '../support/entries.ts'
 import { freePort } from '../support/ports.ts'
 import { startProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -40,3 +46,36 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
     await expect(get('/health', '')).rejects.toThrow('fetch failed')
   },
 )
+
+// Not beside the others, like the next: they build in the same place.
+test('npm run start:workerd: serves nothing by the names that stand in wrangler.toml', { timeout: START_MS }, async () => {
+  const port = await freePort()
+  const { SERVICE_CATALOG_ID: _, ENGINE_HTTP_URL: __, ...environment } = process.env
+  const npm = await startProcess({
+    command: 'npm',
+    args: ['run', 'start:workerd'],
+    cwd: ROOT,
+    env: { ...environment, SERVICE_PORT: String(port), SERVICE_API_AUTH_TOKEN: 't0ken' },
+  })
+  const answer = await until('it answers', () => fetch(`http://127.0.0.1:${port}/health`), { timeoutMs: START_MS })
+  const { message } = (await answer.json()) as { message?: string }
+  process.kill(-npm.pid, 'SIGTERM')
+  await npm.ended
+
+  expect(message).toMatch(/ENGINE_HTTP_URL.*SERVICE_CATALOG_ID is required/s)
+})
+
+test('wrangler deploy: takes wrangler.toml as it is, and sends what is tested', { timeout: START_MS }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-deploy-'))
+  const output = await outputOf({
+    command: bin('wrangler'),
+    args: ['deploy', '--dry-run', '--outdir', folder],
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: folder, WRANGLER_SEND_METRICS: 'false' },
+  })
+  const sent = await readFile(join(folder, 'workerd.js'))
+  await rm(folder, { recursive: true })
+
+  expect(output).toContain('--dry-run: exiting now.')
+  expect(sent.equals(await readFile(join(await haveBundles(), 'workerd.js')))).toBe(true)
+})

@@ -2,14 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { haveBundles } from '../../support/bundles.ts'
-import { outputOf } from '../../support/component.ts'
-import { bin } from '../../support/entries.ts'
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 let folder: string
 let workerd: Buffer
@@ -47,19 +42,6 @@ test('no bundle: holds what only tests or workers need', () => {
   for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
     expect(wordsIn(text, /core-bridge|bundleWorkflowCode|vitest/), name).toEqual([])
   }
-})
-
-test('wrangler deploy --dry-run: takes wrangler.toml as it is', async () => {
-  const output = await outputOf({
-    command: bin('wrangler'),
-    args: ['deploy', '--dry-run'],
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: folder, WRANGLER_SEND_METRICS: 'false' },
-  })
-
-  expect(output).toContain('--dry-run: exiting now.')
-  const [, gzipped] = /gzip: ([\d.]+) KiB/.exec(output) ?? []
-  expect(Number(gzipped)).toBeLessThanOrEqual(300)
 })
 
 /** Never the bundle itself: nobody reads a megabyte of assertion. */
