@@ -26,8 +26,7 @@ export interface TraceOutbox {
 }
 
 const SECOND = 1000
-const HOUR = 3600 * SECOND
-const DAY = 24 * HOUR
+const DAY = 24 * 3600 * SECOND
 
 const MEMBERS_A_SWEEP = 100
 // How long a claim holds, and when the next look at an open run is due.
@@ -46,7 +45,7 @@ const MAX_REMEMBERED = 10_000
 /** What this worker remembers of a root between two looks; another worker begins anew. */
 interface Memory {
   failures: number
-  /** When its lists were last given their whole time to live. */
+  /** When its lists were last given their whole time to live. At first any time: workers that live for minutes do it as often, together. */
   keptAt: number
   /** The run that was open when the trace was last stored. */
   openRunId: string | null
@@ -63,7 +62,7 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
   }
 
   function remember(key: string, change: Partial<Memory>): Memory {
-    const memory = { failures: 0, keptAt: now() - KEEP_EVERY_MS + HOUR, openRunId: null, ...memories.get(key), ...change }
+    const memory = { failures: 0, keptAt: now() - Math.random() * KEEP_EVERY_MS, openRunId: null, ...memories.get(key), ...change }
     memories.delete(key)
     memories.set(key, memory)
     const [oldest] = memories.keys()

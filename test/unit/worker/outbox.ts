@@ -19,6 +19,8 @@ export interface Run extends RunFacts {
   nextRunId: string | null
   /** The run that it was made of by a reset. */
   baseRunId?: string
+  /** Of a workflow whose id is `x`. */
+  childRunId?: string
   output?: unknown
 }
 
@@ -129,6 +131,13 @@ function engineOf(runs: Run[], answer: () => Promise<void>): EngineCalls {
       const began = { workflowType: { name: 'story' }, continuedExecutionRunId: before?.runId ?? '' }
       yield [{ ...at, eventId: 1, workflowExecutionStartedEventAttributes: began }] as never
       if (run?.baseRunId) yield [{ ...at, eventId: 2, workflowTaskFailedEventAttributes: { baseRunId: run.baseRunId } }] as never
+      if (run?.childRunId) {
+        const [workflowExecution, workflowType] = [{ workflowId: 'x', runId: run.childRunId }, { name: 'child' }]
+        yield [
+          { ...at, eventId: 5, startChildWorkflowExecutionInitiatedEventAttributes: { workflowId: 'x', workflowType } },
+          { ...at, eventId: 6, childWorkflowExecutionStartedEventAttributes: { initiatedEventId: 5, workflowExecution } },
+        ] as never
+      }
       if (run?.isOpen) return
       const end = run?.nextRunId
         ? { workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: run.nextRunId } }

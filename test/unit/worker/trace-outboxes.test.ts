@@ -1,6 +1,6 @@
 /** Who stores a trace, and how often, where several might. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { call, ended, makeOutbox, makeStores, pass, ROOT, SECOND, span } from './outbox.ts'
+import { call, DAY, ended, makeOutbox, makeStores, open, pass, ROOT, SECOND, span } from './outbox.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_800_000_000_000 })
@@ -8,6 +8,7 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 test('outboxes: two that store the same root at once lose no span, whenever the second begins', async () => {
@@ -54,4 +55,40 @@ test('outboxes: a slow place outlives no claim, for a root is claimed when its t
   await Promise.all([first, second])
 
   expect([...(one?.written ?? []), ...(two?.written ?? [])].toSorted()).toEqual(roots.map(({ rootRunId }) => rootRunId).toSorted())
+})
+
+test('outboxes: of a run that is open for long the spans are kept, of its children too, though no worker lives for an hour', async () => {
+  let seed = 1
+  vi.spyOn(Math, 'random').mockImplementation(() => {
+    seed = (seed * 16_807) % 2_147_483_647
+    return seed / 2_147_483_647
+  })
+  const stores = makeStores()
+  const runs = [
+    { ...open('r1'), childRunId: 'x1' },
+    { ...open('x1', 'x'), firstRunId: 'x1' },
+  ]
+  const keptAt = new Map<string, number[]>()
+  const keep = async (lists: readonly string[]) => {
+    for (const list of lists) keptAt.set(list, [...(keptAt.get(list) ?? [Date.now()]), Date.now()])
+  }
+  const kv = { ...stores.kv, keep }
+  await makeOutbox(runs, { stores }).outbox.append(ROOT, 'r1', [span('r1')])
+
+  for (const endAt = Date.now() + 30 * DAY; Date.now() < endAt; ) {
+    const { outbox } = makeOutbox(runs, { stores: { ...stores, kv } })
+    for (let minutes = 0; minutes < 50; minutes += 5) {
+      await pass(300 * SECOND)
+      await outbox.sweep()
+    }
+  }
+
+  for (const list of ['traces:r1', 'traces:x1']) {
+    const times = [...(keptAt.get(list) ?? []), Date.now()]
+    const longest = Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)))
+    expect(longest).toBeGreaterThan(0)
+    expect(longest).toBeLessThan(7 * DAY)
+    // Not at each look.
+    expect(times.length).toBeLessThan(200)
+  }
 })
