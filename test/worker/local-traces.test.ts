@@ -3,13 +3,15 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
+import type { PayloadCodec } from '@temporalio/common'
+import proto from '@temporalio/proto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { parseCatalogMemo } from '../../src/protocol/catalog.ts'
 import { parseTraceDocument } from '../../src/protocol/trace-document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace-tree.ts'
 import { defineCatalog, porticoPlugin, type Redact } from '../../src/worker/index.ts'
 import { until } from '../support/until.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { startWorker, type TestWorker, type TestWorkerOptions } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
@@ -112,7 +114,7 @@ test('local traces: the catalog says where they are', async () => {
 test('local traces: the redaction sees what the history tells, too', async () => {
   const redact: Redact = (path, value) => (path === '/output' ? '****' : value)
   const queue = `redacted-${crypto.randomUUID()}`
-  const own = await startTraced(queue, folder, redact)
+  const own = await startTraced(queue, folder, {}, redact)
   const handle = await client.workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
   await handle.result()
 
@@ -120,6 +122,28 @@ test('local traces: the redaction sees what the history tells, too', async () =>
 
   expect(text).not.toContain('the end')
   expect(text).not.toContain('thought')
+  await own.stop()
+})
+
+test('local traces: what a payload codec has made unreadable is stored as the worker reads it', async () => {
+  const queue = `codecs-${crypto.randomUUID()}`
+  const dataConverter = { payloadCodecs: [wrapping('inner'), wrapping('outer')] }
+  const own = await startTraced(queue, folder, { dataConverter })
+  const { workflow } = new Client({ connection, dataConverter })
+  const handle = await workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
+  await handle.result()
+
+  const { tree } = await until('the file is there', () => read(folder, `${queue}_${handle.firstExecutionRunId}.json`))
+
+  const { events } = await handle.fetchHistory()
+  expect(Buffer.from(events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.metadata?.encoding ?? []).toString()).toBe(
+    'outer',
+  )
+  expect(tree).toMatchObject({
+    input: { end: 'complete' },
+    output: 'the end',
+    children: [{ name: 'thinks', input: 100, output: 'thought' }],
+  })
   await own.stop()
 })
 
@@ -148,10 +172,30 @@ test('local traces: a folder that can not be written to is no concern of the wor
   await own.stop()
 })
 
-function startTraced(queue: string, directory: string, redact?: Redact): Promise<TestWorker> {
+function startTraced(queue: string, directory: string, options: TestWorkerOptions['options'] = {}, redact?: Redact): Promise<TestWorker> {
   const traces = { remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 }
   const plugin = porticoPlugin({ catalog, traces, ...(redact && { redact }) })
-  return startWorker({ address: inject('engine').address, taskQueue: queue, activities, workflowsPath, options: { plugins: [plugin] } })
+  return startWorker({
+    address: inject('engine').address,
+    taskQueue: queue,
+    activities,
+    workflowsPath,
+    options: { ...options, plugins: [plugin] },
+  })
+}
+
+/** A codec that puts each payload into another one of that encoding, and takes out no other. */
+function wrapping(encoding: string): PayloadCodec {
+  const { Payload } = proto.temporal.api.common.v1
+  return {
+    encode: async (payloads) =>
+      payloads.map((payload) => ({ metadata: { encoding: Buffer.from(encoding) }, data: Payload.encode(payload).finish() })),
+    decode: async (payloads) =>
+      payloads.map(({ metadata, data }) => {
+        if (Buffer.from(metadata?.encoding ?? []).toString() !== encoding) throw new Error(`This is not ${encoding}`)
+        return Payload.decode(data ?? new Uint8Array())
+      }),
+  }
 }
 
 async function read(directory: string, name: string) {
