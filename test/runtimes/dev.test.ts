@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { outputOf } from '../support/component.ts'
@@ -41,6 +44,17 @@ describe('npm run dev, with an engine of its own', () => {
       /^\{"workflowId":"order-1".*"status":"running"\}\{"workflowId":"order-1".*"workflowName":"order"/,
     )
     expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
+  })
+
+  test('dev: a run leaves its trace as a file, which the API shows', async () => {
+    const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
+    const file = join(ROOT, '.cache', 'traces', `${workflowId}_${runId}.json`)
+
+    await until('the file is there', () => existsSync(file))
+    const { source, data } = await (await fetch(`http://127.0.0.1:${port}/workflow/${workflowId}/trace-log`)).json()
+    await rm(file)
+
+    expect({ source, id: data.id }).toEqual({ source: 'local', id: runId })
   })
 
   test('dev: on a taken port says so and starts nothing', async () => {
