@@ -71,13 +71,22 @@ async function runRecorded<T>(around: Place, what: Pick<TraceEntry, 'kind' | 'na
     end({ output: output ?? null })
     return output
   } catch (error) {
-    end({ error: toTraceError(error, MAX_CAUSES) })
+    end({ error: toldError(error) })
     throw error
   }
 }
 
 // As the reader of failures has it.
 const MAX_CAUSES = 10
+
+/** What is thrown may be anything, and must reach the caller whatever it is. */
+function toldError(error: unknown): TraceError {
+  try {
+    return toTraceError(error, MAX_CAUSES)
+  } catch {
+    return { name: 'Error', message: 'What was thrown can not be read', cause: null }
+  }
+}
 
 function toTraceError(error: unknown, left: number): TraceError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), cause: null }

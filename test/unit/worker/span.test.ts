@@ -73,6 +73,26 @@ test('span: what it throws is thrown on, and told with its causes but without a 
   expect(JSON.stringify(children)).not.toContain('span.test')
 })
 
+test('span: whatever is thrown is thrown on, be it unreadable', async () => {
+  const withoutText: unknown = Object.create(null)
+  const withTrap = Object.defineProperty(new Error('no'), 'cause', {
+    get() {
+      throw new Error('a trap')
+    },
+  })
+
+  for (const failure of [withoutText, withTrap]) {
+    const { children, thrown } = await traced(() =>
+      span('http', 'POST', () => {
+        throw failure
+      }),
+    )
+
+    expect(thrown).toBe(failure)
+    expect(children).toMatchObject([{ error: { name: 'Error', message: 'What was thrown can not be read' } }])
+  }
+})
+
 test('span: one that has not ended is open', async () => {
   const entries: TraceEntry[] = []
   const around = {
