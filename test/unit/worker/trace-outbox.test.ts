@@ -49,6 +49,16 @@ test('outbox: a run that has ended this moment is left to the worker that saw it
   expect(stored()).not.toBeNull()
 })
 
+test('outbox: a worker whose clock is behind the engine’s stores what has ended without waiting for its clock', async () => {
+  const { outbox, stored } = makeOutbox([{ ...ended('r1'), closedAt: Date.now() + DAY }])
+  await outbox.append(ROOT, 'r1', [])
+
+  await pass(31 * SECOND)
+  await outbox.sweep()
+
+  expect(stored()).not.toBeNull()
+})
+
 test('outbox: what comes while a trace is stored is stored, too', async () => {
   const { outbox, isWaiting, stored, whileWriting } = makeOutbox([ended('r1')])
   await outbox.append(ROOT, 'r1', [span('r1', 'a')])
