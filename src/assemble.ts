@@ -8,8 +8,8 @@ import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
 import type { Log } from './log.ts'
-import { createKv } from './store/kv.ts'
-import { createObjectStore } from './store/objects.ts'
+import { createKvReader, kvConnection } from './store/kv-reader.ts'
+import { createObjectReader } from './store/object-reader.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
 import { tracesFromObjects } from './trace/from-objects.ts'
@@ -94,10 +94,10 @@ function tracePlaces({ traces: { storage, remote, local } }: Config) {
 
 /** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
 function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config, history: TraceSource) {
-  const kv = remote?.kvstore ? createKv(remote.kvstore) : null
+  const kv = remote?.kvstore ? createKvReader(kvConnection(remote.kvstore)) : null
   return {
     sources: [
-      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectStore(storage), rules: storage, maxBytes })]),
+      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, maxBytes })]),
       ...(kv === null ? [] : [tracesFromKv({ kv, namespace, history, maxBytes })]),
     ],
     close: async () => kv?.close(),

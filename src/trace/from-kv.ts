@@ -2,11 +2,11 @@ import type { Call } from '../domain/call.ts'
 import type { FoundTrace, TraceSource } from '../domain/traces.ts'
 import { parseEntryTexts } from '../protocol/trace-document.ts'
 import { outboxKey, spansKey, toOutboxMember } from '../protocol/trace-keys.ts'
-import type { KvStore } from '../store/kv.ts'
+import type { KvReader } from '../store/kv-reader.ts'
 import { inWords, notAvailable } from './stored.ts'
 
 export interface KvTraceOptions {
-  kv: Pick<KvStore, 'isWaiting' | 'readList'>
+  kv: Pick<KvReader, 'isWaiting' | 'readList'>
   namespace: string
   /** What the spans are put into: it knows all runs of the trace. */
   history: TraceSource

@@ -1,11 +1,11 @@
 import { isOpen } from '../domain/execution.ts'
 import type { TraceSource } from '../domain/traces.ts'
-import type { ObjectStore } from '../store/objects.ts'
+import type { ObjectReader } from '../store/object-reader.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
 import { inWords, notAvailable, toFoundTrace } from './stored.ts'
 
 export interface ObjectTraceOptions {
-  objects: Pick<ObjectStore, 'get'>
+  objects: ObjectReader
   rules: BucketRules
   maxBytes: number
 }

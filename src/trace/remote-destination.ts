@@ -1,5 +1,5 @@
 /** Which object a destination means, and whether it may be read: it comes from data, so nothing of it decides whom we talk to. */
-import { awsHost, keyFault, type ObjectRef } from '../store/objects.ts'
+import { awsHost, keyFault, type ObjectRef } from '../store/object-reader.ts'
 import { notAvailable } from './stored.ts'
 
 export interface BucketRules {

@@ -1,4 +1,5 @@
-import type { KvStore, OutboxMember } from '../store/kv.ts'
+import type { KvStore } from '../store/kv.ts'
+import type { OutboxMember } from '../store/kv-reader.ts'
 
 /**
  * The key-value store of a worker that has none: for local development. What it holds is gone with the process. Lists have no

@@ -1,6 +1,7 @@
 import type { RunRef } from '../protocol/run-ref.ts'
 import { outboxKey, parseOutboxMember, type RootRun, spansKey, toOutboxMember } from '../protocol/trace-keys.ts'
-import type { KvStore, OutboxMember, ReadList } from '../store/kv.ts'
+import type { KvStore, ReadList } from '../store/kv.ts'
+import type { OutboxMember } from '../store/kv-reader.ts'
 import type { StoreCall } from '../store/store-call.ts'
 import type { EngineCalls, RunFacts } from './engine-calls.ts'
 import { inTurn } from './in-turn.ts'

@@ -6,7 +6,8 @@ import type { TraceTemplates } from '../protocol/catalog.ts'
 import { TRACE_CONTENT_TYPE } from '../protocol/trace-document.ts'
 import { LOCAL_FILE_TEMPLATE, type RootRun } from '../protocol/trace-keys.ts'
 import { fillTemplate } from '../protocol/trace-template.ts'
-import { createObjectStore, objectUrl } from '../store/objects.ts'
+import { objectUrl } from '../store/object-reader.ts'
+import { createObjectStore } from '../store/objects.ts'
 
 /** A place where traces are written, each as a whole. */
 export interface TraceTarget {
