@@ -66,7 +66,8 @@ async function composeTrace(
   { engine, kv, payloads, redact, maxBytes, trouble }: TraceWriterOptions,
   call: () => StoreCall,
 ): Promise<{ text: string; written: Written }> {
-  const stored = byRun(texts.flatMap((text) => (text === null ? [] : storedEntries(text))))
+  // What two places hold counts once.
+  const stored = byRun(unique(texts.flatMap((text) => (text === null ? [] : storedEntries(text)))))
   const spans = new Map<string, ReadList>()
   const ended = new Set<string>()
   /** For the spans of all runs. */

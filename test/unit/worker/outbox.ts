@@ -7,6 +7,7 @@ import type { KvStore } from '../../../src/store/kv.ts'
 import type { EngineCalls, RunFacts } from '../../../src/worker/engine-calls.ts'
 import { createMemoryKv } from '../../../src/worker/memory-kv.ts'
 import { createTraceOutbox } from '../../../src/worker/trace-outbox.ts'
+import type { TraceTarget } from '../../../src/worker/trace-targets.ts'
 
 export const ROOT = { workflowId: 'w', rootRunId: 'r1', catalog: 'c' }
 export const SECOND = 1000
@@ -55,12 +56,14 @@ export function makeStores(): Stores {
 interface OutboxOptions {
   maxBytes?: number
   stores?: Stores
+  /** Places that hold the same. */
+  places?: number
   /** Of each answer of the store, the place and the history. */
   latencyMs?: number
 }
 
 /** As the histories of these runs tell them, the last one of an id being its latest. */
-export function makeOutbox(runs: Run[], { maxBytes = 1 << 20, stores = makeStores(), latencyMs = 0 }: OutboxOptions = {}) {
+export function makeOutbox(runs: Run[], { maxBytes = 1 << 20, stores = makeStores(), places = 1, latencyMs = 0 }: OutboxOptions = {}) {
   const troubles: string[] = []
   const written: string[] = []
   const { kv, texts } = stores
@@ -83,17 +86,15 @@ export function makeOutbox(runs: Run[], { maxBytes = 1 << 20, stores = makeStore
     redact: (_path, value) => value,
     maxBytes,
     trouble: (what) => troubles.push(what),
-    targets: [
-      {
-        read: (root) => late(async () => texts.get(root.rootRunId) ?? null),
-        write: (root, whole) =>
-          late(async () => {
-            await writing()
-            written.push(root.rootRunId)
-            texts.set(root.rootRunId, whole)
-          }),
-      },
-    ],
+    targets: Array(places).fill({
+      read: (root: RootRun) => late(async () => texts.get(root.rootRunId) ?? null),
+      write: (root: RootRun, whole: string) =>
+        late(async () => {
+          await writing()
+          written.push(root.rootRunId)
+          texts.set(root.rootRunId, whole)
+        }),
+    } satisfies TraceTarget),
   })
   const text = ({ rootRunId }: RootRun = ROOT) => texts.get(rootRunId) ?? ''
   return {

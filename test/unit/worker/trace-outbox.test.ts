@@ -240,3 +240,14 @@ test('outbox: spans that are none are left out, which is told', async () => {
   expect(stored()?.filter(({ id }) => id.includes(':span:'))).toHaveLength(1)
   expect(troubles).toEqual(['Spans were left out: they could not be read'])
 })
+
+test('outbox: what bucket and folder hold alike takes its room once', async () => {
+  const { outbox, stored } = makeOutbox([ended('r1')], { maxBytes: 10_000, places: 2 })
+  await outbox.append(ROOT, 'r1', [span('r1', 'a', 'x'.repeat(6000))])
+  await outbox.storeNow(ROOT, 'r1')
+
+  await outbox.append(ROOT, 'r1', [span('r1', 'late')])
+  await outbox.storeNow(ROOT, 'r1')
+
+  expect(stored()?.map(({ id }) => id)).toEqual(['r1', 'r1', 'r1:span:a', 'r1:span:late'])
+})
