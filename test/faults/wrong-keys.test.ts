@@ -13,26 +13,25 @@ import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
 // gRPC's.
 const UNAUTHENTICATED = 16
 const METHODS = [
+  'GetSystemInfo',
   'StartWorkflowExecution',
   'DescribeWorkflowExecution',
+  'DescribeTaskQueue',
   'GetWorkflowExecutionHistory',
+  'GetWorkflowExecutionHistoryReverse',
   'SignalWorkflowExecution',
   'QueryWorkflow',
   'UpdateWorkflowExecution',
+  'RequestCancelWorkflowExecution',
+  'TerminateWorkflowExecution',
 ]
 const API_KEY = 'not-the-right-key'
 const NOBODY = { workflowId: 'nobody', runId: crypto.randomUUID() }
 
-/** A service, and what it logged of its engine before anybody called. */
-interface Started {
-  service: Service
-  warnings: LogEvent[]
-}
-
 let folder: string
-let refused: Started
-let missing: Started
-let expired: Started
+let refused: Service
+let missing: Service
+let expired: Service
 const ends: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
@@ -51,12 +50,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function started(address: string, env: Record<string, string>): Promise<Started> {
+async function started(address: string, env: Record<string, string>): Promise<Service> {
   const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
   ends.push(() => service.kill())
-  const warnings = () => service.events.filter(({ level }) => level !== 'info')
+  return service
+}
+
+/** Its log beside that of requests, once it has tried its engine and every endpoint was asked. */
+async function warningsOf(service: Service): Promise<LogEvent[]> {
+  const warnings = () => service.events.filter(({ level, message }) => level !== 'info' && message !== 'request')
   await until('it has tried its engine', () => warnings().length > 0)
-  return { service, warnings: warnings() }
+  await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+  return warnings()
 }
 
 /** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */
@@ -77,13 +82,13 @@ async function expiredEngine(): Promise<string> {
 }
 
 describe('an API key that is refused', () => {
-  test('wrong keys: is told once at start, with the variable to look at, and not itself', () => {
-    expect(refused.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_API_KEY')])
-    expect(JSON.stringify(refused.service.events)).not.toContain(API_KEY)
+  test('wrong keys: is told once, with the variable to look at, and not itself', async () => {
+    expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_API_KEY')])
+    expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
   })
 
   test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
-    const answers = await callEach(refused.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(refused, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
@@ -91,21 +96,21 @@ describe('an API key that is refused', () => {
 })
 
 describe('a namespace that is missing', () => {
-  test('wrong keys: is told once at start, with the variable to look at', () => {
-    expect(missing.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_NAMESPACE')])
+  test('wrong keys: is told once, with the variable to look at', async () => {
+    expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_NAMESPACE')])
   })
 
   test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
-    const answers = await callEach(missing.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(missing, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
   })
 
   test('wrong keys: is in the log of each request too, with the variable', async () => {
-    const { body } = await missing.service.call('GET', '/workflow/nobody/status')
+    const { body } = await missing.call('GET', '/workflow/nobody/status')
 
-    const event = await until('it is logged', () => missing.service.events.find(({ requestId }) => requestId === body.requestId))
+    const event = await until('it is logged', () => missing.events.find(({ requestId }) => requestId === body.requestId))
 
     expect(event.level).toBe('error')
     expect(JSON.stringify(event)).toContain('ENGINE_NAMESPACE')
@@ -113,19 +118,21 @@ describe('a namespace that is missing', () => {
 })
 
 describe('a certificate that has expired', () => {
-  test('wrong keys: is told once at start, with the variable to look at', () => {
-    expect(expired.warnings.map(({ message }) => message)).toEqual([
+  test('wrong keys: is told once, with the variable to look at', async () => {
+    const warnings = await warningsOf(expired)
+
+    expect(warnings.map(({ message }) => message)).toEqual([
       expect.stringMatching(/the TLS handshake failed \(certificate has expired\), look at ENGINE_TLS_CA\b/),
     ])
-    expect(JSON.stringify(expired.warnings)).not.toMatch(/127\.0\.0\.1| {4}at /)
+    expect(JSON.stringify(warnings)).not.toMatch(/127\.0\.0\.1| {4}at /)
   })
 
   test('wrong keys: is a 503 on every endpoint, for nothing was sent', async () => {
-    const answers = await callEach(expired.service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+    const answers = await callEach(expired, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/certificate/i)
-    expect((await expired.service.call('GET', '/ready')).status).toBe(503)
+    expect((await expired.call('GET', '/ready')).status).toBe(503)
   })
 })
 
