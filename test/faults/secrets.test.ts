@@ -4,16 +4,14 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { porticoPlugin } from '../../src/worker/index.ts'
-import { type Answer, besideTrace, makeApi } from '../support/api.ts'
+import { type Answer, besideTrace } from '../support/api.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { type CodecServer, startCodec } from '../support/codec.ts'
 import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { freePort } from '../support/ports.ts'
-import { type RunningProcess, startProcess } from '../support/process.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
 import { type RunningS3, startRclone } from '../support/s3.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -22,10 +20,8 @@ import { until } from '../support/until.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
 import { startWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
+import { MARKS, type Marked, startMarked, TOKEN } from './marked-service.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
-const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
-const TOKEN = 'marked-token'
 const NAMESPACE = MARKS.ENGINE_NAMESPACE ?? ''
 const CATALOG = MARKS.SERVICE_CATALOG_ID ?? ''
 
@@ -34,13 +30,6 @@ const FOREIGN = [hostname(), process.cwd(), `${process.pid}@`, 'node_modules', '
 
 // What it should never say, and nobody can tell from what it may.
 const ENGINES_WORDS = 'unknown: dial tcp'
-
-interface Marked extends Pick<RunningProcess, 'ended'> {
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  lines: string[]
-  answers: Answer[]
-  env: Record<string, string | undefined>
-}
 
 const ends: (() => Promise<unknown>)[] = []
 let folder: string
@@ -113,37 +102,9 @@ async function aFolder(prefix: string): Promise<string> {
   return made
 }
 
-/** A service with every variable marked; resolves when it listens or has ended. */
 async function launch(overrides: Record<string, string>): Promise<Marked> {
-  const lines: string[] = []
-  const answers: Answer[] = []
-  const words = { ENGINE_TLS: 'true', ENGINE_TRANSPORT: 'grpc', SERVICE_ALLOW_ANONYMOUS: 'false', SERVICE_LOG_LEVEL: 'debug' }
-  const flags = { SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_TRACE_LOCAL_ON: 'true' }
-  const told = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env, ...overrides }
-  const child = await startProcess({
-    command: process.execPath,
-    args: [ENTRY],
-    env: { PATH: process.env.PATH, ...told },
-    onLine: (line) => void lines.push(line),
-  })
-  ends.push(() => child.kill())
-  let over = false
-  void child.ended.then(() => {
-    over = true
-  })
-  const url = () => String(/"url":"([^"]+)"/.exec(lines.join('\n'))?.[1])
-  await until('it listens or ends', () => over || url() !== 'undefined')
-  const marked: Marked = {
-    ended: child.ended,
-    lines,
-    answers,
-    env: told,
-    async call(method, path, body, headers) {
-      const answer = await makeApi({ url: url(), token: TOKEN, engine: 'faulty' }).call(method, path, body, headers)
-      answers.push(answer)
-      return answer
-    },
-  }
+  const marked = await startMarked({ ...env, ...overrides })
+  ends.push(() => marked.kill())
   return marked
 }
 
