@@ -140,11 +140,14 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
         process.kill(ending.pid, 'SIGTERM')
+        const toldAt = performance.now()
+        const idleClosedAfter = idleClosed.then(() => performance.now() - toldAt)
         await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
 
+        // Long before the run ends.
+        expect(await idleClosedAfter).toBeLessThan(1000)
         const answer = await running
         expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
-        await idleClosed
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       },
       40_000,
