@@ -30,6 +30,8 @@ HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["node", "-e", "f
 ENTRYPOINT ["node", "dist/node.js"]
 
 FROM ${BUN_IMAGE} AS bun
+# Its greatest: else 256 waiting runs stop everything else when the engine is reached over HTTP.
+ENV BUN_CONFIG_MAX_HTTP_REQUESTS=65336
 HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 3001}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["bun", "dist/bun.js"]
 

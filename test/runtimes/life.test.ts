@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { describeLife } from '../conformance/life.ts'
 import { haveBundles } from '../support/bundles.ts'
 import { bin, DENO_PERMISSIONS, processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }
 
@@ -46,4 +47,55 @@ test('Deno: listens again when its file descriptors have run out', async () => {
   await until('it answers again', async () => (await fetch(`${url}/health`)).ok)
   await service.stop()
   expect(await service.ended).toEqual({ code: 0, signal: null })
+})
+
+// One after the other: hundreds of runs at once would slow down what else is timed here.
+describe('ENGINE_TRANSPORT=http where there is gRPC too', () => {
+  const catalog = `http-${crypto.randomUUID()}`
+  let worker: TestWorker
+
+  beforeAll(async () => {
+    worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+  })
+  afterAll(() => worker.stop())
+
+  const env = () => ({
+    PATH: process.env.PATH ?? '',
+    SERVICE_CATALOG_ID: catalog,
+    SERVICE_PORT: '0',
+    ENGINE_ADDRESS: inject('engine').address,
+    ENGINE_TRANSPORT: 'http',
+  })
+  const post = (url: string, body: object, init: RequestInit = {}) =>
+    fetch(`${url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), ...init })
+
+  test.for(['Node', 'Bun', 'Deno'] as const)('HTTP on %s: runs a workflow, and says what it lacks', async (runtime) => {
+    const { url, stop } = await bundleOn(runtime)(env())
+
+    const ran = await post(url, { workflowName: 'echo', input: { text: 'x'.repeat(100), price: 0.5 } })
+    const slash = await post(url, { workflowName: 'echo', input: null, workflowId: 'a/b' })
+    const capabilities = await fetch(`${url}/capabilities`)
+
+    expect([ran.status, await ran.json()]).toMatchObject([200, { output: { text: 'x'.repeat(100), price: 0.5 } }])
+    expect([slash.status, await slash.json()]).toMatchObject([501, { error: 'NotSupportedError' }])
+    expect(await capabilities.json()).toMatchObject({ transport: 'http', runtime: runtime.toLowerCase() })
+    await stop()
+  })
+
+  test('HTTP on Bun: more that wait than Bun lets through by itself leave room for others', async () => {
+    const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env())
+    const leaving = new AbortController()
+    const ids = Array.from({ length: 260 }, () => crypto.randomUUID())
+    const waiting = ids.map((workflowId) => post(url, { workflowName: 'neverEnds', input: null, workflowId }, { signal: leaving.signal }))
+    const all = Promise.allSettled(waiting)
+    const status = (id: string) => fetch(`${url}/workflow/${id}/status`, { signal: AbortSignal.timeout(4000) })
+
+    await until('all run', async () => (await Promise.all(ids.map(status))).every(({ ok }) => ok), { timeoutMs: 20_000 })
+    const answer = await status(ids[0] ?? '')
+    leaving.abort()
+    await all
+    await stop()
+
+    expect(answer.status).toBe(200)
+  })
 })
