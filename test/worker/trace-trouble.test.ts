@@ -16,6 +16,7 @@ import { startS3Proxy } from '../support/s3-proxy.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { bundleTraced, startTracedWorker, storedTrace, tracedEnv, traceKeys } from '../support/traced-worker.ts'
 import { until } from '../support/until.ts'
+import { startUpstash } from '../support/upstash.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
@@ -178,6 +179,22 @@ test('traces: a trace is stored when its root ends, not at the end of each child
   await proxy.close()
 })
 
+test('traces: over Upstash’s REST the same is stored, and nothing is left', async () => {
+  const upstash = await startUpstash(redis.url)
+  const taskQueue = await startInside({ kvstore: upstash })
+  const plan = { end: 'complete', links: 2, children: 1 }
+  await (await client.workflow.start('story', { workflowId: taskQueue, taskQueue, args: [plan] })).result()
+
+  await until('nothing is left in the store', async () => (await traceKeys(redis)).length === 0, { timeoutMs: 20_000 })
+
+  const { entries } = await storedTrace(s3, taskQueue)
+  // Two links and two children, each with a step of two spans.
+  expect(entries.filter(({ id, phase }) => id.includes(':span:') && phase === 'ended')).toHaveLength(8)
+  expect(toTraceTree(entries)).toMatchObject({ attributes: { status: 'completed' }, children: [{}, {}] })
+  await workers.pop()?.stop()
+  await upstash.close()
+})
+
 test('traces: of more spans than a trace may hold those that fit are stored with a mark, and nothing is left', async () => {
   const taskQueue = await startInside({ kvstore: { url: redis.url, token: null } })
   const options = { workflowId: taskQueue, taskQueue, args: [{ times: 30 }] }
@@ -196,7 +213,7 @@ async function startInside({
   kvstore,
   endpoint = s3.endpoint,
 }: {
-  kvstore: { url: string; token: null }
+  kvstore: { url: string; token: string | null }
   endpoint?: string
 }): Promise<string> {
   const { bucket, region, accessKeyId, secretAccessKey } = s3
