@@ -16,12 +16,12 @@ export type Verb = 'finish' | 'query' | 'result' | 'signal' | 'start' | 'status'
 export interface Expected {
   status: number
   /** What the body holds, beside whatever else. */
-  body: unknown
+  body: object
   /** The run from then on. */
   run?: Run
 }
 
-/** What `verb` with `value` must be answered about the latest run of an id, or about an id that has none. */
+/** What `verb` with `value` must be answered about a run of an id, for a start the latest one, or about an id that has none. */
 export function expected(run: Run | undefined, verb: Verb, value: unknown): Expected {
   if (verb === 'start') {
     if (run?.status === 'running') return { status: 409, body: { error: 'WorkflowAlreadyStartedError', runId: run.runId } }
