@@ -18,16 +18,19 @@ interface Row {
  * runtime, index → assemble → http, trace, engine → domain → protocol; worker is a program of its own.
  */
 const MAY_IMPORT: Record<string, Row> = {
-  'runtime/': row('runtime/ assemble.ts config.ts log.ts version.ts engine/transport/ trace/from-file.ts', '@hono/node-server node:'),
+  'runtime/': row(
+    'runtime/ assemble.ts config.ts log.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
+    '@hono/node-server node:',
+  ),
   'index.ts': row('assemble.ts config.ts log.ts domain/ engine/transport/', ''),
 
   'assemble.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
 
   'http/': row('http/ domain/ protocol/ log.ts', 'hono hono/ zod'),
 
-  'engine/': row('engine/ domain/ protocol/', '@temporalio/proto @temporalio/common'),
-  'engine/transport/grpc.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common @temporalio/client'),
-  'engine/transport/http-messages.ts': row('engine/ domain/', '@temporalio/proto @temporalio/common protobufjs protobufjs/'),
+  'engine/': row('engine/ domain/ protocol/', '@temporalio/proto'),
+  'engine/transport/grpc.ts': row('engine/ domain/', '@temporalio/proto @temporalio/client'),
+  'engine/transport/http-messages.ts': row('engine/ domain/', '@temporalio/proto protobufjs protobufjs/'),
 
   'trace/': row('trace/ domain/ protocol/ store/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises node:path'),
@@ -43,7 +46,7 @@ const MAY_IMPORT: Record<string, Row> = {
   ),
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
 
-  'store/': row('store/ protocol/', '@upstash/redis ioredis aws4fetch'),
+  'store/': row('store/ protocol/', 'ioredis aws4fetch'),
   'config.ts': row('config/ protocol/ log.ts', 'zod'),
   'config/': row('config/ protocol/ log.ts', 'zod'),
   'log.ts': row('', ''),

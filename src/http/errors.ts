@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type ErrorName, ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
 import { resultPath } from './path.ts'
+import { PROBLEM_TYPE, toProblem } from './problem.ts'
 
 interface Face {
   status: ContentfulStatusCode
@@ -45,26 +46,18 @@ const FACES = {
 export function problem(c: Context<Env>, thrown: Error): Response {
   const error = toServiceError(thrown)
   const body = problemBody(c, error)
-  return c.body(JSON.stringify(body), body.status, { 'Content-Type': 'application/problem+json', ...headersOf(error) })
+  return c.body(JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(error) })
 }
 
 /** What is told of an error: of an expected one its facts, of a bug nothing. */
 export function problemBody(c: Context<Env>, thrown: unknown) {
   const error = toServiceError(thrown)
   const face: Face = FACES[error.error]
-  const { source = face.source ?? 'gateway', retryAfterSeconds, ...facts } = error.details
+  const { source = face.source, retryAfterSeconds, ...facts } = error.details
   c.var.facts.error = error.error
-  return {
-    type: `urn:portico:error:${toKebabCase(error.error)}`,
-    title: face.title,
-    status: face.status,
-    detail: error.message,
-    error: error.error,
-    message: error.message,
-    source,
-    requestId: c.var.requestId,
-    ...facts,
-  }
+  const { status, title } = face
+  const { requestId } = c.var
+  return { ...toProblem({ status, error: error.error, title, message: error.message, source, requestId }), ...facts }
 }
 
 function toServiceError(thrown: unknown): ServiceError {
@@ -84,8 +77,4 @@ function headersOf({ error, details }: ServiceError): Record<string, string> {
     default:
       return details.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(details.retryAfterSeconds) }
   }
-}
-
-function toKebabCase(name: string): string {
-  return name.replace(/\B[A-Z]/g, '-$&').toLowerCase()
 }

@@ -1,13 +1,9 @@
 /** What Node's parser refuses never becomes a request: it is answered here, as the app would. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { PROBLEM_TYPE, type Problem, toProblem } from '../http/problem.ts'
 
-interface Refusal {
-  status: number
-  error: string
-  title: string
-  message: string
-}
+type Refusal = Omit<Problem, 'requestId'>
 
 const MALFORMED: Refusal = {
   status: 400,
@@ -59,9 +55,10 @@ function toBytes(refusal: Refusal): string {
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`
 }
 
-function toAnswer({ status, error, title, message }: Refusal): { headers: Record<string, string>; body: string } {
+function toAnswer(refusal: Refusal): { headers: Record<string, string>; body: string } {
   const requestId = crypto.randomUUID()
-  const type = `urn:portico:error:${error.replace(/\B[A-Z]/g, '-$&').toLowerCase()}`
-  const body = { type, title, status, detail: message, error, message, source: 'gateway', requestId }
-  return { headers: { 'Content-Type': 'application/problem+json', 'X-Request-Id': requestId }, body: JSON.stringify(body) }
+  return {
+    headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId },
+    body: JSON.stringify(toProblem({ ...refusal, requestId })),
+  }
 }

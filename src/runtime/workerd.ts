@@ -4,6 +4,7 @@ import { createPortico } from '../assemble.ts'
 import { ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import { warmHttpMessages } from '../engine/transport/http-messages.ts'
+import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
 
 type Fetch = (request: Request) => Promise<Response>
@@ -50,19 +51,7 @@ function assemble(bindings: Bindings): Fetch {
 function refuseToServe({ message }: ConfigError): Fetch {
   return async () => {
     const requestId = crypto.randomUUID()
-    const body = {
-      type: 'urn:portico:error:internal-error',
-      title: 'The service is not configured',
-      status: 500,
-      detail: message,
-      error: 'InternalError',
-      message,
-      source: 'gateway',
-      requestId,
-    }
-    return new Response(JSON.stringify(body), {
-      status: 500,
-      headers: { 'Content-Type': 'application/problem+json', 'X-Request-Id': requestId },
-    })
+    const body = toProblem({ status: 500, error: 'InternalError', title: 'The service is not configured', message, requestId })
+    return new Response(JSON.stringify(body), { status: 500, headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId } })
   }
 }

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import type { Server } from '../conformance/api/stage.ts'
 import { describeApi } from '../conformance/api.ts'
+import { processOf } from '../support/entries.ts'
 import { type RunningProcess, startProcess } from '../support/process.ts'
 import { rule } from '../support/rules.ts'
 import { until } from '../support/until.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
 
-describeApi('Node', serveNode)
+describeApi('Node', processOf(process.execPath, ENTRY))
 
 rule('config.local-port-is-3001', async () => {
   const server = await startNode({ SERVICE_CATALOG_ID: 'any' })
@@ -29,23 +29,6 @@ rule('config.remote-traces-need-credentials', async () => {
   expect(server.output()).toContain('SERVICE_STORAGE_ACCESS_KEY_ID, SERVICE_STORAGE_SECRET_ACCESS_KEY, SERVICE_STORAGE_REGION')
 })
 
-/** As `npm start` does. */
-async function serveNode(env: Record<string, string>): Promise<Server> {
-  let url: string | undefined
-  const server = await startNode(env, (line) => {
-    url ??= listeningAt(line)
-  })
-  const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The service ended with ${code}:\n${server.output()}`)))
-  await until('the service listens', () => url !== undefined, { timeoutMs: 30_000, signal: died.signal })
-  return { url: (url ?? '').replace('0.0.0.0', '127.0.0.1'), stop: async () => void (await server.stop(5000)) }
-}
-
-function startNode(env: Record<string, string>, onLine: (line: string) => void = () => {}): Promise<RunningProcess> {
-  return startProcess({ command: process.execPath, args: [ENTRY], env, onLine })
-}
-
-function listeningAt(line: string): string | undefined {
-  const event: { message?: string; url?: string } = line.startsWith('{') ? JSON.parse(line) : {}
-  return event.message === 'listening' ? event.url : undefined
+function startNode(env: Record<string, string>): Promise<RunningProcess> {
+  return startProcess({ command: process.execPath, args: [ENTRY], env })
 }
