@@ -91,7 +91,7 @@ test('limits: one more update than a run takes at once is a 429', async () => {
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([409, 409])
 })
 
-test('limits: a payload larger than the engine takes is a 413, and harms no run', async () => {
+test('limits: a payload larger than the engine takes is a 413, and harms no run but that of an update, which only our own limit spares', async () => {
   const workflowId = await startRun('messages')
   const large = 'x'.repeat(30_000)
 

@@ -37,6 +37,7 @@ test('slow clients: each is told 408 and cut within 30 s, and /health does not m
 
   expect(healthMs.length).toBeGreaterThan(100)
   expect(median(healthMs)).toBeLessThan(100)
+  expect(Math.max(...healthMs)).toBeLessThan(2000)
   expect(Math.max(...(await Promise.all(wires.map(({ closed }) => closed))))).toBeLessThan(CLOSED_WITHIN_MS)
   for (const wire of [...bodies, ...chunks, ...heads, ...both]) {
     expect(answersOf(wire, 'POST', '/workflow/run')).toMatchObject([{ status: 408, error: 'RequestTimeoutError' }])
