@@ -1,4 +1,6 @@
 import { describeApi } from '../conformance/api.ts'
+import { describeFiles } from '../conformance/files.ts'
 import { bin, processOf } from '../support/entries.ts'
 
 describeApi('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'))
+describeFiles('Bun', () => processOf(bin('bun'), 'src/runtime/bun.ts'))

@@ -1,0 +1,79 @@
+/** What a service reads of the disk, on a runtime that has one: certificates of the way to the engine, and local traces. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { toTraceDocument } from '../../src/protocol/trace-document.ts'
+import { makeCertificates } from '../support/certificates.ts'
+import type { ServeEntry } from '../support/entries.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+/** `serve` is given the one folder that has to be readable. */
+export function describeFiles(runtime: string, serve: (folder: string) => ServeEntry): void {
+  describe(`files on ${runtime}`, () => {
+    const catalog = `files-${crypto.randomUUID()}`
+    let folder: string
+    let secured: TcpProxy
+    let worker: TestWorker
+    let env: Record<string, string>
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'portico-files-'))
+      const { authority, server, client } = await makeCertificates()
+      const tls = { ...server, ca: authority.cert, ALPNProtocols: ['h2'], requestCert: true, rejectUnauthorized: true }
+      secured = await startTcpProxy(inject('engine').address, { tls })
+      worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+      const pem = async (name: string, text: string) => {
+        await writeFile(join(folder, name), text)
+        return join(folder, name)
+      }
+      env = {
+        PATH: process.env.PATH ?? '',
+        SERVICE_CATALOG_ID: catalog,
+        SERVICE_PORT: '0',
+        ENGINE_ADDRESS: secured.address,
+        ENGINE_TLS_CA: await pem('ca.pem', authority.cert),
+        ENGINE_TLS_CERT: await pem('cert.pem', client.cert),
+        ENGINE_TLS_KEY: await pem('key.pem', client.key),
+        ENGINE_TLS_SERVER_NAME: 'localhost',
+        SERVICE_TRACE_LOCAL_ON: 'true',
+        SERVICE_TRACE_LOCAL_DIR: folder,
+      }
+    })
+
+    afterAll(async () => {
+      await worker.stop()
+      await secured.close()
+      await rm(folder, { recursive: true })
+    })
+
+    test(`files on ${runtime}: certificates open the way to the engine, and a local trace is read`, async () => {
+      const service = await serve(folder)(env)
+      const connection = await Connection.connect({ address: inject('engine').address })
+      const workflowId = crypto.randomUUID()
+      const local = join(folder, `${workflowId}.json`)
+      const client = new Client({ connection })
+      const handle = await client.workflow.start('saysTrace', { taskQueue: catalog, workflowId, args: [{ trace: { local } }] })
+      await handle.result()
+      const runId = handle.firstExecutionRunId
+      const run = { id: runId, parentId: null, kind: 'workflow', name: 'kept', at: 1, phase: 'ended', output: 'of the file' } as const
+      await writeFile(local, toTraceDocument({ workflowId, rootRunId: runId, entries: [run] }))
+
+      const answers = await Promise.all(['/ready', `/workflow/${workflowId}/trace-log`].map((path) => fetch(`${service.url}${path}`)))
+      const [ready, traceLog] = await Promise.all(answers.map((answer) => answer.json()))
+      await connection.close()
+      await service.stop()
+
+      expect(ready).toMatchObject({ engine: 'reachable' })
+      expect(traceLog).toMatchObject({ source: 'local', warnings: [], data: { output: 'of the file' } })
+    })
+
+    test(`files on ${runtime}: a certificate that can't be read is a fault that names its variable`, async () => {
+      const starting = serve(folder)({ ...env, ENGINE_TLS_CA: join(folder, 'none.pem') })
+
+      await expect(starting).rejects.toThrow("ENGINE_TLS_CA names a file that can't be read (ENOENT)")
+    })
+  })
+}
