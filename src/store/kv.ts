@@ -13,13 +13,17 @@ export interface KvStore extends KvReader {
   keep(lists: readonly string[], ttlMs: number, call: StoreCall): Promise<void>
   /** Members whose time has come by the store's own clock, oldest first. */
   due(outbox: string, limit: number, call: StoreCall): Promise<string[]>
-  /** Moves a member that is due on by `forMs`. False when it is not due: somebody else has it. */
+  /** Claims a member that is due for `forMs`. False when it is not due: somebody else has it. */
   claim(member: OutboxMember, forMs: number, call: StoreCall): Promise<boolean>
-  /** Moves a member to `delayMs` from now, due or not. False when it is not there any more. */
+  /** Claims a member, due or not, unless somebody's claim of it holds. */
+  take(member: OutboxMember, forMs: number, call: StoreCall): Promise<Taken>
+  /** Moves a member to `delayMs` from now, due or not, and ends its claim. False when it is not there any more. */
   postpone(member: OutboxMember, delayMs: number, call: StoreCall): Promise<boolean>
   /** Deletes the lists and the member. False, and nothing is deleted, when one of the lists has more elements than were read of it. */
   settle(member: OutboxMember, lists: readonly ReadList[], call: StoreCall): Promise<boolean>
 }
+
+export type Taken = 'taken' | 'held' | 'gone'
 
 export interface Addition {
   list: string
@@ -53,6 +57,10 @@ export function createKv(options: KvOptions): KvStore {
 
     due: async (outbox, limit, call) => texts(await run(DUE, [outbox], [limit], call)),
     claim: async ({ outbox, member }, forMs, call) => (await run(CLAIM, [outbox], [member, forMs], call)) === 1,
+    take: async ({ outbox, member }, forMs, call) => {
+      const taken = await run(TAKE, [outbox], [member, forMs], call)
+      return taken === 'taken' || taken === 'held' ? taken : 'gone'
+    },
     postpone: async ({ outbox, member }, delayMs, call) => (await run(POSTPONE, [outbox], [member, delayMs], call)) === 1,
     settle: async ({ outbox, member }, lists, call) =>
       (await run(SETTLE, [outbox, ...lists.map(({ key }) => key)], [member, ...lists.map(({ length }) => length)], call)) === 1,
@@ -71,11 +79,19 @@ const KEEP = `for i = 1, #KEYS do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`
 
 const DUE = `${NOW} return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])`
 
+// The half millisecond says that somebody is at it.
 const CLAIM = `${NOW}
 local dueAt = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not dueAt or tonumber(dueAt) > now then return 0 end
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[1], now + ARGV[2] + 0.5, ARGV[1])
 return 1`
+
+const TAKE = `${NOW}
+local dueAt = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or '')
+if not dueAt then return 'gone' end
+if dueAt > now and dueAt % 1 ~= 0 then return 'held' end
+redis.call('ZADD', KEYS[1], now + ARGV[2] + 0.5, ARGV[1])
+return 'taken'`
 
 const POSTPONE = `${NOW}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end

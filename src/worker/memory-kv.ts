@@ -64,8 +64,15 @@ export function createMemoryKv({ maxBytes, dropped }: { maxBytes: number; droppe
     async claim(member, forMs) {
       const dueAt = outbox(member.outbox).get(member.member)
       if (dueAt === undefined || dueAt > Date.now()) return false
-      outbox(member.outbox).set(member.member, Date.now() + forMs)
+      outbox(member.outbox).set(member.member, Date.now() + forMs + 0.5)
       return true
+    },
+    async take(member, forMs) {
+      const dueAt = outbox(member.outbox).get(member.member)
+      if (dueAt === undefined) return 'gone'
+      if (dueAt > Date.now() && !Number.isInteger(dueAt)) return 'held'
+      outbox(member.outbox).set(member.member, Date.now() + forMs + 0.5)
+      return 'taken'
     },
     async postpone(member, delayMs) {
       if (has(member)) outbox(member.outbox).set(member.member, Date.now() + delayMs)

@@ -25,7 +25,7 @@ interface Waiting {
 
 // By then its last spans are sent, and the engine knows that it has ended.
 const STORE_AFTER_MS = 1000
-const MAX_TRIES = 3
+const MAX_TRIES = 10
 const MAX_WAITING = 10_000
 const AT_ONCE = 4
 

@@ -22,7 +22,7 @@ export interface TraceOutbox {
   append(root: Root, runId: string, texts: readonly string[]): Promise<void>
   /** Looks after the roots that are due, each of which is then this worker's alone for a while. */
   sweep(): Promise<void>
-  /** Stores the trace of a run that has just ended. False when the engine does not know yet that it has. */
+  /** Stores the trace of a run that has just ended. False when it is too early: the engine does not know yet, or another worker is at it. */
   storeNow(root: Root, endedRunId: string): Promise<boolean>
 }
 
@@ -179,7 +179,9 @@ export function createTraceOutbox(options: TraceOutboxOptions): TraceOutbox {
       const member = memberOf(root, root.catalog)
       let isOver = true
       await alone(member, async () => {
-        if (!(await kv.postpone(member, CLAIM_MS, call()))) return
+        const taken = await kv.take(member, CLAIM_MS, call())
+        isOver = taken !== 'held'
+        if (taken !== 'taken') return
         await attempt(root, member, async () => {
           const newest = await newestLink(root)
           isOver = newest === null || !newest.isOpen || newest.runId !== endedRunId

@@ -135,6 +135,27 @@ export function describeKvStore(
       expect(await kv.claim(aMember(), 300, storeCall())).toBe(false)
     })
 
+    test('take: claims what is there, due or not, until somebody has it', async () => {
+      const member = aMember()
+      expect(await kv.take(member, 60_000, storeCall())).toBe('gone')
+      await append(unique(), [], { ...member, delayMs: 60_000 })
+
+      const taken = await Promise.all(Array.from({ length: 10 }, () => kv.take(member, 60_000, storeCall())))
+
+      expect(taken.toSorted()).toEqual([...Array(9).fill('held'), 'taken'])
+      await kv.postpone(member, 60_000, storeCall())
+      expect(await kv.take(member, 60_000, storeCall())).toBe('taken')
+    })
+
+    test('take: not what somebody has claimed, before that claim has run out', async () => {
+      const member = aMember()
+      await command('ZADD', member.outbox, '1', member.member)
+      expect(await kv.claim(member, 300, storeCall())).toBe(true)
+
+      expect(await kv.take(member, 60_000, storeCall())).toBe('held')
+      await until('the claim has run out', async () => (await kv.take(member, 60_000, storeCall())) === 'taken')
+    })
+
     test('postpone: moves what is there, due or not', async () => {
       const member = aMember()
       await append(unique(), [], { ...member, delayMs: 60_000 })

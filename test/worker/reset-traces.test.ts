@@ -41,7 +41,8 @@ afterAll(async () => {
 
 test('traces: of an open run that is reset both runs are stored, with the spans of the first, and nothing is left', async () => {
   const handle = await start('open')
-  await until('its step is done', async () => (await eventsOf(handle)).some((event) => event.activityTaskCompletedEventAttributes))
+  const tasks = async () => (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes)
+  await until('the task after its step is done', async () => (await tasks()).length === 2)
 
   const runId = await reset(handle)
   await client.workflow.getHandle(handle.workflowId).cancel()

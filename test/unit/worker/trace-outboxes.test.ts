@@ -1,5 +1,6 @@
 /** Who stores a trace, and how often, where several might. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { TraceOutbox } from '../../../src/worker/trace-outbox.ts'
 import { call, DAY, ended, makeOutbox, makeStores, open, pass, ROOT, SECOND, span } from './outbox.ts'
 
 beforeEach(() => {
@@ -92,3 +93,30 @@ test('outboxes: of a run that is open for long the spans are kept, of its childr
     expect(times.length).toBeLessThan(200)
   }
 })
+
+test('outboxes: a part that one is storing does not overwrite the whole that another stores at the end, whenever that comes', async () => {
+  for (let endsAfterMs = 0; endsAfterMs < 2000; endsAfterMs += 20) {
+    const stores = makeStores()
+    const runs = [ended('r1', 'r2'), open('r2')]
+    const [one, two] = [200, 10].map((latencyMs) => makeOutbox(runs, { stores, latencyMs }))
+    await one?.outbox.append(ROOT, 'r2', [span('r2', 'a')])
+    await pass(31 * SECOND)
+
+    const sweeping = one?.outbox.sweep()
+    await pass(endsAfterMs)
+    runs[1] = { ...ended('r2'), closedAt: Date.now() }
+    await two?.outbox.append(ROOT, 'r2', [span('r2', 'b')])
+    const storing = untilStored(two?.outbox)
+    await pass(60 * SECOND)
+    await Promise.all([sweeping, storing, two?.outbox.sweep()])
+
+    expect(one?.stored()?.map(({ id, phase }) => `${phase} ${id}`)).toEqual(
+      expect.arrayContaining(['ended r2', 'began r2:span:a', 'began r2:span:b']),
+    )
+  }
+})
+
+/** As the queue of a worker does it. */
+async function untilStored(outbox: TraceOutbox | undefined): Promise<void> {
+  while ((await outbox?.storeNow(ROOT, 'r2')) === false) await new Promise((resolve) => setTimeout(resolve, SECOND))
+}
