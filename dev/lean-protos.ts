@@ -60,8 +60,7 @@ function namedIn({ nested = {} }: Definition, scope = ''): [string, Definition][
 }
 
 function spokenOf({ fields = {}, methods = {} }: Definition): string[] {
-  const ours: ReadonlySet<string> = new Set(METHODS)
-  const asked = Object.entries(methods).filter(([name]) => ours.has(name.charAt(0).toLowerCase() + name.slice(1)))
+  const asked = Object.entries(methods).filter(([name]) => isCalled(name))
   return [
     ...Object.values(fields).map(({ type }) => type),
     ...asked.flatMap(([, { requestType, responseType }]) => [requestType, responseType]),
@@ -87,7 +86,10 @@ function keepOnly(definition: Definition, kept: ReadonlySet<string>, scope = '')
     keepOnly(inner, kept, `${scope}${name}.`)
     if (!kept.has(`${scope}${name}`) && Object.keys(inner.nested ?? {}).length === 0) delete definition.nested?.[name]
   }
-  const ours: ReadonlySet<string> = new Set(METHODS)
-  for (const name of Object.keys(definition.methods ?? {}))
-    if (!ours.has(name.charAt(0).toLowerCase() + name.slice(1))) delete definition.methods?.[name]
+  for (const name of Object.keys(definition.methods ?? {})) if (!isCalled(name)) delete definition.methods?.[name]
+}
+
+/** Whether we make this call, by its name in .proto files: ours begins with a small letter. */
+function isCalled(name: string): boolean {
+  return METHODS.some((method) => method.toLowerCase() === name.toLowerCase())
 }

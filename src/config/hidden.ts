@@ -23,6 +23,9 @@ const HIDDEN = [
   'SERVICE_TRACE_LOCAL_DIR',
 ]
 
+// A word of everybody's, which stands in stacks and sentences too.
+const DEFAULT_NAMESPACE = 'default'
+
 // What a name was resolved to is nobody's variable. Node's sentences end with it; grpc-js and engines write addresses anywhere.
 const PLACE =
   /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
@@ -30,9 +33,10 @@ const PLACE =
 /** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address. */
 export function hidingValues(env: Environment): (text: string) => string {
   const hidden = HIDDEN.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
+    .filter(({ part }) => part !== DEFAULT_NAMESPACE)
     // A whole before its parts.
     .toSorted((a, b) => b.part.length - a.part.length)
-    .map(({ name, part }) => ({ name, pattern: new RegExp(`(?<!\\w)${escaped(part)}(?!\\w)`, 'gi') }))
+    .map(({ name, part }) => ({ name, pattern: asWord(part) }))
   return (text) => hidden.reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text).replace(PLACE, '<address>')
 }
 
@@ -41,8 +45,16 @@ function partsOf(value: string): string[] {
   const entries = value.split(',').map((entry) => entry.trim())
   const { host = '', hostname = '', username = '', password = '' } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
   const [, addressHost = ''] = /^(.+):\d+$/.exec(value) ?? []
-  const parts = [value, ...entries, host, hostname, username, password, decoded(password), addressHost]
+  // A host that is a plain word (`redis`, `temporal`) is one only where its port, or the system's complaint, stands beside it.
+  const hosts = [hostname, addressHost].filter((name) => /[.:]/.test(name))
+  const parts = [value, ...entries, host, username, password, decoded(password), ...hosts]
   return [...new Set(parts)].filter((part) => part !== '')
+}
+
+/** Not in the middle of a word; where it ends in a slash or the like, whatever follows. */
+function asWord(part: string): RegExp {
+  const [before, after] = [/^\w/.test(part) ? '(?<!\\w)' : '', /\w$/.test(part) ? '(?!\\w)' : '']
+  return new RegExp(`${before}${escaped(part)}${after}`, 'gi')
 }
 
 function decoded(text: string): string {

@@ -16,7 +16,7 @@ export function asksForEvents(c: Context): boolean {
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
 }
 
-/** 200 with the events that `tell` sends until it settles, and comments between them. `tell` must not reject. */
+/** 200 with the events that `tell` sends until it settles, and comments between them. */
 export function events(c: Context<Env>, tell: (send: Send) => Promise<void>): Response {
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   c.set('sent', sent)
@@ -27,8 +27,11 @@ export function events(c: Context<Env>, tell: (send: Send) => Promise<void>): Re
   return stream(c, async (out) => {
     out.onAbort(c.var.endWaiting)
     const comments = setInterval(() => void out.write(': still running\n\n'), COMMENT_EVERY_MS)
-    await tell((event, data) => out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
-    clearInterval(comments)
-    resolve()
+    try {
+      await tell((event, data) => out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+    } finally {
+      clearInterval(comments)
+      resolve()
+    }
   })
 }

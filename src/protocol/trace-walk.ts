@@ -109,9 +109,9 @@ function chained(links: readonly TraceEntry[], chainId: string): TraceEntry[] {
   const isChain = links.some(({ attributes }) => isText(attributes?.previousRunId) || isText(attributes?.nextRunId))
   if (!isChain) return [...links]
   const ended = new Set(links.filter(({ phase }) => phase === 'ended').map(({ id }) => id))
-  const isOpen = links.some(({ id }) => !ended.has(id))
-  // A run that was reset had perhaps ended by itself, and its successor goes on.
+  // Whoever has a successor has ended, though its end was perhaps not read; and a run that was reset had perhaps ended by itself, and it goes on.
   const followed = new Set(links.map(({ attributes }) => attributes?.previousRunId))
+  const isOpen = links.some(({ id }) => !ended.has(id) && !followed.has(id))
   const root = links.flatMap((link): TraceEntry[] => {
     const { workflowId, status, nextRunId } = link.attributes ?? {}
     const node = { ...link, id: chainId, parentId: null }

@@ -23,6 +23,8 @@ export async function lastOfConnection(response: Response, incoming: Readable): 
   const answer = new Uint8Array(await response.arrayBuffer())
   const headers = new Headers(response.headers)
   headers.set('Connection', 'close')
+  // 204, 304 and HEAD: nothing that could be overtaken.
+  if (answer.byteLength === 0) return new Response(null, { status: response.status, headers })
   headers.set('Content-Length', String(answer.byteLength))
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {

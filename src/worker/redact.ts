@@ -158,14 +158,28 @@ function isSecretName(name: unknown): boolean {
 
 function cutText(text: string, budget: { left: number }): string {
   const left = Math.max(0, budget.left)
-  const bytes = Buffer.byteLength(text)
+  // Beyond what fits nothing is looked at, however long it is.
+  const bytes = jsonBytes(text.slice(0, left + 1))
   budget.left -= bytes + 3
-  if (bytes <= left) return text
+  if (bytes <= left && text.length <= left) return text
   // A character that was cut in two is left out.
-  return `${Buffer.from(text.slice(0, left))
-    .subarray(0, left)
-    .toString()
-    .replace(/\ufffd$/, '')}${CUT}`
+  return `${text.slice(0, fitting(text, left)).replace(/[\ud800-\udbff]$/, '')}${CUT}`
+}
+
+/** With its escapes, without its quotes. */
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2
+}
+
+/** How many characters of the text weigh at most `bytes`. */
+function fitting(text: string, bytes: number): number {
+  let [least, most] = [0, Math.min(text.length, bytes)]
+  while (least < most) {
+    const half = Math.ceil((least + most) / 2)
+    if (jsonBytes(text.slice(0, half)) <= bytes) least = half
+    else most = half - 1
+  }
+  return least
 }
 
 function isRawJson(value: object): boolean {

@@ -14,7 +14,7 @@ export interface RetryQueue<T> {
   add(item: T): void
   /** How many are not done. */
   left(): number
-  /** Tries once more what waits. */
+  /** Waits for what is under way, and tries once more what waits. */
   stop(): Promise<void>
 }
 
@@ -24,19 +24,19 @@ const REST_MS = 2000
 
 export function createRetryQueue<T>({ act, failed, trouble }: RetryQueueOptions<T>): RetryQueue<T> {
   let waiting: T[] = []
-  let working = 0
+  const working = new Set<Promise<void>>()
   let resting: NodeJS.Timeout | null = null
   let isStopped = false
 
   function work(): void {
-    while (working < AT_ONCE && resting === null && !isStopped) {
+    while (working.size < AT_ONCE && resting === null && !isStopped) {
       const item = waiting.shift()
       if (item === undefined) return
-      working++
-      void attempt(item).finally(() => {
-        working--
+      const attempted = attempt(item).finally(() => {
+        working.delete(attempted)
         work()
       })
+      working.add(attempted)
     }
   }
 
@@ -62,9 +62,10 @@ export function createRetryQueue<T>({ act, failed, trouble }: RetryQueueOptions<
       }
       work()
     },
-    left: () => waiting.length + working,
+    left: () => waiting.length + working.size,
     async stop() {
       isStopped = true
+      await Promise.all(working)
       const left = waiting
       waiting = []
       await inTurn(left, AT_ONCE, attempt)

@@ -25,6 +25,20 @@ test('hidingValues: what a name was resolved to is hidden too', () => {
   expect(hide('dial tcp [fe80::1]:7234')).toBe('dial tcp <address>')
 })
 
+test('hidingValues: what lies below a folder or a URL is hidden as far as it is named', () => {
+  const hide = hidingValues({ SERVICE_TRACE_LOCAL_DIR: '/var/traces/', SERVICE_API_AUTH_TOKEN: 'first+token==' })
+
+  expect(hide("open '/var/traces/x.json'")).toBe("open '<SERVICE_TRACE_LOCAL_DIR>x.json'")
+  expect(hide('first+token==x')).toBe('<SERVICE_API_AUTH_TOKEN>x')
+})
+
+test('hidingValues: a host that is a plain word is hidden where it is a host, and the default namespace stays', () => {
+  const hide = hidingValues({ ENGINE_ADDRESS: 'temporal:7233', ENGINE_NAMESPACE: 'default' })
+
+  expect(hide('at Object.default (temporal.api.js)')).toBe('at Object.default (temporal.api.js)')
+  expect(hide('dns:temporal:7233, getaddrinfo EAI_AGAIN temporal')).toBe('dns:<ENGINE_ADDRESS>, getaddrinfo EAI_AGAIN <address>')
+})
+
 test('hidingValues: a value within a longer word is another word', () => {
   const hide = hidingValues({ ENGINE_NAMESPACE: 'shop', SERVICE_STORAGE_BUCKET: '' })
 

@@ -101,13 +101,14 @@ test('run as events: only for who would rather have them', async () => {
     'application/json, text/event-stream',
     'text/event-stream;q=0',
     'text/event-stream, */*;q=0.1',
+    'text/event-stream, application/json',
   ]) {
     const { call, ended } = makeRun()
     ended.resolve(RESULT)
     types.push((await call('POST', '/workflow/run', BODY, { Accept: accept })).headers.get('Content-Type'))
   }
 
-  expect(types).toEqual([...Array(4).fill('application/json'), 'text/event-stream'])
+  expect(types).toEqual([...Array(4).fill('application/json'), 'text/event-stream', 'text/event-stream'])
 })
 
 test('run as events: a client that leaves ends the wait', async () => {
@@ -128,4 +129,16 @@ test('run as events: a server that drains tells those that wait', async () => {
   drain.abortAll()
 
   expect(await response.text()).toContain('event: timeout\n')
+})
+
+test('run as events: what can be told to nobody ends the answer, and its request', async () => {
+  const { ask, ended, events } = makeRun()
+  const circle: unknown[] = []
+  circle.push(circle)
+
+  const response = await ask()
+  ended.resolve({ ...RESULT, output: circle })
+  await response.text()
+
+  await expect.poll(() => events.length).toBe(1)
 })

@@ -67,6 +67,13 @@ test('walkRuns: the root of a chain whose last link is open is open itself', asy
   expect(root?.children[0]?.endedAt).not.toBeNull()
 })
 
+test('walkRuns: the root of a chain ends with its last link, though the end of an older one could not be read', async () => {
+  const root = toTraceTree((await walk({ a: { fails: 'half way' }, b: { previous: 'a' } }, { from: 'b' }).walked).entries)
+
+  expect(root).toMatchObject({ id: 'a:chain', output: 'b', attributes: { status: 'completed' } })
+  expect(root?.endedAt).not.toBeNull()
+})
+
 test('walkRuns: the root of a run that had ended and was reset is open while the new run is, and ends with it', async () => {
   const reset = (open: boolean) => walk({ a: {}, b: { previous: 'a', open } }, { from: 'b' }).walked
 

@@ -84,6 +84,13 @@ test('redact: a text above the limit is cut with a mark, between characters', ()
   expect(output).toBe(`üüüüü${CUT}`)
 })
 
+test('redact: a text weighs what it weighs as JSON, with its escapes', () => {
+  const { output, input } = redacted({ output: '"'.repeat(100), input: '\u0001'.repeat(100) }, { maxBytes: 60 })
+
+  expect(output).toBe(`${'"'.repeat(30)}${CUT}`)
+  expect(input).toBe(`${'\u0001'.repeat(10)}${CUT}`)
+})
+
 test('redact: a list or an object above the limit is cut with a mark', () => {
   const { input, output } = redacted({ input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } }, { maxBytes: 16 })
 

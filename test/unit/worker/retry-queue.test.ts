@@ -42,3 +42,15 @@ test('retry queue: what still fails at the end is left, and not tried again', as
   expect(queue.left()).toBe(21)
   expect(tries).toBe(before)
 })
+
+test('retry queue: the end waits for what is under way', async () => {
+  const under = Promise.withResolvers<void>()
+  const queue = createRetryQueue({ act: () => under.promise, failed: 'failed', trouble: () => {} })
+  queue.add(1)
+
+  const stopped = queue.stop().then(() => queue.left())
+  await nextTurn()
+  under.resolve()
+
+  expect(await stopped).toBe(0)
+})
