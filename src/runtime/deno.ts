@@ -39,7 +39,7 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
     })
     // When no file descriptor is left Deno gives up listening, and who does not look the whole process.
     listening.finished.catch((cause) => {
-      log('error', 'Deno has stopped listening; the service listens again', { cause })
+      log('error', 'Deno has stopped listening; the service tries to listen again', { cause })
       void listenAgain(listening.addr.port)
     })
     return listening
@@ -47,11 +47,14 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
 
   async function listenAgain(on: number): Promise<void> {
     await pause(LISTEN_AGAIN_MS)
-    if (closing) return
-    try {
-      server = serve(on)
-    } catch {
-      await listenAgain(on)
+    while (!closing) {
+      try {
+        server = serve(on)
+        return log('info', 'listening again')
+      } catch {
+        // Still no descriptor left: clients let go of theirs sooner or later.
+        await pause(LISTEN_AGAIN_MS)
+      }
     }
   }
 

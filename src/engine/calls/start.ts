@@ -2,7 +2,7 @@ import proto from '@temporalio/proto'
 import { atMost, type Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
 import type { RunRef } from '../../domain/execution.ts'
-import { inUse, toServiceError } from '../errors.ts'
+import { inUse, isGoneOrClosed, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { Code, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
@@ -32,7 +32,8 @@ export async function start(wire: Wire, request: StartRequest, call: Call): Prom
     return toStarted(workflowId, answer)
   } catch (error) {
     if (!isTakenOnRepeat(error)) throw toServiceError(error, { kind: 'write', facts: { workflowId } })
-    const runId = inUse(error).firstRunId
+    const { firstRunId, runId: latestRunId } = inUse(error)
+    const runId = firstRunId ?? latestRunId
     if (runId !== null && (await hasStarted(wire, { workflowId, runId }, asked.requestId, call)))
       return { workflowId, runId, firstRunId: runId }
   }
@@ -60,6 +61,8 @@ async function hasStarted({ rpc, namespace }: Wire, run: RunRef, requestId: stri
     const { workflowExtendedInfo } = await rpc('describeWorkflowExecution', request, atMost(call, LOOK_MS))
     return Object.hasOwn(workflowExtendedInfo?.requestIdInfos ?? {}, requestId)
   } catch (error) {
+    // Deleted since: it uses the id no more.
+    if (isGoneOrClosed(error)) return false
     throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts: { workflowId: run.workflowId } })
   }
 }
