@@ -44,7 +44,6 @@ export async function runService({ runtime, listen, binds = true }: ServiceOptio
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server, log }))
-  log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
   const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
   const warming = setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
   endOnSignals(config, portico.drain, async () => {
@@ -53,6 +52,8 @@ export async function runService({ runtime, listen, binds = true }: ServiceOptio
     await listener.close()
     await portico.close()
   })
+  // Whoever reads it may send a signal at once.
+  log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
 }
 
 // What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.
