@@ -35,7 +35,7 @@ const LIMITS: Limits = { maxBytes: 64 * 1024, maxDepth: 100 }
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 // A killed process loses its last second at most: this, and the way to the store.
-const REST_MS = 400
+const REST_MS = 250
 
 // After a store in trouble has been asked in vain.
 const TROUBLE_REST_MS = 2000
