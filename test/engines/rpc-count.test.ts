@@ -1,18 +1,16 @@
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPortico, type Portico } from '../../src/assemble.ts'
-import { parseConfig } from '../../src/config.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc.ts'
 import { defineCatalog } from '../../src/worker/define-catalog.ts'
 import { startEngine } from '../support/engine.ts'
 import { callsDuring } from '../support/metrics.ts'
+import { type Served, serve } from '../support/serve.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */
 describe('calls of the engine', () => {
   let engine: Awaited<ReturnType<typeof startEngine>>
   let worker: TestWorker
-  let portico: Portico
+  let served: Served
   let connection: Connection
 
   beforeAll(async () => {
@@ -22,22 +20,24 @@ describe('calls of the engine', () => {
     const catalog = defineCatalog(Object.fromEntries(names.map((name) => [name, workflow])))
     worker = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
     connection = await Connection.connect({ address: engine.address })
-    const env = { ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' }
-    const transport = grpcTransport({ address: engine.address, apiKey: null, tls: null })
-    portico = createPortico({ config: parseConfig(env, { binds: true }), transport, log() {} })
+    served = serveCounted()
     await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
   })
 
   afterAll(async () => {
-    await portico.close()
+    await served.close()
     await connection.close()
     await worker.stop()
     await engine.stop()
   })
 
+  function serveCounted(): Served {
+    return serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' })
+  }
+
   async function send(method: string, path: string, body?: unknown) {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-    const response = await portico.fetch(new Request(`http://portico${path}`, { method, ...init }))
+    const response = await served.fetch(new Request(`http://portico${path}`, { method, ...init }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
   const post = (path: string, body?: unknown) => send('POST', path, body)
@@ -141,9 +141,7 @@ describe('calls of the engine', () => {
   })
 
   test('catalog: 2 cold, 0 warm', async () => {
-    const env = { ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' }
-    const transport = grpcTransport({ address: engine.address, apiKey: null, tls: null })
-    const cold = createPortico({ config: parseConfig(env, { binds: true }), transport, log() {} })
+    const cold = serveCounted()
     const readTwice = async () => {
       await cold.fetch(new Request('http://portico/workflow/catalog'))
       await cold.fetch(new Request('http://portico/workflow/catalog'))

@@ -1,11 +1,9 @@
 /** The engine stops answering between one call of a request and the next. */
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createPortico, type Portico } from '../../src/assemble.ts'
-import { parseConfig } from '../../src/config.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Served, serve } from '../support/serve.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
@@ -19,7 +17,7 @@ const ANSWERED_MS = 5000
 
 let connection: Connection
 let proxy: FaultProxy
-let portico: Portico
+let served: Served
 let worker: TestWorker
 let api: Api
 
@@ -28,14 +26,12 @@ beforeAll(async () => {
   connection = await Connection.connect({ address })
   worker = await startWorker({ address, taskQueue: catalog })
   proxy = await startFaultProxy(address)
-  const env = { ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: catalog, SERVICE_ALLOW_ANONYMOUS: 'true' }
-  const config = parseConfig(env, { binds: false })
-  portico = createPortico({ config, transport: grpcTransport({ address: proxy.address, apiKey: null, tls: null }), log: () => {} })
-  api = makeApi({ fetch: portico.fetch, engine: 'faulty' })
+  served = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: catalog })
+  api = makeApi({ ...served, engine: 'faulty' })
 })
 
 afterAll(async () => {
-  await portico?.close()
+  await served?.close()
   await proxy?.stop()
   await worker?.stop()
   await connection?.close()
@@ -96,7 +92,7 @@ test('engine hangs: a start is not told that a worker was slow when the server e
   const starting = api.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
   await until('it waits for the engine', () => hangs)
 
-  portico.drain()
+  served.drain()
 
   const { status, body, headers } = await starting
   expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', workflowId, null])

@@ -11,6 +11,7 @@ export interface Served {
   /** Default catalog, and task queue, of this service. */
   catalog: string
   fetch(request: Request): Promise<Response>
+  drain(): void
   close(): Promise<void>
 }
 
@@ -26,6 +27,6 @@ export function serve(env: Environment = {}): Served {
   const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: hidingValues(told) })
   const { address, apiKey } = config.engine
   const transport = grpcTransport({ address, apiKey, tls: null })
-  const { fetch, close } = createPortico({ config, transport, log, runtime: 'node' })
-  return { catalog: config.catalog, fetch, close }
+  const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node' })
+  return { catalog: config.catalog, fetch, drain, close }
 }
