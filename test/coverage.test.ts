@@ -41,12 +41,16 @@ test('errors: a sound engine never makes the service answer 500, 501 or 502 but 
   expect(unforeseen).toEqual([])
 })
 
-test('secrets: no line of any service or worker showed a value that may not show there', () => {
+// `npm run test:runtimes` asks this alone, of its own services.
+test('secrets: no line of any service or worker showed what may not show there', () => {
+  expect(recorded('watched').length).toBeGreaterThan(20)
+  expect(recorded('leaks')).toEqual([])
+})
+
+test('secrets: each variable was told to one of them', () => {
   const told = new Set(recorded('watched').flatMap(({ variables }) => variables))
 
-  expect(recorded('watched').length).toBeGreaterThan(30)
   expect(Object.keys(VARIABLES).filter((name) => !told.has(name))).toEqual([])
-  expect(recorded('leaks')).toEqual([])
 })
 
 test('rules: each was proven', () => {

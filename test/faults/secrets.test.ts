@@ -11,6 +11,7 @@ import { makeCertificates } from '../support/certificates.ts'
 import { type CodecServer, startCodec } from '../support/codec.ts'
 import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { ENGINES_WORDS } from '../support/foreign.ts'
 import { openPolls } from '../support/metrics.ts'
 import { freePort } from '../support/ports.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'
@@ -28,9 +29,6 @@ const CATALOG = MARKS.SERVICE_CATALOG_ID ?? ''
 
 /** Of the worker's machine and ours: stacks, paths, identities. */
 const FOREIGN = [hostname(), process.cwd(), `${process.pid}@`, 'node_modules', '    at ', 'stackTrace']
-
-// What it should never say, and nobody can tell from what it may.
-const ENGINES_WORDS = 'unknown: dial tcp'
 
 const ends: (() => Promise<unknown>)[] = []
 let folder: string

@@ -26,7 +26,7 @@ export interface WatchedProcess {
   variables: string[]
 }
 
-/** A line that shows the value of a variable. */
+/** A line that shows the value of a variable, or what is foreign. */
 export interface Leak {
   variable: string
   line: string

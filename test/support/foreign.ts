@@ -1,0 +1,14 @@
+import { hostname } from 'node:os'
+
+const HOST = hostname().replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+// Within JSON a line ends with an escape.
+const FOREIGN = new RegExp(`node_modules|\\.ts:\\d+|(?:\\n|\\\\n) {4}at |stackTrace|(?<![\\w-])${HOST}(?![\\w-])`)
+
+/** How the engine begins to tell what it should never tell: its own words go to the log, and nobody can tell them from what they may be. */
+export const ENGINES_WORDS = 'unknown: dial tcp'
+
+/** What a text has of a stack, or of the machine it comes from: null when nothing. */
+export function foreignIn(text: string): string | null {
+  return FOREIGN.exec(text)?.[0] ?? null
+}
