@@ -1,4 +1,5 @@
 /** `npm run start:deno`, and Deno Deploy: the service on Deno. */
+import { withoutStack } from '../log.ts'
 import { pause } from './pause.ts'
 import { type Listener, type ListenOptions, runService } from './service.ts'
 
@@ -38,8 +39,10 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
       return response
     })
     // When no file descriptor is left Deno gives up listening, and who does not look the whole process.
-    listening.finished.catch((cause) => {
-      log('error', 'Deno has stopped listening; the service tries to listen again', { cause })
+    listening.finished.catch((cause: unknown) => {
+      log('error', 'Deno has stopped listening; the service tries to listen again', {
+        cause: cause instanceof Error ? withoutStack(cause) : cause,
+      })
       void listenAgain(listening.addr.port)
     })
     return listening
