@@ -4,8 +4,8 @@ const onTheEngine = { globalSetup: 'test/support/one-engine.ts', testTimeout: 30
 
 export default defineConfig({
   test: {
-    // Most of what the tests do is to wait for real servers: two files at a time also on two cores.
-    maxWorkers: 2,
+    // Most of what the tests do is to wait for real servers: three files at a time also on two cores.
+    maxWorkers: 3,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'] } },
       { test: { ...onTheEngine, name: 'real', include: ['test/{engines,traces,runtimes,worker,faults}/**/*.test.ts'] } },
