@@ -45,6 +45,7 @@ export async function startWorker({ address, taskQueue, namespace = 'default', .
   quietRuntime()
   const workflowBundle = await bundle(rest.workflowsPath ?? TEST_WORKFLOWS)
   const connection = await NativeConnection.connect({ address })
+  const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
     shutdownGraceTime: 0,
     shutdownForceTime: '5s',
@@ -54,7 +55,10 @@ export async function startWorker({ address, taskQueue, namespace = 'default', .
     taskQueue,
     workflowBundle,
     activities: rest.activities ?? activities,
-    plugins: [...(rest.catalog ? [porticoPlugin({ catalog: rest.catalog })] : []), ...(rest.options?.plugins ?? [])],
+    plugins: [
+      ...(rest.catalog ? [porticoPlugin({ catalog: rest.catalog, onReady: () => published.resolve() })] : []),
+      ...(rest.options?.plugins ?? []),
+    ],
   })
   const running = worker.run()
   running.catch(() => {}) // told by stop()
@@ -63,7 +67,8 @@ export async function startWorker({ address, taskQueue, namespace = 'default', .
     await running.finally(() => connection.close())
   })
   try {
-    await Promise.race([running.then(refuseEarlyEnd), untilPolled(connection, namespace, taskQueue)])
+    const ready = Promise.all([untilPolled(connection, namespace, taskQueue), rest.catalog && published.promise])
+    await Promise.race([running.then(refuseEarlyEnd), ready])
   } catch (error) {
     await stop().catch(() => {})
     throw error
