@@ -158,10 +158,10 @@ function isSecretName(name: unknown): boolean {
 
 function cutText(text: string, budget: { left: number }): string {
   const left = Math.max(0, budget.left)
-  // Beyond what fits nothing is looked at, however long it is.
+  // One character more than may fit tells enough of a text, however long it is.
   const bytes = jsonBytes(text.slice(0, left + 1))
   budget.left -= bytes + 3
-  if (bytes <= left && text.length <= left) return text
+  if (bytes <= left) return text
   // A character that was cut in two is left out.
   return `${text.slice(0, fitting(text, left)).replace(/[\ud800-\udbff]$/, '')}${CUT}`
 }
