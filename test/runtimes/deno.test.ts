@@ -2,6 +2,7 @@ import { expect, inject, test } from 'vitest'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
 import { bin, DENO_PERMISSIONS, processOf } from '../support/entries.ts'
+import { until } from '../support/until.ts'
 
 const ENTRY = 'src/runtime/deno.ts'
 
@@ -19,7 +20,8 @@ const env = () => ({
 test.for(['start', 'start:files'])('deno task %s: starts the service', async (task) => {
   const service = await processOf(bin('deno'), 'task', task)(env())
 
-  expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+  // The first to ask may find the engine's client still loading.
+  await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok, { timeoutMs: 3000 })
   await service.stop()
 })
 
