@@ -5,7 +5,7 @@ import { leanProtos } from './dev/lean-protos.ts'
 // The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
 const sdk = /^@temporalio\//
 
-const packages = ['hono', /^hono\//, 'zod', 'uuid', 're2js', /^protobufjs\//, 'ioredis', 'aws4fetch']
+const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', /^protobufjs\//, 'ioredis', 'aws4fetch']
 
 export default defineConfig([
   {

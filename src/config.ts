@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { type EngineApiConfig, engineApiConfig } from './config/engine.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
@@ -7,10 +8,11 @@ import {
   flag,
   integer,
   list,
+  matching,
   readVariables,
   satisfying,
-  text,
   type Variables,
+  without,
 } from './config/variables.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { catalogFault } from './protocol/names.ts'
@@ -92,17 +94,13 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
 
 function defaultCatalog({ read, isSet, fault }: Variables): string {
   if (!isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) of the workers')
-  const catalog = read(
-    'SERVICE_CATALOG_ID',
-    text.superRefine((id, context) => addFault(context, catalogFault(id))),
-  )
-  return catalog ?? ''
+  return read('SERVICE_CATALOG_ID', without(catalogFault)) ?? ''
 }
 
 /** Without a token only who can reach this machine's own address may call, unless it is said aloud that all may. */
 function serverHost({ read, isSet, fault }: Variables, binds: boolean): string {
   const guarded = isSet('SERVICE_API_AUTH_TOKEN')
-  const host = read('SERVICE_HOST', text.regex(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(/^\[(.*)\]$/, '$1')
+  const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(/^\[(.*)\]$/, '$1')
   const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
   const bound = host ?? (guarded ? '0.0.0.0' : '127.0.0.1')
   if (!guarded && !anonymous && !(binds && isLoopback(bound))) {
@@ -116,20 +114,19 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-const tokenList = list
-  .refine((tokens) => tokens.length > 0, 'holds no token')
+const tokenList = list.check(
+  z.refine((tokens) => tokens.length > 0, 'holds no token'),
   // Others can't be carried by a header as they are.
-  .refine((tokens) => tokens.every((token) => /^[\x20-\x7e]+$/.test(token)), 'must be printable ASCII')
+  z.refine((tokens) => tokens.every((token) => /^[\x20-\x7e]+$/.test(token)), 'must be printable ASCII'),
+)
 
-const originList = list.refine(
-  (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
-  'must be a comma-separated list of origins like https://app.example.com, or *',
+const originList = list.check(
+  z.refine(
+    (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+    'must be a comma-separated list of origins like https://app.example.com, or *',
+  ),
 )
 
 function toLogLevel(value: string): LogLevel | null {
   return LOG_LEVELS.find((level) => level === value) ?? null
-}
-
-function addFault(context: { addIssue(message: string): void }, fault: string | null): void {
-  if (fault !== null) context.addIssue(fault)
 }

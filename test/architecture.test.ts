@@ -26,7 +26,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'assemble.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
 
-  'http/': row('http/ domain/ protocol/ log.ts', 'hono hono/ zod'),
+  'http/': row('http/ domain/ protocol/ log.ts', 'hono hono/ zod/mini'),
 
   'engine/': row('engine/ domain/ protocol/', '@temporalio/proto'),
   'engine/transport/grpc.ts': row('engine/ domain/', '@temporalio/proto @temporalio/client'),
@@ -47,12 +47,12 @@ const MAY_IMPORT: Record<string, Row> = {
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
 
   'store/': row('store/ protocol/', 'ioredis aws4fetch'),
-  'config.ts': row('config/ protocol/ log.ts', 'zod'),
-  'config/': row('config/ protocol/ log.ts', 'zod'),
+  'config.ts': row('config/ protocol/ log.ts', 'zod/mini'),
+  'config/': row('config/ protocol/ log.ts', 'zod/mini'),
   'log.ts': row('', ''),
   'version.ts': row('', ''),
   'protocol/': row('protocol/', ''),
-  'protocol/catalog.ts': row('protocol/', 'zod'),
+  'protocol/catalog.ts': row('protocol/', 'zod/mini'),
 }
 
 /** Files of src that are longer than 300 lines, each with the reason why it is still one thing. */

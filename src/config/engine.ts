@@ -1,6 +1,6 @@
 /** The connection to the engine: the API and its workers read the same variables. */
 import { characterFault } from '../protocol/names.ts'
-import { baseUrl, flag, satisfying, text, type Variables } from './variables.ts'
+import { baseUrl, flag, matching, satisfying, text, type Variables, without } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
@@ -35,9 +35,9 @@ export function engineConfig(variables: Variables): EngineConfig {
     namespace:
       read(
         'ENGINE_NAMESPACE',
-        text.refine((name) => characterFault(name) === null, 'must be well-formed text'),
+        without((name) => (characterFault(name) === null ? null : 'must be well-formed text')),
       ) ?? 'default',
-    apiKey: read('ENGINE_API_KEY', text.regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
+    apiKey: read('ENGINE_API_KEY', matching(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
     tls: engineTls(variables),
   }
 }

@@ -1,5 +1,5 @@
 /** Where traces are kept: the object store, the key-value store, a local folder. */
-import { baseUrl, bytes, flag, satisfying, text, type Variables } from './variables.ts'
+import { baseUrl, bytes, flag, matching, satisfying, text, type Variables } from './variables.ts'
 
 export interface TracesConfig {
   /** Where stored traces are read from; null without credentials. */
@@ -35,7 +35,7 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
   const { read, isSet, fault } = variables
   const remoteOn = read('SERVICE_TRACE_REMOTE_ON', flag) ?? false
   const localOn = read('SERVICE_TRACE_LOCAL_ON', flag) ?? false
-  const directory = read('SERVICE_TRACE_LOCAL_DIR', text.regex(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
+  const directory = read('SERVICE_TRACE_LOCAL_DIR', matching(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
   const storage = storageConfig(variables, remoteOn)
   const kvstore = kvStoreConfig(variables, isolated)
   if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
@@ -51,10 +51,10 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
 function storageConfig({ read, isSet, fault }: Variables, remoteOn: boolean): StorageConfig {
   const storage = {
     // The region becomes part of a host name.
-    region: read('SERVICE_STORAGE_REGION', text.regex(/^[a-z\d-]+$/, 'must be a region like eu-central-1')) ?? '',
+    region: read('SERVICE_STORAGE_REGION', matching(/^[a-z\d-]+$/, 'must be a region like eu-central-1')) ?? '',
     accessKeyId: read('SERVICE_STORAGE_ACCESS_KEY_ID', text) ?? '',
     secretAccessKey: read('SERVICE_STORAGE_SECRET_ACCESS_KEY', text) ?? '',
-    bucket: read('SERVICE_STORAGE_BUCKET', text.regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'must be the name of a bucket')),
+    bucket: read('SERVICE_STORAGE_BUCKET', matching(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'must be the name of a bucket')),
     endpoint: read('SERVICE_STORAGE_ENDPOINT', baseUrl()),
   }
   const missing = CREDENTIALS.filter((name) => !isSet(name))

@@ -1,5 +1,5 @@
 /** How environment variables are read: one by one, remembering what is wrong. A fault never shows the value: it may be a secret. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { durationMs, MAX_TIMER_MS } from '../protocol/duration.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export class ConfigError extends Error {
 
 export interface Variables {
   /** Null when the variable is unset, empty or at fault. */
-  read<T>(name: string, schema: z.ZodType<T, string>): T | null
+  read<T>(name: string, schema: z.ZodMiniType<T>): T | null
   /** Whether it has a value, right or wrong. */
   isSet(name: string): boolean
   fault(sentence: string): void
@@ -48,20 +48,38 @@ export const flag = z.stringbool({ error: 'must be true or false' })
 
 export const text = z.string()
 
+/** A text that holds `pattern`. */
+export function matching(pattern: RegExp, message: string) {
+  return z.string().check(z.regex(pattern, message))
+}
+
+/** A text in which `faultOf` finds nothing. */
+export function without(faultOf: (text: string) => string | null) {
+  return z.string().check(
+    z.superRefine((text, context) => {
+      const fault = faultOf(text)
+      if (fault !== null) context.addIssue(fault)
+    }),
+  )
+}
+
 /** Comma-separated, each entry trimmed, empty ones dropped. */
-export const list = z.string().transform((all) =>
-  all
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ''),
+export const list = z.pipe(
+  z.string(),
+  z.transform((all) =>
+    all
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  ),
 )
 
 export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   const range = most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`
-  return satisfying((value) => (/^\d+$/.test(value) ? Number(value) : null), `must be ${range}`).refine(
-    (value) => value >= least && value <= most,
-    `must be ${range}`,
-  )
+  return satisfying((text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most ? value : null
+  }, `must be ${range}`)
 }
 
 export const bytes = integer(1)
@@ -72,8 +90,8 @@ export function duration({ leastMs }: { leastMs: number }) {
     (value) => (/^\d+$/.test(value) ? Number(value) : durationMs(value)),
     'must be a number of milliseconds or a duration with its unit, like 30s or 5m',
   )
-    .transform(Math.ceil)
-    .refine((ms) => ms >= leastMs && ms <= MAX_TIMER_MS, `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`)
+    .with(z.overwrite(Math.ceil))
+    .check(z.refine((ms) => ms >= leastMs && ms <= MAX_TIMER_MS, `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`))
 }
 
 export function url(...protocols: string[]) {
@@ -85,18 +103,23 @@ export function url(...protocols: string[]) {
 
 /** One that paths are appended to. */
 export function baseUrl() {
-  return url('http:', 'https:').refine((value) => {
-    const { href, origin, pathname } = new URL(value)
-    return href === `${origin}${pathname}`
-  }, 'must be a URL without a user, a password, a query and a fragment')
+  return url('http:', 'https:').check(
+    z.refine((value) => {
+      const { href, origin, pathname } = new URL(value)
+      return href === `${origin}${pathname}`
+    }, 'must be a URL without a user, a password, a query and a fragment'),
+  )
 }
 
 /** What `parse` makes of the text; a fault where it makes null. */
 export function satisfying<T>(parse: (value: string) => T | null, message: string) {
-  return z.string().transform((value, context): T => {
-    const parsed = parse(value)
-    if (parsed !== null) return parsed
-    context.addIssue(message)
-    return z.NEVER
-  })
+  return z.pipe(
+    z.string(),
+    z.transform((input, { issues }): T => {
+      const parsed = parse(input)
+      if (parsed !== null) return parsed
+      issues.push({ code: 'custom', input, message })
+      return z.NEVER
+    }),
+  )
 }

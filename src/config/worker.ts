@@ -2,7 +2,7 @@
 import { catalogFault } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
 import { type TracesConfig, tracesConfig } from './traces.ts'
-import { type Environment, integer, readVariables, text, type Variables } from './variables.ts'
+import { type Environment, integer, readVariables, type Variables, without } from './variables.ts'
 
 export interface WorkerConfig {
   engine: EngineConfig
@@ -56,11 +56,5 @@ function workerTraces(variables: Variables): WorkerTraces {
 
 function catalogId({ read, isSet, fault }: Variables, required: boolean): string | null {
   if (required && !isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves')
-  return read(
-    'SERVICE_CATALOG_ID',
-    text.superRefine((id, context) => {
-      const wrong = catalogFault(id)
-      if (wrong !== null) context.addIssue(wrong)
-    }),
-  )
+  return read('SERVICE_CATALOG_ID', without(catalogFault))
 }

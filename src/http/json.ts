@@ -1,12 +1,12 @@
 /** The one way a body is parsed and checked. */
 import type { Context } from 'hono'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../protocol/json.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
 /** The body, checked; no body at all reads as an empty object. What the schema passes on unchecked stays exactly as it came. */
-export type ReadJson = <T>(c: Context, schema: z.ZodType<T>) => Promise<T>
+export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>) => Promise<T>
 
 export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema) => {

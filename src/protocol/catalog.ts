@@ -1,5 +1,5 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 /** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */
 export const CATALOG_TYPE = '$catalog'
@@ -41,31 +41,25 @@ export interface CatalogMemo {
   traces: TraceTemplates | null
 }
 
-const jsonSchema: z.ZodType<JsonSchema> = z.union([z.boolean(), z.custom<Record<string, unknown>>(isObject)])
+const jsonSchema: z.ZodMiniType<JsonSchema> = z.union([z.boolean(), z.custom<Record<string, unknown>>(isObject)])
 
 const handlerEntry = z.object({
   name: z.string(),
-  description: z.string().nullish().transform(orNull),
-  inputSchema: jsonSchema.nullish().transform(orNull),
-  outputSchema: jsonSchema.nullish().transform(orNull),
+  description: orNull(z.string()),
+  inputSchema: orNull(jsonSchema),
+  outputSchema: orNull(jsonSchema),
 })
 
-const handlerEntries = z
-  .array(handlerEntry)
-  .nullish()
-  .transform((entries) => entries ?? [])
+const handlerEntries = orEmpty(handlerEntry)
 
-const catalogEntry = handlerEntry.extend({
-  aliases: z
-    .array(z.string())
-    .nullish()
-    .transform((aliases) => aliases ?? []),
+const catalogEntry = z.extend(handlerEntry, {
+  aliases: orEmpty(z.string()),
   signals: handlerEntries,
   queries: handlerEntries,
   updates: handlerEntries,
 })
 
-const traceTemplates = z.union([z.literal(false), z.object({ remote: z.string().optional(), local: z.string().optional() })])
+const traceTemplates = z.union([z.literal(false), z.object({ remote: z.optional(z.string()), local: z.optional(z.string()) })])
 
 /** The workflows of a published definition, absent keys filled; null when it is none. */
 export function parseCatalogWorkflows(definition: unknown): CatalogEntry[] | null {
@@ -88,6 +82,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function orNull<T>(value: T | null | undefined): T | null {
-  return value ?? null
+function orNull<T>(schema: z.ZodMiniType<T>) {
+  return z.pipe(
+    z.nullish(schema),
+    z.transform((value): T | null => value ?? null),
+  )
+}
+
+function orEmpty<T>(schema: z.ZodMiniType<T>) {
+  return z.pipe(
+    z.nullish(z.array(schema)),
+    z.transform((values): T[] => values ?? []),
+  )
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Workflows } from '../../domain/workflows.ts'
 import { characterFault } from '../../protocol/names.ts'
 import { answer } from '../answer.ts'

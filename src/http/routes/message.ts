@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Message } from '../../domain/engine.ts'
 import type { Workflows } from '../../domain/workflows.ts'
 import { answer } from '../answer.ts'
@@ -34,7 +34,9 @@ export function message(workflows: Workflows, json: ReadJson) {
 }
 
 /** `payload` is one argument, `args` are several, neither is none. */
-const messageRequest = z
-  .strictObject({ payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) })
-  .refine((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')
-  .transform((body): unknown[] => ('payload' in body ? [body.payload] : (body.args ?? [])))
+const messageRequest = z.pipe(
+  z
+    .strictObject({ payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) })
+    .check(z.refine((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')),
+  z.transform((body): unknown[] => ('payload' in body ? [body.payload] : (body.args ?? []))),
+)

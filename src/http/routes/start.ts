@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { RunRef, WorkflowResult } from '../../domain/execution.ts'
 import type { RunCommand, Workflows } from '../../domain/workflows.ts'
 import { durationMs } from '../../protocol/duration.ts'
@@ -75,10 +75,11 @@ function runRequestSchema(maxTimeoutMs: number) {
 
 /** In milliseconds: a number of them, or a string with its unit. */
 function timeout(maxTimeoutMs: number) {
-  return z.unknown().transform((value, context) => {
-    const ms = typeof value === 'string' ? durationMs(value) : value
+  const message = `must be a number of milliseconds or a duration with its unit, like "30s", above 0 and at most ${maxTimeoutMs} ms`
+  return z.transform((input, { issues }): number => {
+    const ms = typeof input === 'string' ? durationMs(input) : input
     if (typeof ms === 'number' && ms > 0 && ms <= maxTimeoutMs) return Math.ceil(ms)
-    context.addIssue(`must be a number of milliseconds or a duration with its unit, like "30s", above 0 and at most ${maxTimeoutMs} ms`)
+    issues.push({ code: 'custom', input, message })
     return z.NEVER
   })
 }
