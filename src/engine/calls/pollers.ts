@@ -1,17 +1,15 @@
-import proto from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
+import { TaskQueueType } from '../enum-numbers.ts'
 import { toServiceError } from '../errors.ts'
 import { toEpochMs } from '../time.ts'
 import type { Wire } from './wire.ts'
-
-const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType
 
 /** The latest poll of any worker; the engine forgets a poller after 300 s. */
 export async function lastPolledAt({ rpc, namespace }: Wire, catalog: string, call: Call): Promise<Date | null> {
   try {
     const { pollers } = await rpc(
       'describeTaskQueue',
-      { namespace, taskQueue: { name: catalog }, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW },
+      { namespace, taskQueue: { name: catalog }, taskQueueType: TaskQueueType.WORKFLOW },
       call,
     )
     const polls = (pollers ?? []).map(({ lastAccessTime }) => toEpochMs(lastAccessTime) ?? 0)

@@ -1,15 +1,13 @@
-import proto from '@temporalio/proto'
 import { atMost, type Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
 import type { RunRef } from '../../domain/execution.ts'
+import { WorkflowIdReusePolicy } from '../enum-numbers.ts'
 import { inUse, isGoneOrClosed, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { Code, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
 import { LOOK_MS } from './target.ts'
 import { IDENTITY, toExecution, type Wire } from './wire.ts'
-
-const { WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE } = proto.temporal.api.enums.v1.WorkflowIdReusePolicy
 
 export async function start(wire: Wire, request: StartRequest, call: Call): Promise<Started> {
   const { rpc, namespace, payloads } = wire
@@ -26,7 +24,7 @@ export async function start(wire: Wire, request: StartRequest, call: Call): Prom
     requestId: crypto.randomUUID(),
   }
   // It may have gone on as a new run before the next try comes, and that one ended: the id would be free for a second run.
-  const again = { ...asked, workflowIdReusePolicy: WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE }
+  const again = { ...asked, workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE }
   try {
     const answer = await attended(rpc, call, (call) => rpc('startWorkflowExecution', asked, call, { again }))
     return toStarted(workflowId, answer)

@@ -1,9 +1,10 @@
-import proto, { type temporal } from '@temporalio/proto'
+import type { temporal } from '@temporalio/proto'
 import { atMost, type Call, within } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { pause } from '../../domain/pause.ts'
+import { UpdateWorkflowExecutionLifecycleStage } from '../enum-numbers.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
 import { fromArguments } from '../outcome.ts'
 import { attended } from './attended.ts'
@@ -11,8 +12,6 @@ import { describe } from './describe.ts'
 import { missingHandler } from './handlers.ts'
 import { LOOK_MS, onOpenRun } from './target.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
-
-const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED } = proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage
 
 // After 20 s without a worker the engine answers that it has taken the update in: the same update is asked for again.
 const REST_MS = 250
@@ -48,7 +47,7 @@ function send(wire: Wire, run: ExecutionRef, input: temporal.api.update.v1.IInpu
   const request = {
     namespace: wire.namespace,
     workflowExecution: toExecution(run),
-    waitPolicy: { lifecycleStage: UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED },
+    waitPolicy: { lifecycleStage: UpdateWorkflowExecutionLifecycleStage.COMPLETED },
     request: { meta: { updateId, identity: IDENTITY }, input },
   }
   return onOpenRun(wire, run, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(run), updateId } }, call, () =>

@@ -1,13 +1,11 @@
-import proto from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
 import { pause } from '../../domain/pause.ts'
+import { HistoryEventFilterType } from '../enum-numbers.ts'
 import { isTransient, toServiceError } from '../errors.ts'
 import { toClosing } from '../outcome.ts'
 import { RpcError } from '../transport/transport.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
-
-const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType
 
 // The engine holds a poll for 20 s, but answers at once when less than a second of its deadline is left:
 // each poll gets a deadline of its own, and the caller's cuts it short.
@@ -35,7 +33,7 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
       {
         namespace,
         execution: toExecution(run),
-        historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+        historyEventFilterType: HistoryEventFilterType.CLOSE_EVENT,
         waitNewEvent: true,
       },
       { ...call, signal: cut.signal, deadlineAt: Date.now() + POLL_DEADLINE_MS },
