@@ -1,13 +1,10 @@
 /** The engine's refusals in our words. The texts are those measured on the real engine; no text of its leaves here. */
-import proto from '@temporalio/proto'
+import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
+import { ResourceExhaustedCause } from './enum-numbers.ts'
 import { Code, RpcError } from './transport/transport.ts'
 
-const { errordetails, enums } = proto.temporal.api
-const failures = errordetails.v1
-const { ResourceExhaustedCause: Cause } = enums.v1
-
-type FailureName = 'NotFoundFailure' | 'NamespaceNotFoundFailure' | 'QueryFailedFailure' | 'WorkflowNotReadyFailure'
+type Failures = typeof temporal.api.errordetails.v1
 
 /** What was asked, as far as it decides what a refusal means. */
 export interface Asked {
@@ -69,8 +66,13 @@ export function isTransient(error: RpcError): boolean {
   return isPassing(error) || error.code === Code.DEADLINE_EXCEEDED || (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
 }
 
-export function hasDetail(error: RpcError, name: FailureName): boolean {
-  return error.details.some(({ type_url }) => type_url?.endsWith(`.${name}`))
+export function hasDetail(error: RpcError, name: keyof Failures): boolean {
+  return detailOf(error, name) !== null
+}
+
+/** As the engine said it: each field may be missing. */
+function detailOf<Name extends keyof Failures>({ details }: RpcError, name: Name): Partial<Failures[Name]['prototype']> | null {
+  return details.find((detail) => detail.name === name)?.fields ?? null
 }
 
 function unavailable(error: RpcError, asked: Asked): ServiceError {
@@ -95,10 +97,8 @@ function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
 }
 
 /** The run that uses the id, and the first one of its chain. */
-export function inUse({ details }: RpcError): { runId: string | null; firstRunId: string | null } {
-  const detail = details.find(({ type_url }) => type_url?.endsWith('.WorkflowExecutionAlreadyStartedFailure'))
-  if (!detail?.value) return { runId: null, firstRunId: null }
-  const { runId, firstExecutionRunId } = failures.WorkflowExecutionAlreadyStartedFailure.decode(detail.value)
+export function inUse(error: RpcError): { runId: string | null; firstRunId: string | null } {
+  const { runId, firstExecutionRunId } = detailOf(error, 'WorkflowExecutionAlreadyStartedFailure') ?? {}
   return { runId: runId || null, firstRunId: firstExecutionRunId || null }
 }
 
@@ -118,21 +118,14 @@ function exhausted(error: RpcError, asked: Asked): ServiceError {
   if (isTooLarge(error)) return tooLarge(error, asked)
   // grpc-js's own limit on what it receives: nothing a caller could do about.
   if (error.details.length === 0) return unforeseen(error, asked)
-  const what =
-    exhaustedCause(error) === Cause.RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW
-      ? 'The workflow is busy.'
-      : 'The workflow engine is at its limit.'
+  const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
+  const what = cause === ResourceExhaustedCause.BUSY_WORKFLOW ? 'The workflow is busy.' : 'The workflow engine is at its limit.'
   return wrap('ResourceExhaustedError', what, error, asked, isSafeToRepeat(error, asked) ? { retryAfterSeconds: 1 } : {})
 }
 
 /** A refusal itself does nothing; a try before it may have. */
 function isSafeToRepeat(error: RpcError, asked: Asked): boolean {
   return asked.kind === 'read' || !error.repeated
-}
-
-function exhaustedCause(error: RpcError): number | null {
-  const detail = error.details.find(({ type_url }) => type_url?.endsWith('.ResourceExhaustedFailure'))
-  return detail?.value ? failures.ResourceExhaustedFailure.decode(detail.value).cause : null
 }
 
 /** Five shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP, and to a proxy on the way. */

@@ -42,5 +42,5 @@ export function createRpc(transport: Transport): Rpc {
 
 /** An earlier try may have arrived, whatever became of the last one. */
 export function afterRepeats(error: RpcError): RpcError {
-  return new RpcError(error.message, { code: error.code, details: [...error.details], maybeSent: true, repeated: true, cause: error })
+  return new RpcError(error.message, { code: error.code, details: error.details, maybeSent: true, repeated: true, cause: error })
 }

@@ -1,7 +1,17 @@
 import type { Connection, ConnectionOptions } from '@temporalio/client'
 import type { google } from '@temporalio/proto'
 import { codeOfHttpStatus } from './http-status.ts'
-import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
+import {
+  type CallOptions,
+  Code,
+  type ErrorDetail,
+  type Method,
+  type Request,
+  type Response,
+  RpcError,
+  shortName,
+  type Transport,
+} from './transport.ts'
 
 export interface GrpcOptions {
   /** `<host>:<port>` */
@@ -136,14 +146,25 @@ function isGrpcError(error: unknown): error is GrpcError {
   )
 }
 
-async function statusDetails({ metadata }: GrpcError): Promise<google.protobuf.IAny[]> {
+async function statusDetails({ metadata }: GrpcError): Promise<ErrorDetail[]> {
   const [bytes] = metadata?.get('grpc-status-details-bin') ?? []
   if (!(bytes instanceof Uint8Array)) return []
   const { default: proto } = await import('@temporalio/proto')
+  const types = new Map<string, Partial<MessageType>>(Object.entries(proto.temporal.api.errordetails.v1))
   try {
-    return proto.google.rpc.Status.decode(bytes).details
+    const { details } = proto.google.rpc.Status.decode(bytes)
+    return details.map((detail) => toErrorDetail(detail, types))
   } catch {
     // Not a Status: the code and the text have to do.
     return []
   }
+}
+
+interface MessageType {
+  decode(bytes: Uint8Array): object
+}
+
+function toErrorDetail({ type_url, value }: google.protobuf.IAny, types: ReadonlyMap<string, Partial<MessageType>>): ErrorDetail {
+  const name = shortName(type_url ?? '')
+  return { name, fields: types.get(name)?.decode?.(value ?? new Uint8Array()) ?? {} }
 }

@@ -87,10 +87,10 @@ function answerOf<M extends Method>({ fromHttpAnswer }: Messages, method: M, tex
 }
 
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
-function refusal({ toStatusDetails }: Messages, status: number, text: string): RpcError {
+function refusal({ toErrorDetails }: Messages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
   if (typeof code !== 'number') return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
-  return new RpcError(String(message), { code, details: toStatusDetails(Array.isArray(details) ? details : []) })
+  return new RpcError(String(message), { code, details: toErrorDetails(Array.isArray(details) ? details : []) })
 }
 
 function parse(text: string): { code?: unknown; message?: unknown; details?: unknown } {

@@ -1,9 +1,9 @@
 /** Calls of Temporal's WorkflowService as its HTTP API takes them: paths from the service's own annotations, messages as protobuf's JSON. */
-import proto, { type google } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 import protojson from 'protobufjs/ext/protojson.js'
 import * as protobuf from 'protobufjs/light.js'
 import { ServiceError } from '../../domain/errors.ts'
-import { METHODS, type Method, type Request, type Response } from './transport.ts'
+import { type ErrorDetail, METHODS, type Method, type Request, type Response, shortName } from './transport.ts'
 
 export interface HttpCall {
   verb: 'GET' | 'POST'
@@ -31,16 +31,16 @@ export function fromHttpAnswer<M extends Method>(method: M, text: string): Respo
   return responseType.decode(responseType.encode(read(responseType, JSON.parse(text))).finish()) as unknown as Response<M>
 }
 
-/** The details of a refusal, as gRPC carries them; those that are unknown here by their name alone. */
-export function toStatusDetails(details: readonly JsonObject[]): google.protobuf.IAny[] {
+/** The details of a refusal; those that are unknown here by their name alone. */
+export function toErrorDetails(details: readonly JsonObject[]): ErrorDetail[] {
   return details.map(({ '@type': typeUrl, ...fields }) => {
-    const type_url = String(typeUrl)
-    const type = detailType(type_url)
+    const name = shortName(String(typeUrl))
+    const type = detailType(String(typeUrl))
     try {
-      return type === null ? { type_url } : { type_url, value: type.encode(read(type, fields)).finish() }
+      return { name, fields: type === null ? {} : read(type, fields) }
     } catch {
       // The well-known types have a JSON of their own; none of them tells us anything.
-      return { type_url }
+      return { name, fields: {} }
     }
   })
 }

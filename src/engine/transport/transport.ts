@@ -1,4 +1,4 @@
-import type { google, temporal } from '@temporalio/proto'
+import type { temporal } from '@temporalio/proto'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 
@@ -64,11 +64,23 @@ export const Code = {
   UNAUTHENTICATED: 16,
 } as const
 
+/** What the engine says of a refusal beside its text, decoded. */
+export interface ErrorDetail {
+  /** Its type's, without packages: `NotFoundFailure`. */
+  name: string
+  /** None of a type that is unknown here. */
+  fields: object
+}
+
+/** The last part of a type's name, or of its URL. */
+export function shortName(typeUrl: string): string {
+  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1)
+}
+
 /** What the engine answered instead of a response. `CANCELLED` always means that our own signal aborted. */
 export class RpcError extends Error {
   readonly code: number
-  /** Of `google.rpc.Status`. */
-  readonly details: readonly google.protobuf.IAny[]
+  readonly details: readonly ErrorDetail[]
   /** False when the request certainly never left. */
   readonly maybeSent: boolean
   /** True when an earlier try of the same call may have arrived. */
@@ -76,7 +88,7 @@ export class RpcError extends Error {
 
   constructor(
     message: string,
-    options: { code: number; details?: google.protobuf.IAny[]; maybeSent?: boolean; repeated?: boolean; cause?: unknown },
+    options: { code: number; details?: readonly ErrorDetail[]; maybeSent?: boolean; repeated?: boolean; cause?: unknown },
   ) {
     super(message, { cause: options.cause })
     this.name = 'RpcError'

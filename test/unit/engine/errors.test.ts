@@ -1,29 +1,24 @@
-import proto, { type google } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import { type Asked, isGoneOrClosed, isQueryFailure, isTransient, toServiceError } from '../../../src/engine/errors.ts'
-import { Code, RpcError } from '../../../src/engine/transport/transport.ts'
+import { Code, type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 
-const { ResourceExhaustedFailure, WorkflowExecutionAlreadyStartedFailure } = proto.temporal.api.errordetails.v1
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
 const READ: Asked = { kind: 'read', facts: { workflowId: 'orders-17' } }
 const WRITE: Asked = { kind: 'write', facts: { workflowId: 'orders-17' } }
 
-function detail(name: string, value: Uint8Array = new Uint8Array()): google.protobuf.IAny {
-  return { type_url: `type.googleapis.com/temporal.api.errordetails.v1.${name}`, value }
+function detail(name: string, fields: object = {}): ErrorDetail {
+  return { name, fields }
 }
 
 function exhausted(cause: number): RpcError {
-  return answer(
-    Code.RESOURCE_EXHAUSTED,
-    'text of the engine',
-    detail('ResourceExhaustedFailure', ResourceExhaustedFailure.encode({ cause }).finish()),
-  )
+  return answer(Code.RESOURCE_EXHAUSTED, 'text of the engine', detail('ResourceExhaustedFailure', { cause }))
 }
 
-function answer(code: number, message = 'text of the engine', ...details: google.protobuf.IAny[]): RpcError {
+function answer(code: number, message = 'text of the engine', ...details: ErrorDetail[]): RpcError {
   return new RpcError(message, { code, details })
 }
 
@@ -75,9 +70,9 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: an id in use comes with its run', () => {
-    const value = WorkflowExecutionAlreadyStartedFailure.encode({ runId: 'r1', startRequestId: 'secret' }).finish()
+    const fields = { runId: 'r1', startRequestId: 'secret' }
 
-    expect(translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', value)), WRITE)).toEqual({
+    expect(translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', fields)), WRITE)).toEqual({
       error: 'WorkflowAlreadyStartedError',
       message: 'Workflow id orders-17 is in use',
       workflowId: 'orders-17',

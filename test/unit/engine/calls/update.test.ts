@@ -10,7 +10,7 @@ const ADMITTED = RUN
 const DONE = { ...RUN, outcome: { success: { payloads: [toPayload('done')] } } }
 const LIMITED = new RpcError('namespace rate limit exceeded', {
   code: Code.RESOURCE_EXHAUSTED,
-  details: [{ type_url: 'type.googleapis.com/temporal.api.errordetails.v1.ResourceExhaustedFailure', value: new Uint8Array() }],
+  details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
 
 /** Answers the calls in this order; what is sent is kept. */

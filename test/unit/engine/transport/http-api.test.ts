@@ -101,7 +101,7 @@ describe('what is answered', () => {
 
     expect(error).toBeInstanceOf(RpcError)
     expect(error).toMatchObject({ code: 5, message: 'not here' })
-    expect((error as RpcError).details.map(({ type_url }) => type_url)).toEqual(details.map((detail) => detail['@type']))
+    expect((error as RpcError).details.map(({ name }) => name)).toEqual(['NotFoundFailure', 'Failure', 'Duration'])
   })
 
   test.for([
