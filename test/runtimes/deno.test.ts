@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
@@ -7,7 +10,7 @@ import { until } from '../support/until.ts'
 const ENTRY = 'src/runtime/deno.ts'
 
 describeApi('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY), ['closing-connections'])
-describeFiles('Deno', (folder) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, `--allow-read=${folder}`, ENTRY))
+describeFiles('Deno', () => processOf(bin('deno'), 'task', 'start'))
 
 const env = () => ({
   PATH: process.env.PATH ?? '',
@@ -17,13 +20,36 @@ const env = () => ({
   ENGINE_ADDRESS: inject('engine').address,
 })
 
-test.for(['start', 'start:files'])('deno task %s: starts the service', async (task) => {
-  const service = await processOf(bin('deno'), 'task', task)(env())
+test('deno task start: starts the service, which may read the files that its variables name and no others', async () => {
+  const traces = await mkdtemp(join(tmpdir(), 'portico traces-'))
+  const service = await processOf(bin('deno'), 'task', 'start')({ ...env(), ENGINE_TLS_CA: '', SERVICE_TRACE_LOCAL_DIR: traces })
 
   // The first to ask may find the engine's client still loading.
   await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok, { timeoutMs: 3000 })
+  const allowed = (await commandOf(await childOf(service.pid))).filter((word) => word.startsWith('--allow-'))
   await service.stop()
+  await rm(traces, { recursive: true })
+
+  expect(allowed).toEqual([...DENO_PERMISSIONS, `--allow-read=${traces}`])
 })
+
+test('deno task start: SIGTERM reaches the service', async () => {
+  const service = await processOf(bin('deno'), 'task', 'start')(env())
+  const serving = await childOf(service.pid)
+
+  process.kill(service.pid, 'SIGTERM')
+
+  expect((await service.ended).code).toBe(0)
+  await expect(commandOf(serving)).rejects.toThrow('ENOENT')
+})
+
+async function childOf(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim())
+}
+
+async function commandOf(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
+}
 
 test('Deno Deploy: loopback says nothing there, so a token is asked for', async () => {
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
