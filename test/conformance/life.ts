@@ -27,6 +27,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
     let proxy: FaultProxy
     let service: ServedEntry
     let behindProxy: ServedEntry
+    let quiet: { wait: Promise<Response>; events: Promise<string> }
 
     beforeAll(async () => {
       const { address, httpUrl } = inject('engine')
@@ -36,27 +37,17 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
         serve({ ...env, ENGINE_ADDRESS: address }),
         serve({ ...env, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '' }),
       ])
+      // They take their time while the rest is tested.
+      const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
+      quiet = { wait: run(service, body), events: run(service, body, { Accept: 'text/event-stream' }).then((response) => response.text()) }
+      // How they end is for their tests to say.
+      void Promise.allSettled([quiet.wait, quiet.events])
     })
 
     afterAll(async () => {
       await Promise.all([service.stop(), behindProxy.stop(), worker.stop()])
       await proxy.stop()
     })
-
-    test('a quiet wait of 40 s is not cut', async () => {
-      const response = await run(service, { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 })
-
-      expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([200, 'completed'])
-    }, 70_000)
-
-    test('nor are quiet events', async () => {
-      const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
-
-      const text = await (await run(service, body, { Accept: 'text/event-stream' })).text()
-
-      expect(text).toMatch(/^event: started\n.*^event: result\n.*"status":"completed"/ms)
-      expect(text.match(/^: /gm)?.length).toBeGreaterThanOrEqual(3)
-    }, 70_000)
 
     test('a client that leaves ends the engine’s long poll, also one that is told events', async () => {
       const workflowId = crypto.randomUUID()
@@ -121,92 +112,107 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(pipelines ? ['HTTP/1.1 404', 'HTTP/1.1 200'] : null)
     })
 
-    // What follows is Cloudflare's own on workerd: it speaks HTTP/1.0 to clients, and lets requests end before an isolate goes.
-    if (!drains) return
+    // These are Cloudflare's own on workerd: it speaks HTTP/1.0 to clients, and lets requests end before an isolate goes.
+    if (drains) describeEnd()
 
-    test('HTTP/1.0 without a Host, as simple health checks send it', async () => {
-      expect(await exchange(service, ['GET /health HTTP/1.0\r\n\r\n'])).toMatch(/^HTTP\/1\.[01] 200 .*"ok"/s)
-    })
+    test('a quiet wait of 40 s is not cut', async () => {
+      const response = await quiet.wait
 
-    test('SIGTERM: what is open is answered, what is idle is closed, nothing new is taken, and the end is 0', async () => {
-      const { address } = inject('engine')
-      const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
-      const idle = await open(ending)
-      idle.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
-      await read(idle, /"ok"/)
-      const idleClosed = once(idle, 'close')
-      const workflowId = crypto.randomUUID()
-      const running = run(ending, { workflowName: 'sleepFor', input: { ms: 3000 }, workflowId })
-      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+      expect([response.status, ((await response.json()) as { status: string }).status]).toEqual([200, 'completed'])
+    }, 70_000)
 
-      process.kill(ending.pid, 'SIGTERM')
-      const toldAt = performance.now()
-      const idleClosedAfter = idleClosed.then(() => performance.now() - toldAt)
-      await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
+    test('nor are quiet events', async () => {
+      const text = await quiet.events
 
-      // Long before the run ends.
-      expect(await idleClosedAfter).toBeLessThan(1000)
-      const answer = await running
-      expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
-      expect(await ending.ended).toEqual({ code: 0, signal: null })
-    }, 40_000)
+      expect(text).toMatch(/^event: started\n.*^event: result\n.*"status":"completed"/ms)
+      expect(text.match(/^: /gm)?.length).toBeGreaterThanOrEqual(3)
+    }, 70_000)
 
-    test('SIGTERM: connections whose client never ends a request hold nothing up, and cost nobody an answer', async () => {
-      const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
-      const [half, refused] = [await open(ending), await open(ending), await open(ending)]
-      half.write('GET /health HTTP/1.1\r\nHo')
-      refused.write(
-        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
-      )
-      await read(refused, / 413 .*\}/s)
-      const workflowId = crypto.randomUUID()
-      const running = run(ending, { workflowName: 'sleepFor', input: { ms: 2000 }, workflowId })
-      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+    function describeEnd() {
+      test('HTTP/1.0 without a Host, as simple health checks send it', async () => {
+        expect(await exchange(service, ['GET /health HTTP/1.0\r\n\r\n'])).toMatch(/^HTTP\/1\.[01] 200 .*"ok"/s)
+      })
 
-      process.kill(ending.pid, 'SIGTERM')
+      test('SIGTERM: what is open is answered, what is idle is closed, nothing new is taken, and the end is 0', async () => {
+        const { address } = inject('engine')
+        const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const idle = await open(ending)
+        idle.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
+        await read(idle, /"ok"/)
+        const idleClosed = once(idle, 'close')
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 3000 }, workflowId })
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
-      expect((await running).status).toBe(200)
-      const answeredAt = performance.now()
-      expect(await ending.ended).toEqual({ code: 0, signal: null })
-      expect(performance.now() - answeredAt).toBeLessThan(5000)
-    }, 40_000)
+        process.kill(ending.pid, 'SIGTERM')
+        const toldAt = performance.now()
+        const idleClosedAfter = idleClosed.then(() => performance.now() - toldAt)
+        await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
 
-    test('SIGTERM: who still waits is told so a second before the time is over', async () => {
-      const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
-      const workflowId = crypto.randomUUID()
-      const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })
-      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        // Long before the run ends.
+        expect(await idleClosedAfter).toBeLessThan(1000)
+        const answer = await running
+        expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+      }, 40_000)
 
-      process.kill(ending.pid, 'SIGTERM')
+      test('SIGTERM: connections whose client never ends a request hold nothing up, and cost nobody an answer', async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const [half, refused] = [await open(ending), await open(ending), await open(ending)]
+        half.write('GET /health HTTP/1.1\r\nHo')
+        refused.write(
+          `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
+        )
+        await read(refused, / 413 .*\}/s)
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'sleepFor', input: { ms: 2000 }, workflowId })
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
-      const answer = await running
-      expect([answer.status, await answer.json()]).toMatchObject([408, { workflowId, workflowStatus: 'running' }])
-      expect(await ending.ended).toEqual({ code: 0, signal: null })
-    })
+        process.kill(ending.pid, 'SIGTERM')
 
-    test('SIGTERM, and again: ends at once', async () => {
-      const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
-      const workflowId = crypto.randomUUID()
-      const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch((error: Error) => error)
-      await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
+        expect((await running).status).toBe(200)
+        const answeredAt = performance.now()
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+        expect(performance.now() - answeredAt).toBeLessThan(5000)
+      }, 40_000)
 
-      const telling = setInterval(() => process.kill(ending.pid, 'SIGTERM'), 200)
-      const ended = await ending.ended.finally(() => clearInterval(telling))
+      test('SIGTERM: who still waits is told so a second before the time is over', async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
-      expect(ended).toEqual({ code: 1, signal: null })
-      expect(await running).toBeInstanceOf(Error)
-    })
+        process.kill(ending.pid, 'SIGTERM')
 
-    test('SIGTERM before the engine was first called: it is not called any more', async () => {
-      const ending = await serve({ ...env, ENGINE_ADDRESS: `127.0.0.1:${await freePort()}`, SERVICE_SHUTDOWN_TIMEOUT: '2s' })
+        const answer = await running
+        expect([answer.status, await answer.json()]).toMatchObject([408, { workflowId, workflowStatus: 'running' }])
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+      })
 
-      process.kill(ending.pid, 'SIGTERM')
-      const toldAt = performance.now()
+      test('SIGTERM, and again: ends at once', async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
+        const workflowId = crypto.randomUUID()
+        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch((error: Error) => error)
+        await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
-      expect(await ending.ended).toEqual({ code: 0, signal: null })
-      expect(performance.now() - toldAt).toBeLessThan(2000)
-      expect(ending.output()).not.toContain('the engine can')
-    })
+        const telling = setInterval(() => process.kill(ending.pid, 'SIGTERM'), 200)
+        const ended = await ending.ended.finally(() => clearInterval(telling))
+
+        expect(ended).toEqual({ code: 1, signal: null })
+        expect(await running).toBeInstanceOf(Error)
+      })
+
+      test('SIGTERM before the engine was first called: it is not called any more', async () => {
+        const ending = await serve({ ...env, ENGINE_ADDRESS: `127.0.0.1:${await freePort()}`, SERVICE_SHUTDOWN_TIMEOUT: '2s' })
+
+        process.kill(ending.pid, 'SIGTERM')
+        const toldAt = performance.now()
+
+        expect(await ending.ended).toEqual({ code: 0, signal: null })
+        expect(performance.now() - toldAt).toBeLessThan(2000)
+        expect(ending.output()).not.toContain('the engine can')
+      })
+    }
   })
 }
 
