@@ -1,24 +1,33 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-const ON_EVERY_RUNTIME = ['test/runtimes/{bun,deno,workerd,life,scripts,package}.test.ts', 'test/runtimes/bundles/**/*.test.ts']
+// What these spend of the processor is what they are about: nothing of ours runs beside them.
+const MEASURING = ['test/faults/schemas*.test.ts']
 
 const onTheEngine = { globalSetup: 'test/support/one-engine.ts', testTimeout: 30_000, hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
-    // Most of what the tests do is to wait for real servers: two files at a time also on two cores.
-    maxWorkers: 2,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { ...onTheEngine, name: 'measuring', include: MEASURING, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...onTheEngine,
           name: 'real',
           include: ['test/{engines,traces,runtimes,worker,faults}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ON_EVERY_RUNTIME],
+          exclude: [...configDefaults.exclude, ...MEASURING],
+          // Most of what they do is to wait for real servers: three files at a time also on two cores.
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...onTheEngine, name: 'runtimes', include: ON_EVERY_RUNTIME } },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
       { test: { name: 'coverage', include: ['test/coverage.test.ts'] } },
     ],

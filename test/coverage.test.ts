@@ -44,7 +44,6 @@ test('errors: a sound engine makes the service answer 500, 501 or 502 for these 
   expect(unforeseen).toEqual([])
 })
 
-// `npm run test:runtimes` asks this alone, of its own services.
 test('secrets: no line of any service or worker showed what may not show there', () => {
   expect(recorded('watched').length).toBeGreaterThan(20)
   expect(recorded('leaks')).toEqual([])
