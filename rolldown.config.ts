@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
+import { bakedHttpSchema } from './dev/baked-http-schema.ts'
 import { leanProtos } from './dev/lean-protos.ts'
 
 // The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
 const sdk = /^@temporalio\//
 
-const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', /^protobufjs\//, 'ioredis', 'aws4fetch']
+const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', 'aws4fetch']
 
 export default defineConfig([
   {
@@ -13,7 +14,7 @@ export default defineConfig([
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
-    plugins: [leanProtos({ without: ['coresdk'] })],
+    plugins: [leanProtos({ without: ['coresdk'] }), bakedHttpSchema()],
     output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'server-[name].js' },
   },
   {
@@ -24,15 +25,14 @@ export default defineConfig([
       conditionNames: ['workerd', 'worker', 'import', 'default'],
       alias: { ioredis: file('src/runtime/no-redis.ts') },
     },
-    plugins: [
-      leanProtos({ only: ['temporal.api.workflowservice.v1.WorkflowService', 'temporal.api.errordetails.v1', 'temporal.api.enums'] }),
-    ],
+    plugins: [bakedHttpSchema()],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
     input: { index: 'src/index.ts', worker: 'src/worker/index.ts' },
     platform: 'node',
     external: [sdk, ...packages],
+    plugins: [bakedHttpSchema()],
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
   },
 ])

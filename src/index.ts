@@ -1,4 +1,4 @@
-/** For embedding: mount `createPortico(...).fetch` in any fetch server. On Workers mount `portico/workerd` instead: it prepares while it loads what may not be prepared later there. */
+/** For embedding: mount `createPortico(...).fetch` in any fetch server. On Workers mount `portico/workerd` instead: it is free of what does not run there. */
 export { createPortico, type Parts, type Portico } from './assemble.ts'
 export { type Config, ConfigError, parseConfig, type Surroundings } from './config.ts'
 export type { Call } from './domain/call.ts'

@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'engine/': row('engine/ domain/ protocol/', '@temporalio/proto'),
   'engine/transport/grpc.ts': row('engine/ domain/', '@temporalio/proto @temporalio/client'),
-  'engine/transport/http-messages.ts': row('engine/ domain/', '@temporalio/proto protobufjs protobufjs/'),
+  'engine/transport/http-schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
   'trace/': row('trace/ domain/ protocol/ store/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises node:path'),
@@ -87,6 +87,13 @@ test('architecture: what runs on workerd is free of node: and of gRPC', () => {
 
   expect(reached).toContain('src/domain/create-workflows.ts')
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
+})
+
+test('architecture: Temporal’s message types are loaded by what carries calls alone, and over HTTP by what bundles are without', () => {
+  const loading = files.filter((file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'))
+
+  expect(loading).toEqual(['src/engine/transport/grpc.ts', 'src/engine/transport/http-schema.ts'])
+  expect(files.filter((file) => valueImportsOf(file).some((target) => target.startsWith('protobufjs')))).toEqual([])
 })
 
 test("architecture: what Temporal's workflow sandbox loads is free of zod", () => {

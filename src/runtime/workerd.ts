@@ -1,16 +1,12 @@
 /** The service as a Cloudflare Worker: its environment are the bindings, and it is assembled once an isolate. */
-import './workerd-buffer.ts'
 import { createPortico } from '../assemble.ts'
 import { ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
-import { warmHttpMessages } from '../engine/transport/http-messages.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
 
 type Fetch = (request: Request) => Promise<Response>
 type Bindings = Readonly<Record<string, unknown>>
-
-warmHttpMessages()
 
 let service: Fetch | undefined
 

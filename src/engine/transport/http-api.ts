@@ -1,4 +1,4 @@
-import type { HttpCall } from './http-messages.ts'
+import type { HttpCall, HttpMessages } from './http-messages.ts'
 import { codeOfHttpStatus } from './http-status.ts'
 import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from './transport.ts'
 
@@ -23,6 +23,15 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
   }
 
+  let messages: HttpMessages | null = null
+
+  // Kept are the messages, not the wait for them: on workerd a wait belongs to its request.
+  async function loaded(): Promise<HttpMessages> {
+    const { createHttpMessages } = await import('./http-messages.ts')
+    messages ??= createHttpMessages()
+    return messages
+  }
+
   async function send({ verb, path, body }: HttpCall, remainingMs: number, signal: AbortSignal): Promise<Answer> {
     try {
       const response = await fetch(`${base}${path}`, {
@@ -45,7 +54,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
 
     async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
       if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
-      const messages = await import('./http-messages.ts')
+      const messages = await loaded()
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // One of its own for each call: a listener must not stay on what lives longer.
       const abort = new AbortController()
@@ -53,7 +62,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       const timer = setTimeout(onAbort, remainingMs)
       signal.addEventListener('abort', onAbort)
       try {
-        const { status, text } = await send(messages.toHttpCall(method, request), remainingMs, abort.signal)
+        const { status, text } = await send(messages.toCall(method, request), remainingMs, abort.signal)
         if (status === 200) return answerOf(messages, method, text)
         throw refusal(messages, status, text)
       } catch (error) {
@@ -76,21 +85,19 @@ interface Answer {
   text: string
 }
 
-type Messages = typeof import('./http-messages.ts')
-
-function answerOf<M extends Method>({ fromHttpAnswer }: Messages, method: M, text: string): Response<M> {
+function answerOf<M extends Method>({ fromAnswer }: HttpMessages, method: M, text: string): Response<M> {
   try {
-    return fromHttpAnswer(method, text)
+    return fromAnswer(method, text)
   } catch (cause) {
     throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: Code.UNKNOWN, cause })
   }
 }
 
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
-function refusal({ toErrorDetails }: Messages, status: number, text: string): RpcError {
+function refusal({ toDetails }: HttpMessages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
   if (typeof code !== 'number') return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
-  return new RpcError(String(message), { code, details: toErrorDetails(Array.isArray(details) ? details : []) })
+  return new RpcError(typeof message === 'string' ? message : '', { code, details: toDetails(Array.isArray(details) ? details : []) })
 }
 
 function parse(text: string): { code?: unknown; message?: unknown; details?: unknown } {

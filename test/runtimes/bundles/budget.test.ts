@@ -27,6 +27,18 @@ test('dist/workerd.js: holds no gRPC and no Redis over TCP', () => {
   expect(wordsIn(workerd, /grpc-status-details-bin|http2\.connect|@grpc\/|CLUSTERDOWN/)).toEqual([])
 })
 
+test('dist/workerd.js: holds no protobufjs', () => {
+  expect(wordsIn(workerd, PROTOBUFJS)).toEqual([])
+})
+
+test('dist/node.js, bun.js, deno.js: over HTTP no protobufjs is loaded', () => {
+  const overHttp = [...servers.keys()].find((name) => servers.get(name)?.includes('"/system-info"'))
+
+  expect(wordsIn(Buffer.concat([...servers.values()]), PROTOBUFJS)).toHaveLength(1)
+  expect(overHttp).toBeDefined()
+  expect(loadedWith(overHttp ?? '').filter((name) => wordsIn(servers.get(name) ?? Buffer.alloc(0), PROTOBUFJS).length > 0)).toEqual([])
+})
+
 test('dist/node.js, bun.js, deno.js: are at most 1.8 MB, all they share counted once', () => {
   expect([...servers.keys()]).toEqual(expect.arrayContaining(['node.js', 'bun.js', 'deno.js']))
   expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_800_000)
@@ -55,6 +67,17 @@ test('package.json: what its users install is what the package imports', async (
     [...Object.keys(dependencies), ...Object.keys(peerDependencies)].filter((name) => name !== '@temporalio/workflow').toSorted(),
   )
 })
+
+const PROTOBUFJS = /\.addJSON\(|lookupService/
+
+/** The chunk, and all that is loaded with it. */
+function loadedWith(name: string, loaded = new Set<string>()): string[] {
+  if (loaded.has(name)) return [...loaded]
+  loaded.add(name)
+  const imports = (servers.get(name) ?? '').toString().matchAll(/(?:\bfrom|\bimport)\s*["']\.\/([^"']+)["']/g)
+  for (const [, other = ''] of imports) loadedWith(other, loaded)
+  return [...loaded]
+}
 
 /** Never the bundle itself: nobody reads a megabyte of assertion. */
 function wordsIn(bundle: Buffer, words: RegExp): string[] {

@@ -104,6 +104,31 @@ describe('what is answered', () => {
     expect((error as RpcError).details.map(({ name }) => name)).toEqual(['NotFoundFailure', 'Failure', 'Duration'])
   })
 
+  test('a refusal’s details are read, enums by name or by number', async () => {
+    const type = 'type.googleapis.com/temporal.api.errordetails.v1'
+    const details = [
+      { '@type': `${type}.ResourceExhaustedFailure`, cause: 'RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW', scope: 2 },
+      { '@type': `${type}.WorkflowExecutionAlreadyStartedFailure`, runId: 'r1' },
+    ]
+    const { send } = transportOver(() => Response.json({ code: 8, message: 'busy', details }, { status: 429 }))
+
+    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+
+    expect((error as RpcError).details).toEqual([
+      { name: 'ResourceExhaustedFailure', fields: { cause: 5, scope: 2 } },
+      { name: 'WorkflowExecutionAlreadyStartedFailure', fields: { runId: 'r1' } },
+    ])
+  })
+
+  test.for([{ message: { toString: 1 } }, { message: 1, details: {} }, { details: [null, 1, {}, { '@type': { toString: 1 } }] }])(
+    'a refusal in a shape that nobody foresaw (%j) is still that',
+    async (shape) => {
+      const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
+
+      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: 5, message: '' })
+    },
+  )
+
   test.for([
     { status: 401, code: Code.UNAUTHENTICATED },
     { status: 403, code: Code.PERMISSION_DENIED },
