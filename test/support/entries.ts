@@ -92,7 +92,7 @@ const config :Workerd.Config = (
 const portico :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
   compatibilityDate = "2026-10-20",
-  compatibilityFlags = ["nodejs_compat", "enable_request_signal"],
+  compatibilityFlags = ["enable_request_signal"],
   bindings = [${bindings.join(', ')}]
 );
 `
