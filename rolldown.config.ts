@@ -15,7 +15,14 @@ export default defineConfig([
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
     plugins: [leanProtos({ without: ['coresdk'] }), bakedHttpSchema()],
-    output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'server-[name].js' },
+    output: {
+      dir: 'dist',
+      format: 'esm',
+      minify: true,
+      chunkFileNames: 'server-[name].js',
+      // Bun's mark of what is bundled: else it transpiles all that it loads, at each start for who has no HOME to keep it in.
+      postBanner: '// @bun',
+    },
   },
   {
     input: { workerd: 'src/runtime/workerd.ts' },
