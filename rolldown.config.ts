@@ -14,7 +14,7 @@ export default defineConfig([
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
-    plugins: [leanProtos({ without: ['coresdk'] }), bakedHttpSchema()],
+    plugins: [leanProtos(), bakedHttpSchema()],
     output: {
       dir: 'dist',
       format: 'esm',
