@@ -10,9 +10,9 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** Throws for what is not base64. */
+/** Of either alphabet, padded or not, as protobuf's JSON may have it. Throws for what is not base64. */
 export function fromBase64(text: string): Uint8Array {
-  const binary = atob(text)
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
   return bytes

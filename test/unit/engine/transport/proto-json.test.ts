@@ -108,6 +108,10 @@ describe('what is data', () => {
   })
 })
 
+test.for(['-_8=', '-_8', '+/8=', '+/8'])('bytes are read from base64 in any of its forms: %s', (data) => {
+  expect(read('Payload', { data })).toHaveProperty('data', new Uint8Array([251, 255]))
+})
+
 describe('what a newer engine says', () => {
   test('fields that are unknown are left out, whatever their name', () => {
     const json = JSON.parse('{"name":"greet","__proto__":{"name":"evil"},"constructor":1,"toString":{},"tomorrow":[null]}')
