@@ -28,7 +28,7 @@ export function createHttpMessages(): HttpMessages {
     toCall(method, message) {
       const { verb, template, request } = calls[method]
       const json = write(request, message)
-      const path = `/api/v1${template.replace(PATH_FIELD, (_, field: string) => pathPart(valueAt(json, field)))}`
+      const path = `/api/v1${template.replace(PATH_FIELD, (_, field: string) => pathPart(field, valueAt(json, field)))}`
       if (verb === 'POST') return { verb, path, body: JSON.stringify(json) }
       const inPath = new Set([...template.matchAll(PATH_FIELD)].map(([, field = '']) => toCamelCase(field)))
       const query = new URLSearchParams(leaves(json).filter(([field]) => !inPath.has(field)))
@@ -42,8 +42,9 @@ export function createHttpMessages(): HttpMessages {
 const PATH_FIELD = /\{([\w.]+)\}/g
 
 /** URLs take `.` and `..` for steps along the path, however they are written, and the engine takes `%2F` for a slash: both would reach another call. */
-function pathPart(value: unknown): string {
-  const text = String(value)
+function pathPart(field: string, text: unknown): string {
+  // Left out, for it is empty: what the path then leads to is another call, or a workflow called "undefined".
+  if (typeof text !== 'string') throw new Error(`a path needs ${field}`)
   if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
   throw new ServiceError(
     'NotSupportedError',
@@ -56,9 +57,11 @@ function valueAt(json: object, field: string): unknown {
 }
 
 function leaves(json: object, prefix = ''): [string, string][] {
-  return Object.entries(json).flatMap(([key, value]): [string, string][] =>
-    typeof value === 'object' ? leaves(value, `${prefix}${key}.`) : [[`${prefix}${key}`, String(value)]],
-  )
+  return Object.entries(json).flatMap(([key, value]) => {
+    const field = `${prefix}${key}`
+    if (Array.isArray(value)) return value.map((item): [string, string] => [field, String(item)])
+    return typeof value === 'object' ? leaves(value, `${field}.`) : [[field, String(value)]]
+  })
 }
 
 function toCamelCase(field: string): string {

@@ -29,6 +29,30 @@ describe('what is sent', () => {
     })
   })
 
+  test('a list in a query: its field once for each of its values', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('describeTaskQueue', { namespace: 'default', taskQueue: { name: 'orders', kind: 1 }, taskQueueTypes: [1, 2] })
+
+    const { pathname, searchParams } = new URL(sent().url)
+    expect(pathname).toBe('/api/v1/namespaces/default/task-queues/orders')
+    expect([...searchParams]).toEqual([
+      ['taskQueue.kind', 'TASK_QUEUE_KIND_NORMAL'],
+      ['taskQueueTypes', 'TASK_QUEUE_TYPE_WORKFLOW'],
+      ['taskQueueTypes', 'TASK_QUEUE_TYPE_ACTIVITY'],
+    ])
+  })
+
+  test.for([{ execution: { workflowId: '' } }, { execution: null }, {}])(
+    'nothing, where a part of the path is missing (%j): it would be about a workflow called undefined',
+    async (request) => {
+      const { count, send } = transportOver(() => Response.json({}))
+
+      await expect(send('describeWorkflowExecution', { namespace: 'default', ...request })).rejects.toThrow('execution.workflow_id')
+      expect(count()).toBe(0)
+    },
+  )
+
   test('a write: a POST with the whole request as JSON, bytes in base64', async () => {
     const { sent, send } = transportOver(() => Response.json({}))
 
