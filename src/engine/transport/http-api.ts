@@ -93,10 +93,13 @@ function answerOf<M extends Method>({ fromAnswer }: HttpMessages, method: M, tex
   }
 }
 
+const CODES: ReadonlySet<number> = new Set(Object.values(Code))
+
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
 function refusal({ toDetails }: HttpMessages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
-  if (typeof code !== 'number') return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
+  if (typeof code !== 'number' || !CODES.has(code))
+    return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
   return new RpcError(typeof message === 'string' ? message : '', { code, details: toDetails(Array.isArray(details) ? details : []) })
 }
 

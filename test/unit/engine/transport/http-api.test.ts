@@ -170,6 +170,12 @@ describe('what is answered', () => {
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code })
   })
 
+  test('JSON of something in between: a code that is none of gRPC’s says nothing, its status does', async () => {
+    const { send } = transportOver(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE })
+  })
+
   test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
     const { send } = transportOver(() => new Response(text))
 
