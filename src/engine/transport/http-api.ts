@@ -27,6 +27,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
 
   // Kept are the messages, not the wait for them: on workerd a wait belongs to its request.
   async function loaded(): Promise<HttpMessages> {
+    if (messages !== null) return messages
     const { createHttpMessages } = await import('./http-messages.ts')
     messages ??= createHttpMessages()
     return messages
@@ -53,8 +54,9 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     features: { slashInIds: false },
 
     async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
-      if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
       const messages = await loaded()
+      // Not before the wait: a signal that aborts meanwhile tells no later listener.
+      if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // One of its own for each call: a listener must not stay on what lives longer.
       const abort = new AbortController()

@@ -100,6 +100,17 @@ describe('what is sent', () => {
     expect(error).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
     expect(count()).toBe(0)
   })
+
+  test('nothing, for a caller who goes while the messages are loaded', async () => {
+    const { count, send } = transportOver(() => Response.json({}))
+    const caller = new AbortController()
+
+    const sending = send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)
+    caller.abort()
+
+    expect(await sending).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(count()).toBe(0)
+  })
 })
 
 describe('what is answered', () => {
