@@ -1,7 +1,7 @@
 import type { Engine } from '../domain/engine.ts'
 import type { EngineOptions } from './engine.ts'
 
-/** The engine, its vocabulary loaded with the first call: a service listens before it has read Temporal's message types, which take longest. */
+/** The engine, its rooms loaded with the first call: a service listens before it has read them. */
 export function lazyEngine(options: EngineOptions): Engine {
   let loaded: Engine | null = null
   // Kept is the engine, not the wait for it: on workerd a wait belongs to its request, and one that failed would stay so for ever.

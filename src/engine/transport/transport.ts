@@ -21,6 +21,7 @@ export const METHODS = [
 export type Method = (typeof METHODS)[number]
 
 export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
+/** Integers of 64 bits are plain numbers in it over HTTP, `Long`s over gRPC: read them with `Number` or `String`. */
 export type Response<M extends Method> = Awaited<ReturnType<WorkflowService[M]>>
 
 export interface CallOptions {
