@@ -8,6 +8,7 @@ import { pause } from './pause.ts'
 import { toResult } from './result.ts'
 import { startAccepted } from './start.ts'
 import { fillTemplates, traceOrNull } from './trace-destination.ts'
+import { withIds } from './with-ids.ts'
 import type { RunCommand } from './workflows.ts'
 
 // What reading the rest of a run that has ended may take, however little of the caller's own time is left.
@@ -90,12 +91,4 @@ function timedOut({ workflowId, runId }: RunRef, waitedMs: number): ServiceError
   return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} is still running after ${waitedMs} ms; it goes on`, {
     details: { workflowId, runId, workflowStatus: 'running' },
   })
-}
-
-/** Once something has been started an answer must name it, and must not invite to start it again. */
-function withIds(error: unknown, { workflowId, runId }: RunRef): ServiceError {
-  if (!(error instanceof ServiceError))
-    return new ServiceError('InternalError', 'Internal error', { cause: error, details: { workflowId, runId } })
-  const { retryAfterSeconds: _, ...details } = error.details
-  return new ServiceError(error.error, error.message, { cause: error.cause, details: { ...details, workflowId, runId } })
 }

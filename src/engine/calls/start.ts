@@ -1,13 +1,11 @@
-import { atMost, type Call } from '../../domain/call.ts'
+import type { Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
-import type { RunRef } from '../../domain/execution.ts'
 import { WorkflowIdReusePolicy } from '../enum-numbers.ts'
-import { inUse, isGoneOrClosed, toServiceError } from '../errors.ts'
-import { afterRepeats } from '../rpc.ts'
+import { inUse, toServiceError } from '../errors.ts'
 import { Code, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
-import { LOOK_MS } from './target.ts'
-import { IDENTITY, toExecution, type Wire } from './wire.ts'
+import { whoseRun } from './whose-run.ts'
+import { IDENTITY, type Wire } from './wire.ts'
 
 export async function start(wire: Wire, request: StartRequest, call: Call): Promise<Started> {
   const { rpc, namespace, payloads } = wire
@@ -32,10 +30,10 @@ export async function start(wire: Wire, request: StartRequest, call: Call): Prom
     if (!isTakenOnRepeat(error)) throw toServiceError(error, { kind: 'write', facts: { workflowId } })
     const { firstRunId, runId: latestRunId } = inUse(error)
     const runId = firstRunId ?? latestRunId
-    if (runId !== null && (await hasStarted(wire, { workflowId, runId }, asked.requestId, call)))
+    if (runId !== null && (await whoseRun(wire, { workflowId, runId }, asked.requestId, { workflowId }, call))?.isOurs)
       return { workflowId, runId, firstRunId: runId }
   }
-  // Somebody else's run of that id, perhaps long ended: no try has arrived.
+  // Somebody else's run of that id, perhaps long ended, or deleted since: no try has arrived.
   try {
     const answer = await attended(rpc, call, (call) => rpc('startWorkflowExecution', asked, call, { repeatable: false }))
     return toStarted(workflowId, answer)
@@ -50,17 +48,4 @@ function toStarted(workflowId: string, { runId, firstExecutionRunId }: Response<
 
 function isTakenOnRepeat(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === Code.ALREADY_EXISTS && error.repeated
-}
-
-/** Whether it was this request that started the run. */
-async function hasStarted({ rpc, namespace }: Wire, run: RunRef, requestId: string, call: Call): Promise<boolean> {
-  try {
-    const request = { namespace, execution: toExecution(run) }
-    const { workflowExtendedInfo } = await rpc('describeWorkflowExecution', request, atMost(call, LOOK_MS))
-    return Object.hasOwn(workflowExtendedInfo?.requestIdInfos ?? {}, requestId)
-  } catch (error) {
-    // Deleted since: it uses the id no more.
-    if (isGoneOrClosed(error)) return false
-    throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts: { workflowId: run.workflowId } })
-  }
 }

@@ -6,6 +6,7 @@ import { answer } from '../answer.ts'
 import { call, type Env } from '../context.ts'
 import type { ReadJson } from '../json.ts'
 import { execution, handlerName } from '../path.ts'
+import { argumentFields, notBoth, toArguments } from './arguments.ts'
 
 /** What is sent to an execution's own handlers. */
 export function message(workflows: Workflows, json: ReadJson) {
@@ -33,10 +34,4 @@ export function message(workflows: Workflows, json: ReadJson) {
     })
 }
 
-/** `payload` is one argument, `args` are several, neither is none. */
-const messageRequest = z.pipe(
-  z
-    .strictObject({ payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) })
-    .check(z.refine((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')),
-  z.transform((body): unknown[] => ('payload' in body ? [body.payload] : (body.args ?? []))),
-)
+const messageRequest = z.pipe(z.strictObject(argumentFields).check(notBoth), z.transform(toArguments))

@@ -1,0 +1,119 @@
+import type { temporal } from '@temporalio/proto'
+import { atMost, type Call, within } from '../../domain/call.ts'
+import type { Message } from '../../domain/engine.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
+import { pause } from '../../domain/pause.ts'
+import { withIds } from '../../domain/with-ids.ts'
+import { UpdateWorkflowExecutionLifecycleStage } from '../enum-numbers.ts'
+import { type Failure, revealed, toErrorDetails } from '../failure.ts'
+import { fromArguments } from '../outcome.ts'
+import { attended } from './attended.ts'
+import { describe } from './describe.ts'
+import { missingHandler } from './handlers.ts'
+import { LOOK_MS, onOpenRun } from './target.ts'
+import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
+
+/** Answered when there is an outcome. */
+export const UNTIL_COMPLETED = { lifecycleStage: UpdateWorkflowExecutionLifecycleStage.COMPLETED }
+
+export type UpdateAnswer = temporal.api.workflowservice.v1.IUpdateWorkflowExecutionResponse
+
+export interface Update {
+  ref: ExecutionRef
+  message: Message
+  /** Of the message, encoded. */
+  args: temporal.api.common.v1.IPayloads | null
+  updateId: string
+}
+
+// After 20 s without a worker the engine answers that it has taken the update in: the same update is asked for again.
+const REST_MS = 250
+
+// What an answer that nobody gave may still cost, to say which run the update was sent to.
+const LAST_LOOK_MS = 1000
+
+/** The engine's form of an update; the same from try to try. */
+export function toRequest({ updateId, message: { name }, args }: Update): temporal.api.update.v1.IRequest {
+  return { meta: { updateId, identity: IDENTITY }, input: { name, args } }
+}
+
+/**
+ * The value of an update's handler.
+ *
+ * `answered` is what the engine has said of it by now, undefined when it has not been sent; null when it may have been.
+ * From then on it is asked for by its id, on a pinned run alone.
+ */
+export async function outcomeOf(wire: Wire, update: Update, call: Call, answered?: UpdateAnswer | null): Promise<unknown> {
+  const { ref, updateId } = update
+  let run = ref
+  let isAdmitted = answered !== undefined
+  try {
+    for (let known = answered ?? null; ; known = null) {
+      const answer =
+        known ??
+        (await send(wire, { ...update, ref: run }, call).catch((error) => {
+          // Once the engine has taken the update in, its limits are no answer: to be told to try again would be to do it twice.
+          return isAdmitted && isBusy(error) ? null : Promise.reject(error)
+        }))
+      const { outcome, updateRef } = answer ?? {}
+      // From its first answer on the update belongs to one run.
+      isAdmitted ||= updateRef != null
+      run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
+      if (outcome?.failure) throw await failed(wire, { ...update, ref: run }, outcome.failure, call)
+      if (outcome) return fromArguments(await wire.payloads.decode(outcome.success?.payloads))
+      await pause(REST_MS, call.signal)
+    }
+  } catch (error) {
+    throw isAdmitted ? withIds(error, { ...factsOf(run), updateId }) : await located(wire, ref, error, call)
+  }
+}
+
+function send(wire: Wire, update: Update, call: Call) {
+  const { ref, updateId } = update
+  const request = {
+    namespace: wire.namespace,
+    workflowExecution: toExecution(ref),
+    waitPolicy: UNTIL_COMPLETED,
+    request: toRequest(update),
+  }
+  return onOpenRun(wire, ref, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } }, call, () =>
+    attended(wire.rpc, call, (watched) => wire.rpc('updateWorkflowExecution', request, watched)),
+  )
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
+}
+
+async function failed(wire: Wire, { ref, message, updateId }: Update, failure: Failure, call: Call): Promise<ServiceError> {
+  const { name, message: text } = toErrorDetails(await revealed(failure, wire.payloads))
+  if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server') return closedUnder(wire, ref, updateId, call)
+  const missing = await missingHandler(wire, ref, 'update', message, text, call)
+  const details = { ...factsOf(ref), updateId }
+  return (
+    missing ?? new ServiceError('UpdateFailedError', `Update "${message.name}" of workflow ${ref.workflowId} failed: ${text}`, { details })
+  )
+}
+
+async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call: Call): Promise<ServiceError> {
+  const { runId, status } = await describe(wire, run, atMost(call, LOOK_MS))
+  return new ServiceError('WorkflowNotRunningError', `Workflow ${run.workflowId} ended before the update did: it is ${status}`, {
+    details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
+  })
+}
+
+/** The same error, with the run the update was sent to where nobody has answered. */
+export async function located(wire: Wire, ref: ExecutionRef, error: unknown, call: Call): Promise<unknown> {
+  const isUnlocated = error instanceof ServiceError && error.error === 'DeadlineExceededError' && error.details.runId === undefined
+  if (!isUnlocated) return error
+  const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
+  const runId = await describe(wire, ref, lastLook).then(
+    (run) => run.runId,
+    // The answer is late as it is: without the run it still carries the update's id.
+    () => undefined,
+  )
+  return runId === undefined
+    ? error
+    : new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, runId } })
+}
