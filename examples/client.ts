@@ -160,6 +160,20 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual([late.status, late.body.error, late.body.workflowStatus], [409, 'WorkflowNotRunningError', 'completed'])
   },
 
+  async 'start and change in one step, or change what is there'() {
+    const { updateWithStart } = (await get('/capabilities')).body.features
+    const orderId = newOrderId()
+    const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }
+    const first = await post('/workflow/update-with-start/priority', { ...order, payload: { level: 'high' } })
+    if (!updateWithStart) return assert.deepEqual([first.status, first.body.error], [501, 'NotSupportedError'])
+    assert.deepEqual([first.status, first.body.started, first.body.result], [200, true, { before: 'normal', after: 'high' }])
+    assert.equal(first.headers.get('location'), `/workflow/${orderId}/result`)
+
+    const second = await post('/workflow/update-with-start/priority', { ...order, payload: { level: 'low' } })
+    assert.deepEqual(second.body, { ...first.body, started: false, result: { before: 'high', after: 'low' } })
+    await post(`/workflow/${orderId}/terminate`)
+  },
+
   async 'the trace tells what happened'() {
     const { body: run } = await post('/workflow/run', { workflowName: 'order', input: { orderId: newOrderId(), amount: 20, card: '4242' } })
     const { status, body } = await get(`/workflow/${run.workflowId}/trace-log`)

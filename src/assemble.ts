@@ -59,7 +59,7 @@ export function createPortico({ config, transport, log, traceSources = [], runti
       version: VERSION,
       runtime,
       transport: transport.name,
-      features: { ...transport.features, updateWithStart: false, ...tracePlaces(config) },
+      features: { ...transport.features, ...tracePlaces(config) },
     },
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,

@@ -14,6 +14,7 @@ import { catalogRun, stop, terminate } from './stop.ts'
 import { readTrace } from './trace.ts'
 import { traceOrNull } from './trace-destination.ts'
 import type { TraceSource } from './traces.ts'
+import { updateWithStart } from './update-with-start.ts'
 import type { Deployment, Workflows } from './workflows.ts'
 
 export interface WorkflowsOptions {
@@ -38,6 +39,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     },
 
     run: (command, call) => run(engine, catalogs, command, call),
+
+    updateWithStart: (command, message, call) =>
+      updateWithStart({ engine, catalogs, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
 
     async status(ref, call) {
       const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = await engine.describe(ref, call)

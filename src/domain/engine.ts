@@ -13,6 +13,14 @@ export interface Started extends RunRef {
   firstRunId: string
 }
 
+/** The answer of an update that found, or started, its run. */
+export interface StartedUpdate extends RunRef {
+  /** Whether this call started the run. */
+  started: boolean
+  /** The handler's value; null when it returns nothing. */
+  result: unknown
+}
+
 /** What is sent to a handler of a workflow. */
 export interface Message {
   /** Name of the signal, query or update handler. */
@@ -50,6 +58,14 @@ export interface Engine {
 
   /** Rejects like `query`, with `UpdateFailedError`; the same `updateId` is never run twice. */
   update(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown>
+
+  /**
+   * Updates the open run of that id, and starts it before when there is none, in one step. Rejects like `update`.
+   *
+   * Neither is done twice, however often the call has to be repeated: where that can't be known it rejects with
+   * `EngineUnavailableError`. `NotSupportedError` where the way to the engine has no such step.
+   */
+  updateWithStart(request: StartRequest, message: Message, updateId: string, call: Call): Promise<StartedUpdate>
 
   /** Asks the chain of `run` to cancel; with `pinned` only that run. No error when it is closed. */
   cancel(run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void>

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
-import type { Message } from './engine.ts'
+import type { Message, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
 import type { Trace } from './traces.ts'
 
@@ -10,6 +10,8 @@ export interface Workflows {
   start(command: StartCommand, call: Call): Promise<RunRef>
   /** Starts a workflow and waits for the end of its chain, `timeoutMs` at most; the workflow goes on either way. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
+  /** Updates the open run of that id, and starts it before when there is none, in one step. */
+  updateWithStart(command: StartCommand, message: Message, call: Call): Promise<StartedUpdate>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
@@ -80,7 +82,7 @@ export interface Deployment {
 export interface Features {
   /** Ids and names may hold a slash, or be `.` or `..`; else they are `NotSupportedError`. */
   slashInIds: boolean
-  /** A start and an update in one call. */
+  /** A start and an update in one step; else it is `NotSupportedError`. */
   updateWithStart: boolean
   /** Where traces are read from, before the engine's history. */
   traceRemote: boolean

@@ -10,6 +10,7 @@ import { signal } from './calls/signal.ts'
 import { start } from './calls/start.ts'
 import { notingTaskFailure } from './calls/task-failure.ts'
 import { update } from './calls/update.ts'
+import { updateWithStart } from './calls/update-with-start.ts'
 import { wait } from './calls/wait.ts'
 import type { Wire } from './calls/wire.ts'
 import { toServiceError } from './errors.ts'
@@ -37,6 +38,8 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec }: E
     signal: (ref, message, call) => signal(wire, ref, message, call),
     query: (ref, message, call) => notingTaskFailure(wire, ref, call, () => query(wire, ref, message, call)),
     update: (ref, message, updateId, call) => notingTaskFailure(wire, ref, call, () => update(wire, ref, message, updateId, call)),
+    updateWithStart: (request, message, updateId, call) =>
+      notingTaskFailure(wire, request, call, () => updateWithStart(wire, request, message, updateId, call)),
     cancel: (run, options, call) => cancel(wire, run, options, call),
     terminate: (run, reason, call) => terminate(wire, run, reason, call),
     entries: (run, call) => entries(wire, run, call),

@@ -13,6 +13,8 @@ export const WorkflowExecutionStatus = {
 
 export const WorkflowIdReusePolicy = { REJECT_DUPLICATE: 3 } as const
 
+export const WorkflowIdConflictPolicy = { USE_EXISTING: 2 } as const
+
 export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const
 
 export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const

@@ -2,7 +2,7 @@
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from './enum-numbers.ts'
-import { Code, RpcError } from './transport/transport.ts'
+import { Code, type ErrorDetail, RpcError } from './transport/transport.ts'
 
 type Failures = typeof temporal.api.errordetails.v1
 
@@ -40,6 +40,38 @@ export function toServiceError(error: unknown, asked: Asked): unknown {
     default:
       return unforeseen(error, asked)
   }
+}
+
+/** Of a call that is several operations: the refusal of the one that is to blame. */
+export function blamed(error: unknown): unknown {
+  if (!(error instanceof RpcError)) return error
+  const { fields = {} } = error.details.find(({ name }) => name === 'MultiOperationExecutionFailure') ?? {}
+  const statuses = 'statuses' in fields ? (fields.statuses as OperationStatus[]) : []
+  const refused = statuses.find((status) => !isDone(status) && !isAbortedForAnother(status))
+  if (refused === undefined) return error
+  const { code = error.code, message = '', details = [] } = refused
+  return new RpcError(message, {
+    code,
+    details,
+    maybeSent: error.maybeSent,
+    repeated: error.repeated || statuses.some(isDone),
+    cause: error,
+  })
+}
+
+/** As the engine said it: each field may be missing. Its details are decoded like those of the whole. */
+interface OperationStatus {
+  code?: number
+  message?: string
+  details?: readonly ErrorDetail[]
+}
+
+function isDone({ code = 0 }: OperationStatus): boolean {
+  return code === 0
+}
+
+function isAbortedForAnother({ details = [] }: OperationStatus): boolean {
+  return details.some(({ name }) => name === 'MultiOperationExecutionAborted')
 }
 
 /** An unknown execution and a closed one are the same answer, and one that grows too large is closed for it: only a look at the run tells which. */

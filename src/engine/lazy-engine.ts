@@ -20,6 +20,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     signal: async (...args) => (await engine()).signal(...args),
     query: async (...args) => (await engine()).query(...args),
     update: async (...args) => (await engine()).update(...args),
+    updateWithStart: async (...args) => (await engine()).updateWithStart(...args),
     cancel: async (...args) => (await engine()).cancel(...args),
     terminate: async (...args) => (await engine()).terminate(...args),
     async *entries(...args) {

@@ -22,6 +22,7 @@ import { health } from './routes/health.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
 import { start } from './routes/start.ts'
+import { updateWithStart } from './routes/update-with-start.ts'
 
 export interface AppOptions {
   workflows: Workflows
@@ -59,7 +60,9 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.use('/capabilities', endWaiting(drain))
   app.route('/', capabilities(workflows))
   app.use('/workflow/*', decodablePath, endWaiting(drain))
-  app.route('/workflow', start({ workflows, json, defaultCatalog, maxTimeoutMs }))
+  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs }
+  app.route('/workflow', start(startOptions))
+  app.route('/workflow', updateWithStart(startOptions))
   app.route('/workflow/catalog', catalog(workflows, defaultCatalog))
   for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
     app.route(run, inspect(workflows))

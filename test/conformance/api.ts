@@ -12,6 +12,7 @@ import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
 import { type Gap, type Serve, setStage } from './api/stage.ts'
 import { start } from './api/start.ts'
+import { updateWithStart } from './api/update-with-start.ts'
 
 /** What the API promises, asked of a service that listens, whatever runtime it is on. A gap is tested as what it is instead. */
 export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
@@ -25,6 +26,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     start(stage)
     inspect(stage)
     message(stage)
+    updateWithStart(stage)
     control(stage)
     catalogs(stage)
     common(stage)

@@ -48,6 +48,22 @@ describe.concurrent('engine over http: what is different there', () => {
     },
   )
 
+  test('update-with-start has no path: it is refused as not supported, and nothing is sent', async () => {
+    let sent = 0
+    const transport = httpApiTransport({
+      url: inject('engine').httpUrl ?? '',
+      apiKey: null,
+      fetch: (...asked) => fetch(...asked).finally(() => sent++),
+    })
+    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
+    const request = { workflowId: crypto.randomUUID(), workflowName: 'messages', catalog: bench.taskQueue, input: null }
+
+    const refused = await refusal(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
+
+    expect([refused.error, transport.features.updateWithStart, sent]).toEqual(['NotSupportedError', false, 0])
+    expect(refused.message).toContain('ExecuteMultiOperation')
+  })
+
   test('names of handlers and task queues with a slash are refused as not supported', async () => {
     const { workflowId } = await bench.start('nothing')
     const message = { name: 'a/b', args: [] }

@@ -99,6 +99,16 @@ describe('calls of the engine', () => {
     expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, QueryWorkflow: 1, UpdateWorkflowExecution: 1 })
   })
 
+  test('update-with-start 1, whether it starts the run or finds it', async () => {
+    const body = { workflowName: 'messages', input: null, workflowId: 'counted-once', payload: 1 }
+    const sending = async () => {
+      await post('/workflow/update-with-start/set', body)
+      await post('/workflow/update-with-start/set', body)
+    }
+
+    expect(await counted(sending)).toEqual({ ExecuteMultiOperation: 2 })
+  })
+
   test('signal to a closed run, query without a handler: one look more', async () => {
     const id = await start('messages')
     const closed = await ended('nothing')

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const anonymous: ServeEntry = async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
-describeApi('workerd', anonymous, ['slashes', 'what-was-sent'])
+describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent'])
 
 describe('bindings that are no text, as wrangler makes them of numbers and flags in [vars]', () => {
   let service: ServedEntry

@@ -155,9 +155,10 @@ export async function chain({ links, link = 1 }: { links: number; link?: number 
   return { links, link }
 }
 
-/** Goes on as a new run when signalled with `next`, ends when signalled with `finish`. */
+/** Goes on as a new run when signalled with `next`, ends when signalled with `finish`. Its update `round` answers which run it is. */
 export async function chainOnSignal(rounds: number): Promise<number> {
   let said: 'next' | 'finish' | null = null
+  setHandler(defineUpdate<number>('round'), () => rounds)
   setHandler(next, () => {
     said ??= 'next'
   })

@@ -53,7 +53,7 @@ export function grpcTransport(options: GrpcOptions): Transport {
 
   return {
     name: 'grpc',
-    features: { slashInIds: true },
+    features: { slashInIds: true, updateWithStart: true },
 
     async call<M extends Method>(
       method: M,
@@ -166,5 +166,16 @@ interface MessageType {
 
 function toErrorDetail({ type_url, value }: google.protobuf.IAny, types: ReadonlyMap<string, Partial<MessageType>>): ErrorDetail {
   const name = shortName(type_url ?? '')
-  return { name, fields: types.get(name)?.decode?.(value ?? new Uint8Array()) ?? {} }
+  const fields = types.get(name)?.decode?.(value ?? new Uint8Array()) ?? {}
+  return { name, fields: 'statuses' in fields ? { ...fields, statuses: toStatuses(fields.statuses, types) } : fields }
+}
+
+/** The statuses of a refusal of several operations have details of their own. */
+function toStatuses(statuses: unknown, types: ReadonlyMap<string, Partial<MessageType>>): object[] {
+  const given = statuses as { code?: number; message?: string; details?: google.protobuf.IAny[] }[]
+  return given.map(({ code = 0, message = '', details = [] }) => ({
+    code,
+    message,
+    details: details.map((detail) => toErrorDetail(detail, types)),
+  }))
 }

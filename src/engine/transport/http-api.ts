@@ -51,7 +51,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
 
   return {
     name: 'http',
-    features: { slashInIds: false },
+    features: { slashInIds: false, updateWithStart: false },
 
     async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
       const messages = await loaded()

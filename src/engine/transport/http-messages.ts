@@ -2,10 +2,10 @@
 import { ServiceError } from '../../domain/errors.ts'
 import { httpSchema } from './http-schema.ts'
 import { createProtoJson } from './proto-json.ts'
-import type { ErrorDetail, Method, Request, Response } from './transport.ts'
+import type { ErrorDetail, Method, Request, Response, SharedMethod } from './transport.ts'
 
 export interface HttpMessages {
-  /** Throws `NotSupportedError` for an id or a name that no path can hold. */
+  /** Throws `NotSupportedError` for a call that has no path, and for an id or a name that no path can hold. */
   toCall<M extends Method>(method: M, request: Request<M>): HttpCall
   /** Throws for what is no answer to `method`. */
   fromAnswer<M extends Method>(method: M, text: string): Response<M>
@@ -26,7 +26,7 @@ export function createHttpMessages(): HttpMessages {
   const { read, write } = createProtoJson(types)
   return {
     toCall(method, message) {
-      const { verb, template, request } = calls[method]
+      const { verb, template, request } = calls[carried(method)]
       const json = write(request, message)
       const path = `/api/v1${template.replace(PATH_FIELD, (_, field: string) => pathPart(field, valueAt(json, field)))}`
       if (verb === 'POST') return { verb, path, body: JSON.stringify(json) }
@@ -34,9 +34,17 @@ export function createHttpMessages(): HttpMessages {
       const query = new URLSearchParams(leaves(json).filter(([field]) => !inPath.has(field)))
       return { verb, path: query.size === 0 ? path : `${path}?${query}`, body: null }
     },
-    fromAnswer: <M extends Method>(method: M, text: string) => read(calls[method].response, JSON.parse(text)) as Response<M>,
+    fromAnswer: <M extends Method>(method: M, text: string) => read(calls[carried(method)].response, JSON.parse(text)) as Response<M>,
     toDetails: (json) => json.map((detail) => read('Any', detail) as ErrorDetail),
   }
+}
+
+function carried(method: Method): SharedMethod {
+  if (method !== 'executeMultiOperation') return method
+  throw new ServiceError(
+    'NotSupportedError',
+    'The engine is reached over its HTTP API, which has no call that starts a workflow and updates it in one step (ExecuteMultiOperation)',
+  )
 }
 
 const PATH_FIELD = /\{([\w.]+)\}/g

@@ -1,10 +1,10 @@
 /** What calls over HTTP have to know of Temporal's messages. In bundles it is what this file gave when they were built (dev/baked-http-schema.ts). */
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
-import { METHODS, type Method } from './transport.ts'
+import { METHODS, type SharedMethod } from './transport.ts'
 
 export interface HttpSchema {
-  calls: Record<Method, HttpBinding>
+  calls: Record<SharedMethod, HttpBinding>
   /** By name, without packages, each message; by name each of its fields: a scalar, a message or an enum; after `[]` a list of them, after `{}` a map. */
   messages: Record<string, Record<string, string>>
   /** By name, without packages, each enum; by name each number. */
@@ -41,7 +41,7 @@ export function httpSchema(): HttpSchema {
     for (const { resolvedType } of fields) add(resolvedType)
   }
 
-  function bindingOf(method: Method): HttpBinding {
+  function bindingOf(method: SharedMethod): HttpBinding {
     const rpc = service.methods[`${method.charAt(0).toUpperCase()}${method.slice(1)}`]
     rpc?.resolve()
     const { options = {}, resolvedRequestType: request = null, resolvedResponseType: response = null } = rpc ?? {}

@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 
-/** The calls of Temporal's WorkflowService that this service makes. */
+/** The calls of Temporal's WorkflowService that this service makes over any transport. */
 export const METHODS = [
   'startWorkflowExecution',
   'getWorkflowExecutionHistory',
@@ -18,7 +18,11 @@ export const METHODS = [
   'getSystemInfo',
 ] as const satisfies readonly (keyof WorkflowService)[]
 
-export type Method = (typeof METHODS)[number]
+/** A call that every transport carries. */
+export type SharedMethod = (typeof METHODS)[number]
+
+/** Any call that this service makes: the last has no path in Temporal's HTTP API. */
+export type Method = SharedMethod | 'executeMultiOperation'
 
 export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
 /** Integers of 64 bits are plain numbers in it over HTTP, `Long`s over gRPC: read them with `Number` or `String`. */
@@ -35,6 +39,8 @@ export interface CallOptions {
 export interface TransportFeatures {
   /** It takes ids and names that hold a slash, or are `.` or `..`. */
   slashInIds: boolean
+  /** It starts a workflow and updates it in one call. */
+  updateWithStart: boolean
 }
 
 /** Carries calls to Temporal's WorkflowService; rejects with `RpcError` for what the engine, or the way to it, answers. */
@@ -84,7 +90,7 @@ export class RpcError extends Error {
   readonly details: readonly ErrorDetail[]
   /** False when the request certainly never left. */
   readonly maybeSent: boolean
-  /** True when an earlier try of the same call may have arrived. */
+  /** True when an earlier try of the same call may have arrived, or a part of this one was done. */
   readonly repeated: boolean
 
   constructor(

@@ -50,7 +50,7 @@ export function common(stage: () => Stage): void {
       expect(body.engine.version).toMatch(/^\d+\.\d+\.\d+/)
       expect(body.features).toEqual({
         slashInIds: !lacks('slashes'),
-        updateWithStart: false,
+        updateWithStart: !lacks('update-with-start'),
         traceRemote: false,
         traceKvstore: false,
         traceLocal: false,

@@ -22,6 +22,8 @@ export type Serve = (env: Record<string, string>) => Promise<Server>
 export type Gap =
   /** Ids and names with a slash have no path in the engine's HTTP API. */
   | 'slashes'
+  /** It has no call that starts and updates in one step. */
+  | 'update-with-start'
   /** It does not tell a call that was never sent from one that may have arrived. */
   | 'what-was-sent'
   /** It leaves a connection open whose request never ends, until the client closes it. */

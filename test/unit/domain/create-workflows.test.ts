@@ -15,13 +15,13 @@ const DEPLOYMENT: Deployment = {
   version: '1.2.3',
   runtime: 'node',
   transport: 'grpc',
-  features: { slashInIds: true, updateWithStart: false, traceRemote: false, traceKvstore: false, traceLocal: true },
+  features: { slashInIds: true, updateWithStart: true, traceRemote: false, traceKvstore: false, traceLocal: true },
 }
 
-function makeWorkflows(verbs: Partial<Engine> = {}) {
+function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const shelf = aShelf()
   const engine = anEngine(verbs)
-  const options = { engine, catalogs: shelf.catalogs, traceSources: [], deployment: DEPLOYMENT, messageTimeoutMs: 60_000 }
+  const options = { engine, catalogs: shelf.catalogs, traceSources: [], deployment, messageTimeoutMs: 60_000 }
   return { shelf, workflows: createWorkflows(options) }
 }
 
@@ -76,18 +76,71 @@ test('signal and update: do not reach a catalog of the older form that was read'
   expect((await refusal(workflows.update({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
 })
 
-test('query and update: wait for a worker as long as a message may', async () => {
+const COMMAND = { workflowName: 'parcel', catalog: 'orders', input: 1 }
+
+test('update-with-start: what the catalog knows is asked for under its canonical name, with ids made for it', async () => {
+  const asked: unknown[][] = []
+  const { shelf, workflows } = makeWorkflows({
+    updateWithStart: async (...args) => {
+      asked.push(args.slice(0, 3))
+      return { workflowId: args[0].workflowId, runId: 'run-1', started: true, result: 'done' }
+    },
+  })
+  shelf.publish('c1', [{ name: 'order', aliases: ['parcel'] }])
+
+  const { workflowId, result } = await workflows.updateWithStart(COMMAND, MESSAGE, aCall())
+  await workflows.updateWithStart({ ...COMMAND, workflowId: 'w' }, MESSAGE, aCall())
+
+  const madeId = expect.stringMatching(/^[\da-f-]{36}$/)
+  expect(result).toBe('done')
+  expect(asked).toEqual([
+    [{ workflowId, workflowName: 'order', catalog: 'orders', input: 1 }, MESSAGE, madeId],
+    [{ workflowId: 'w', workflowName: 'order', catalog: 'orders', input: 1 }, MESSAGE, madeId],
+  ])
+  expect(new Set([workflowId, ...asked.map(([, , updateId]) => updateId)]).size).toBe(3)
+})
+
+test('update-with-start: a name that the catalog does not have is refused, and nothing is sent', async () => {
+  const { shelf, workflows } = makeWorkflows()
+  shelf.publish('c1', [{ name: 'order' }])
+
+  expect((await refusal(workflows.updateWithStart(COMMAND, MESSAGE, aCall()))).error).toBe('UnsupportedWorkflowError')
+})
+
+test('update-with-start: does not reach a catalog of the older form, not even the one that is read for it', async () => {
+  const { shelf, workflows } = makeWorkflows()
+  shelf.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
+
+  expect(await refusal(workflows.updateWithStart({ ...COMMAND, workflowId: 'orders' }, MESSAGE, aCall()))).toMatchObject({
+    error: 'ForbiddenError',
+    workflowId: 'orders',
+  })
+})
+
+test('update-with-start: where the way to the engine lacks it, it is refused before anything is read', async () => {
+  const features = { ...DEPLOYMENT.features, updateWithStart: false }
+  const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features })
+
+  const { error, message } = await refusal(workflows.updateWithStart(COMMAND, MESSAGE, aCall()))
+
+  expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('HTTP API')])
+})
+
+test('query, update and update-with-start: wait for a worker as long as a message may', async () => {
   const left: number[] = []
   const waited = async (call: Call) => left.push(Math.round((call.deadlineAt - Date.now()) / 1000))
-  const { workflows } = makeWorkflows({
+  const { shelf, workflows } = makeWorkflows({
     query: (_ref, _message, call) => waited(call),
     update: (_ref, _message, _id, call) => waited(call),
+    updateWithStart: async (_request, _message, _id, call) => ({ ...REF, runId: 'r', started: true, result: await waited(call) }),
   })
+  shelf.publish('c1', [{ name: 'parcel' }])
 
   await workflows.query(REF, MESSAGE, aCall())
   await workflows.update(REF, MESSAGE, aCall())
+  await workflows.updateWithStart(COMMAND, MESSAGE, aCall())
 
-  expect(left).toEqual([60, 60])
+  expect(left).toEqual([60, 60, 60])
 })
 
 test('update: each has an id of its own', async () => {

@@ -102,6 +102,7 @@ const unexpected: Engine = {
   signal: never,
   query: never,
   update: never,
+  updateWithStart: never,
   cancel: never,
   terminate: never,
   // biome-ignore lint/correctness/useYield: it must not get that far

@@ -2,7 +2,7 @@ import proto from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import { type Asked, isGoneOrClosed, isQueryFailure, isTransient, toServiceError } from '../../../src/engine/errors.ts'
+import { type Asked, blamed, isGoneOrClosed, isQueryFailure, isTransient, toServiceError } from '../../../src/engine/errors.ts'
 import { Code, type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
@@ -212,4 +212,52 @@ test('isTransient: out of reach, silent or at a limit, not too large and not ref
   ]
 
   expect([...transient, ...final].map(isTransient)).toEqual([true, true, true, false, false, false])
+})
+
+describe('blamed', () => {
+  const DONE = {}
+  const ABORTED = { code: Code.ABORTED, message: 'Operation was aborted.', details: [detail('MultiOperationExecutionAborted')] }
+
+  function severally(code: number, ...statuses: { code?: number; message?: string; details?: ErrorDetail[] }[]): RpcError {
+    return answer(code, 'Update-with-Start could not be executed.', detail('MultiOperationExecutionFailure', { statuses }))
+  }
+
+  test('blamed: of several operations the one that was refused, not those that were given up for it', () => {
+    const paused = { code: Code.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
+    const large = { code: Code.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
+
+    expect(translated(blamed(severally(Code.FAILED_PRECONDITION, ABORTED, paused)) as RpcError)).toMatchObject({
+      error: 'WorkflowNotReadyError',
+      workflowStatus: 'paused',
+    })
+    expect(translated(blamed(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error).toBe('PayloadTooLargeError')
+  })
+
+  test('blamed: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
+    const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
+    const limited = { code: Code.RESOURCE_EXHAUSTED, message: 'text', details: [detail('ResourceExhaustedFailure', { cause })] }
+
+    const [before, after] = [ABORTED, DONE].map((start) =>
+      translated(blamed(severally(Code.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
+    )
+
+    expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])
+    expect([after?.error, after?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', undefined])
+  })
+
+  test('blamed: a run that closed before it took the update is a closed run', () => {
+    const closed = {
+      code: Code.NOT_FOUND,
+      message: 'workflow update was aborted by closing workflow',
+      details: [detail('NotFoundFailure')],
+    }
+
+    expect(isGoneOrClosed(blamed(severally(Code.NOT_FOUND, DONE, closed)))).toBe(true)
+  })
+
+  test('blamed: any other error is itself', () => {
+    const [down, odd, bug] = [answer(Code.UNAVAILABLE), severally(Code.ABORTED, ABORTED, ABORTED), new TypeError('a bug')]
+
+    expect([blamed(down), blamed(odd), blamed(bug)]).toEqual([down, odd, bug])
+  })
 })

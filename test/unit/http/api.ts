@@ -57,6 +57,7 @@ export function never(): Promise<never> {
 const unexpected: Workflows = {
   start: never,
   run: never,
+  updateWithStart: never,
   status: never,
   result: never,
   signal: never,

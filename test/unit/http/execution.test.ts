@@ -63,7 +63,7 @@ describe('execution', () => {
       'a%00b',
       'x'.repeat(1001),
     ]) {
-      const response = await call('POST', `/workflow/${id}/terminate`)
+      const response = await call('PATCH', `/workflow/${id}/stop`)
       const body = await response.json()
       expect([id, response.status, body.error, body.issues.length]).toEqual([id, 400, 'ValidationError', 1])
     }

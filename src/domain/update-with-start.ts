@@ -1,0 +1,36 @@
+import { accept } from './accept.ts'
+import { type Call, within } from './call.ts'
+import type { Catalogs } from './catalog.ts'
+import type { Engine, Message, StartedUpdate } from './engine.ts'
+import { ServiceError } from './errors.ts'
+import { toStartRequest } from './start.ts'
+import { catalogRun } from './stop.ts'
+import type { Features, StartCommand } from './workflows.ts'
+
+export interface UpdateWithStartPorts {
+  engine: Engine
+  catalogs: Catalogs
+  features: Pick<Features, 'updateWithStart'>
+  /** How long the update may wait for a worker. */
+  messageTimeoutMs: number
+}
+
+/** The open run of that id is updated whatever its workflow is; the name counts where one has to be started. */
+export async function updateWithStart(
+  { engine, catalogs, features, messageTimeoutMs }: UpdateWithStartPorts,
+  command: StartCommand,
+  message: Message,
+  updateId: string,
+  call: Call,
+): Promise<StartedUpdate> {
+  if (!features.updateWithStart) throw notSupported()
+  const request = toStartRequest(command, await accept(catalogs, command, call))
+  // Asked when the catalog has been read: it may be that catalog's own run.
+  if (catalogs.isOlderForm(request.workflowId)) throw catalogRun(request)
+  return engine.updateWithStart(request, message, updateId, within(call, messageTimeoutMs))
+}
+
+function notSupported(): ServiceError {
+  const why = 'over its HTTP API, which has no call that starts a workflow and updates it in one step'
+  return new ServiceError('NotSupportedError', `The engine is reached ${why} (GET /capabilities: updateWithStart)`)
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { anId, MESSAGE_TIMEOUT_MS, type Stage, untilStatus } from './stage.ts'
+
+/** POST /workflow/update-with-start/:name. */
+export function updateWithStart(stage: () => Stage): void {
+  const MESSAGES = { workflowName: 'messages', input: null }
+
+  function post(path: string, body?: unknown, api: 'guarded' | 'open' = 'open') {
+    return stage()[api].call('POST', `/workflow/${path}`, body)
+  }
+
+  /** Where the engine is reached over its HTTP API that is the answer to all of these. */
+  async function isLacking(path: string, body: unknown): Promise<boolean> {
+    if (!stage().lacks('update-with-start')) return false
+    const { status, body: refused } = await post(path, body)
+    expect([status, refused.error, refused.source]).toEqual([501, 'NotSupportedError', 'gateway'])
+    expect(refused.message).toContain('HTTP API')
+    return true
+  }
+
+  describe('update-with-start', () => {
+    test('update-with-start: starts the run and answers while it goes on, the next request finds it', async () => {
+      const workflowId = anId()
+      const body = { ...MESSAGES, workflowId, payload: 'new' }
+      if (await isLacking('update-with-start/set', body)) return
+
+      const first = await post('update-with-start/set', body)
+      const second = await post('update-with-start/set', { ...body, payload: 'newer' })
+
+      const { runId } = first.body
+      expect([first.status, first.headers.get('Location')]).toEqual([200, `/workflow/${workflowId}/result`])
+      expect(first.body).toEqual({ workflowId, runId, started: true, result: { before: null, after: 'new' } })
+      expect(second.body).toEqual({ workflowId, runId, started: false, result: { before: 'new', after: 'newer' } })
+      await post(`${workflowId}/signal/finish`)
+      await untilStatus(stage(), workflowId, 'completed')
+    })
+
+    test('update-with-start: makes an id, takes several arguments, and starts with exactly the input', async () => {
+      const body = '{"workflowName":"messages","input":9007199254740993,"args":[1,null]}'
+      if (await isLacking('update-with-start/echo', body)) return
+
+      const { status, body: answered } = await post('update-with-start/echo', body)
+
+      expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
+      await post(`${answered.workflowId}/terminate`)
+      expect((await stage().open.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain('"input":9007199254740993')
+    })
+
+    test('update-with-start: what start refuses is refused, and nothing is started', async () => {
+      const workflowId = anId()
+      if (await isLacking('update-with-start/set', { ...MESSAGES, workflowId })) return
+
+      const unknown = await post('update-with-start/set', { workflowName: 'nope', input: null, workflowId })
+      const invalid = await post('update-with-start/set', { workflowName: 'sleepFor', input: { ms: 'x' }, workflowId })
+      const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
+
+      expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
+      expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+      expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
+      expect((await stage().open.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+    })
+
+    test('update-with-start: an alias starts the workflow that it is one of', async () => {
+      const body = { workflowName: 'nap', input: { ms: 60_000 } }
+      if (await isLacking('update-with-start/nope', body)) return
+
+      const { status, body: refused } = await post('update-with-start/nope', body)
+
+      expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
+      const { body: run } = await stage().open.call('GET', `/workflow/${refused.workflowId}/status`)
+      expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
+      await post(`${refused.workflowId}/terminate`)
+    })
+
+    test('update-with-start: what the workflow refuses names the run, which goes on', async () => {
+      const body = { ...MESSAGES, payload: -1 }
+      if (await isLacking('update-with-start/validated', body)) return
+
+      const { status, body: refused } = await post('update-with-start/validated', body)
+
+      expect([status, refused.error, refused.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
+      expect(refused).toMatchObject({ workflowId: expect.any(String), runId: expect.any(String), updateId: expect.any(String) })
+      const { body: run } = await stage().open.call('GET', `/workflow/${refused.workflowId}/runs/${refused.runId}/status`)
+      expect(run.status).toBe('running')
+      await post(`${refused.workflowId}/terminate`)
+    })
+
+    test('update-with-start: an answer that comes too late names what has been started, and does not invite to start it again', async () => {
+      const workflowId = anId()
+      const body = { ...MESSAGES, workflowId, payload: 600_000 }
+      if (await isLacking('update-with-start/wait', body)) return
+      const sentAt = performance.now()
+
+      const { status, headers, body: late } = await post('update-with-start/wait', body, 'guarded')
+
+      const { body: run } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      expect([status, late.error, late.workflowId, late.runId]).toEqual([504, 'DeadlineExceededError', workflowId, run.runId])
+      expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
+      expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
+      await post(`${workflowId}/terminate`)
+    })
+
+    test('update-with-start: where it is lacking, no catalog is read for it and no engine asked', async () => {
+      const { lonely, lacks } = stage()
+
+      const { status, body } = await lonely.call('POST', '/workflow/update-with-start/set', MESSAGES)
+
+      expect([status, body.error]).toEqual(lacks('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'])
+    })
+  })
+}

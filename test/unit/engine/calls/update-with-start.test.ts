@@ -1,0 +1,242 @@
+import { expect, test } from 'vitest'
+import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
+import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { aCall, refusal } from '../../call.ts'
+
+const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', input: 'in' }
+const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
+const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+const NOT_FOUND = new RpcError('workflow not found for ID: w', {
+  code: Code.NOT_FOUND,
+  details: [{ name: 'NotFoundFailure', fields: {} }],
+})
+const LIMITED = new RpcError('namespace rate limit exceeded', {
+  code: Code.RESOURCE_EXHAUSTED,
+  details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
+})
+const RUNNING = 1
+const COMPLETED = 2
+
+interface Sent {
+  method: string
+  updateId: string | undefined
+  requestId: string | undefined
+  runId: string
+}
+
+type Answer = (sent: Sent) => unknown
+
+/** Answers the calls in this order; what is sent is kept. */
+function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: Sent[] } {
+  const sent: Sent[] = []
+  const rpc = async (method: string, request: RequestLike) => {
+    const [first, second] = request.operations ?? []
+    const call = {
+      method,
+      updateId: (second?.updateWorkflow ?? request).request?.meta?.updateId,
+      requestId: first?.startWorkflow?.requestId,
+      runId: (request.workflowExecution ?? request.execution)?.runId ?? '',
+    }
+    sent.push(call)
+    const next = answers.shift()
+    const answer = typeof next === 'function' ? next(call) : next
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  return {
+    wire: { rpc: rpc as unknown as Wire['rpc'], namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) },
+    sent,
+  }
+}
+
+interface RequestLike {
+  operations?: { startWorkflow?: { requestId: string }; updateWorkflow?: RequestLike }[]
+  request?: { meta?: { updateId?: string } }
+  workflowExecution?: { runId?: string }
+  execution?: { runId?: string }
+}
+
+function done(runId: string, started: boolean) {
+  return { responses: [{ startWorkflow: { runId, started } }, { updateWorkflow: outcome(runId) }] }
+}
+
+function outcome(runId: string) {
+  return { updateRef: { workflowExecution: { workflowId: 'w', runId } }, outcome: { success: { payloads: [toPayload('done')] } } }
+}
+
+interface Run {
+  runId: string
+  firstRunId?: string
+  status?: number
+  requestId?: string
+  /** Before now. */
+  sinceMs?: number
+}
+
+function described({ runId, firstRunId = runId, status = RUNNING, requestId, sinceMs = 0 }: Run) {
+  const at = { seconds: Math.floor((Date.now() - sinceMs) / 1000), nanos: 0 }
+  return {
+    workflowExecutionInfo: { execution: { workflowId: 'w', runId }, firstRunId, status, startTime: at, closeTime: at },
+    workflowExtendedInfo: { requestIdInfos: requestId === undefined ? {} : { [requestId]: {} } },
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+const send = (wire: Wire) => updateWithStart(wire, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+const methods = (sent: Sent[]) => sent.map(({ method, runId }) => (runId === '' ? method : `${method} ${runId}`))
+
+test('update-with-start: one call when all is well', async () => {
+  const { wire, sent } = wireThat(done('r', true))
+
+  expect(await send(wire)).toEqual({ workflowId: 'w', runId: 'r', started: true, result: 'done' })
+  expect(methods(sent)).toEqual(['executeMultiOperation'])
+})
+
+test('update-with-start: what the engine has taken in without an outcome is asked for again on that run', async () => {
+  const admitted = { responses: [{ startWorkflow: { runId: 'r', started: true } }, { updateWorkflow: { stage: 1 } }] }
+  const { wire, sent } = wireThat(admitted, LIMITED, outcome('r'))
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: true, result: 'done' })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'updateWorkflowExecution r', 'updateWorkflowExecution r'])
+  expect(new Set(sent.map(({ updateId }) => updateId))).toEqual(new Set(['the-update']))
+})
+
+test('update-with-start: payloads are weighed together, and nothing is sent when they are too heavy', async () => {
+  const { wire, sent } = wireThat()
+  const half = 'x'.repeat(500)
+
+  const asked = updateWithStart(wire, { ...REQUEST, input: half }, { name: 'set', args: [half] }, 'u', aCall())
+
+  expect((await refusal(asked)).error).toBe('PayloadTooLargeError')
+  expect(sent).toEqual([])
+})
+
+test('update-with-start: an answer lost, and no such run: it is sent again with the same ids', async () => {
+  const { wire, sent } = wireThat(LOST, NOT_FOUND, done('r', true))
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'executeMultiOperation'])
+  expect([sent[2]?.requestId, sent[2]?.updateId]).toEqual([sent[0]?.requestId, 'the-update'])
+})
+
+test('update-with-start: an answer lost of a run that it has started: the update is asked for there', async () => {
+  let requestId: string | undefined
+  const { wire, sent } = wireThat(
+    (first: Sent) => {
+      requestId = first.requestId
+      return LOST
+    },
+    () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
+    outcome('r'),
+  )
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: true, result: 'done' })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
+})
+
+test('update-with-start: an answer lost of a run that has gone on since: the update is asked for where the chain began', async () => {
+  let requestId: string | undefined
+  const { wire, sent } = wireThat(
+    (first: Sent) => {
+      requestId = first.requestId
+      return LOST
+    },
+    described({ runId: 'r2', firstRunId: 'r1' }),
+    () => described({ runId: 'r1', status: COMPLETED, ...(requestId && { requestId }) }),
+    outcome('r1'),
+  )
+
+  expect(await send(wire)).toMatchObject({ runId: 'r1', started: true, result: 'done' })
+  expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r1')
+})
+
+test('update-with-start: an answer lost, and a run that was there long before: the update can be nowhere else', async () => {
+  const { wire, sent } = wireThat(LOST, described({ runId: 'r', sinceMs: HOUR_MS }), outcome('r'))
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: false, result: 'done' })
+  expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r')
+})
+
+test('update-with-start: an answer lost, and a run that had ended long before: it is sent again', async () => {
+  const { wire, sent } = wireThat(LOST, described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }), done('r', true))
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+  expect(methods(sent).at(-1)).toBe('executeMultiOperation')
+})
+
+test('update-with-start: an answer lost, and a new run of somebody else: nothing more is sent, and the ids are told', async () => {
+  const open = wireThat(LOST, described({ runId: 'other' }))
+  const closed = wireThat(LOST, described({ runId: 'other', status: COMPLETED }))
+
+  const refusals = [await refusal(send(open.wire)), await refusal(send(closed.wire))]
+
+  expect(refusals.map(({ error, workflowId, updateId, retryAfterSeconds }) => [error, workflowId, updateId, retryAfterSeconds])).toEqual([
+    ['EngineUnavailableError', 'w', 'the-update', undefined],
+    ['EngineUnavailableError', 'w', 'the-update', undefined],
+  ])
+  expect([...open.sent, ...closed.sent].filter(({ method }) => method !== 'describeWorkflowExecution').length).toBe(2)
+})
+
+test('update-with-start: of several tries that started the run is told, whichever of them did', async () => {
+  let requestId: string | undefined
+  const { wire } = wireThat(
+    (first: Sent) => {
+      requestId = first.requestId
+      return LOST
+    },
+    NOT_FOUND,
+    done('r', false),
+    () => described({ runId: 'r', ...(requestId && { requestId }) }),
+  )
+
+  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+})
+
+test('update-with-start: a run that closes before it takes the update is the answer, one that goes on is sent it', async () => {
+  const closed = wireThat(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
+  const goesOn = wireThat(NOT_FOUND, described({ runId: 'r2' }), done('r2', false), described({ runId: 'r2' }))
+
+  expect(await refusal(send(closed.wire))).toMatchObject({
+    error: 'WorkflowNotRunningError',
+    workflowId: 'w',
+    runId: 'r',
+    updateId: 'the-update',
+    workflowStatus: 'completed',
+  })
+  expect(await send(goesOn.wire)).toMatchObject({ runId: 'r2', started: false })
+})
+
+test('update-with-start: an answer lost in a chain that went on is not looked for: any of its runs may have it', async () => {
+  const { wire } = wireThat(NOT_FOUND, described({ runId: 'r2' }), LOST)
+
+  expect(await refusal(send(wire))).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', updateId: 'the-update' })
+})
+
+test('update-with-start: invites to come again only where nothing can have been done', async () => {
+  const tries = [
+    wireThat(UNSENT),
+    wireThat(LIMITED),
+    wireThat(LOST, NOT_FOUND, LIMITED),
+    wireThat(LOST, LIMITED),
+    wireThat(LOST, NOT_FOUND, LOST, NOT_FOUND, LOST),
+  ]
+
+  const refusals = await Promise.all(tries.map(({ wire }) => refusal(send(wire))))
+
+  expect(refusals.map(({ error, retryAfterSeconds, updateId }) => [error, retryAfterSeconds, updateId])).toEqual([
+    ['EngineUnavailableError', 1, 'the-update'],
+    ['ResourceExhaustedError', 1, 'the-update'],
+    ['ResourceExhaustedError', undefined, 'the-update'],
+    ['ResourceExhaustedError', undefined, 'the-update'],
+    ['EngineUnavailableError', undefined, 'the-update'],
+  ])
+})
+
+test('update-with-start: a bug of ours leaves with the ids too', async () => {
+  const { wire } = wireThat({ responses: [] })
+
+  expect(await refusal(send(wire))).toMatchObject({ error: 'InternalError', workflowId: 'w', updateId: 'the-update' })
+})

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import type { Message } from '../../../src/domain/engine.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { StartCommand } from '../../../src/domain/workflows.ts'
+import { makeApi, refusal } from './api.ts'
+
+const START = { workflowName: 'order', input: { amount: 250 } }
+
+function makeUpdateApi(result: unknown = 'done') {
+  const asked: { command: StartCommand; message: Message }[] = []
+  const { call } = makeApi({
+    workflows: {
+      updateWithStart: async (command, message) => {
+        asked.push({ command, message })
+        return { workflowId: command.workflowId ?? 'made', runId: 'r', started: true, result }
+      },
+    },
+  })
+  return { asked, call, send: (body: unknown, name = 'set') => call('POST', `/workflow/update-with-start/${name}`, body) }
+}
+
+test('update-with-start: passes on start and message, and answers with the run, the value and where the result will be', async () => {
+  const { asked, send } = makeUpdateApi({ total: 3 })
+
+  const response = await send({ ...START, workflowId: 'orders/17', catalog: 'c', payload: [1, null] }, 'add%2Fitem')
+
+  expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/orders%2F17/result'])
+  expect(await response.json()).toEqual({ workflowId: 'orders/17', runId: 'r', started: true, result: { total: 3 } })
+  expect(asked).toEqual([
+    { command: { ...START, workflowId: 'orders/17', catalog: 'c' }, message: { name: 'add/item', args: [[1, null]] } },
+  ])
+})
+
+test('update-with-start: args are several arguments, neither args nor payload is none, and nothing returned is null', async () => {
+  const { asked, send } = makeUpdateApi(null)
+
+  await send({ ...START, args: [1, null] })
+  const response = await send({ ...START, input: null })
+
+  expect(asked.map(({ command, message }) => [command.input, message.args])).toEqual([
+    [START.input, [1, null]],
+    [null, []],
+  ])
+  expect((await response.json()).result).toBeNull()
+})
+
+test('update-with-start: takes the fields of start, the timeout without effect and taskQueue as deprecated', async () => {
+  const { asked, send } = makeUpdateApi()
+
+  const response = await send({ ...START, taskQueue: 'old', timeout: '5s' })
+  const wrong = await send({ ...START, timeout: 0 })
+
+  expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
+  expect(asked).toEqual([{ command: { ...START, catalog: 'old' }, message: { name: 'set', args: [] } }])
+  expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
+})
+
+test('update-with-start: a body that lacks or has too much is a 400 that names it', async () => {
+  const { asked, send } = makeUpdateApi()
+
+  const bodies = [
+    { workflowName: 'order' },
+    { ...START, payload: 1, args: [] },
+    { ...START, args: null },
+    { ...START, runId: 'r' },
+    undefined,
+  ]
+  const messages = await Promise.all(bodies.map(async (body) => (await (await send(body)).json()).message))
+
+  expect(messages).toEqual([
+    '/input is required',
+    'The body must not have both payload and args',
+    '/args must be an array, not null',
+    '/runId is not a known key',
+    expect.stringContaining('/workflowName is required'),
+  ])
+  expect(asked).toEqual([])
+})
+
+test('update-with-start: names of handlers that are reserved are a 400, other methods a 405', async () => {
+  const { asked, send, call } = makeUpdateApi()
+
+  expect(await refusal(await send(START, '__stack_trace'))).toEqual([400, 'ValidationError'])
+  expect(await refusal(await send(START, '%24x'))).toEqual([400, 'ValidationError'])
+  const other = await call('PUT', '/workflow/update-with-start/set')
+  expect([...(await refusal(other)), other.headers.get('Allow')]).toEqual([405, 'MethodNotAllowedError', 'POST'])
+  expect(asked).toEqual([])
+})
+
+test('update-with-start: what is not supported is a 501', async () => {
+  const { call } = makeApi({ workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) } })
+
+  expect(await refusal(await call('POST', '/workflow/update-with-start/set', START))).toEqual([501, 'NotSupportedError'])
+})
