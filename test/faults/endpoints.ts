@@ -14,6 +14,7 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
   return [
     ['POST', '/workflow/run', { workflowName: 'nothing', input: null }],
     ['POST', '/workflow/start', { workflowName: 'nothing', input: null }],
+    ['POST', '/workflow/update-with-start/set', { workflowName: 'messages', input: null, payload: 1 }],
     ['GET', `/workflow/${workflowId}/status`],
     ['GET', `/workflow/${workflowId}/result`],
     ['GET', `/workflow/${workflowId}/trace-log`],

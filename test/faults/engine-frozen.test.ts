@@ -20,7 +20,7 @@ interface Seen {
   remembering: TimedAnswer[]
   /** Of one that has to read it each time. */
   forgetful: TimedAnswer[]
-  /** An update and a query that were waiting for their worker when it happened. */
+  /** An update, a query and an update-with-start that were waiting for their worker when it happened. */
   messages: { answer: Answer; ms: number }[]
   health: Answer
   capabilities: Answer
@@ -77,13 +77,20 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   const messages = [
     remembering.call('POST', `/workflow/${busy.workflowId}/update/wait`, { payload: 600_000 }),
     remembering.call('POST', '/workflow/unheard/query/state'),
+    remembering.call('POST', '/workflow/update-with-start/wait', {
+      workflowName: 'messages',
+      input: null,
+      workflowId: 'begun',
+      payload: 600_000,
+    }),
   ]
   await until('the query is with the engine', async () => (await openCalls(engine.metricsUrl, 'QueryWorkflow')) === 1)
   await until(
-    'the update is at work',
+    'the updates are at work',
     async () => {
-      const [run, waits] = await Promise.all([busy.workflowId, 'waits'].map((id) => remembering.call('GET', `/workflow/${id}/status`)))
-      return run?.body.historyLength >= 6 && waits?.status === 200
+      const ids = [busy.workflowId, 'begun', 'waits']
+      const [run, begun, waits] = await Promise.all(ids.map((id) => remembering.call('GET', `/workflow/${id}/status`)))
+      return run?.body.historyLength >= 6 && begun?.body.historyLength >= 5 && waits?.status === 200
     },
     { timeoutMs: 30_000 },
   )
@@ -141,12 +148,15 @@ test('engine frozen: a message that waits for its worker is not left to wait', (
   expect(messages.map(({ answer }) => [answer.status, answer.body.error, answer.body.workflowId])).toEqual([
     [503, 'EngineUnavailableError', 'busy'],
     [503, 'EngineUnavailableError', 'unheard'],
+    [503, 'EngineUnavailableError', 'begun'],
   ])
+  const { body, headers } = messages[2]?.answer ?? {}
+  expect([body.updateId, headers?.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
   expect(Math.max(...messages.map(({ ms }) => ms))).toBeLessThan(ANSWERED_MS)
 })
 
 test('engine frozen: what may have arrived is not asked for again', () => {
-  const writes = /^POST \/workflow\/(?:start|run|.*\/(?:signal|update))/
+  const writes = /^POST \/workflow\/(?:start|run|update-with-start|.*\/(?:signal|update))/
   const inviting = seen.remembering.filter(({ endpoint, headers }) => writes.test(endpoint) && headers.has('Retry-After'))
 
   expect(inviting).toEqual([])

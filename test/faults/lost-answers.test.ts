@@ -53,3 +53,73 @@ test('lost answers: a run whose chain has ended before the second try ends with 
   expect([status, body.status, body.output]).toEqual([200, 'completed', { links: 2, link: 2 }])
   expect(body.runId).toBe((await link()).runId)
 })
+
+interface Sent {
+  workflowName?: string
+  input?: unknown
+  payload?: unknown
+}
+
+/** An update-with-start whose first answer is lost; until then there is time for `lost`. */
+async function updateAndLose(workflowId: string, handler: string, lost: () => Promise<unknown>, sent: Sent = {}) {
+  const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
+  const body = { workflowName: 'messages', input: null, workflowId, ...sent }
+  const answer = await api.call('POST', `/workflow/update-with-start/${handler}`, body)
+  takeBack()
+  return answer
+}
+
+test('lost answers: an update-with-start is done once, and the client is told that it has started the run', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+
+  const { status, body } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
+
+  expect([status, body.started, body.result]).toEqual([200, true, { before: null, after: 'once' }])
+  expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.runId).toBe(body.runId)
+  await api.call('POST', `/workflow/${workflowId}/terminate`)
+})
+
+test('lost answers: an update-with-start whose run has ended before the second try starts no other', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+  const result = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body
+  const ended = async () => {
+    await api.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await until('the run has ended', async () => (await result()).status === 'completed')
+  }
+
+  const { status, body } = await updateAndLose(workflowId, 'set', ended, { payload: 'once' })
+
+  expect([status, body.started, body.result]).toEqual([200, true, { before: null, after: 'once' }])
+  expect((await result()).runId).toBe(body.runId)
+})
+
+test('lost answers: an update-with-start whose run has gone on before the second try is not done again in its successor', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+  const latest = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.runId
+  const goesOn = async () => {
+    const first = await latest()
+    await api.call('POST', `/workflow/${workflowId}/signal/next`)
+    await until('it has gone on', async () => (await latest()) !== first)
+  }
+
+  const { status, body } = await updateAndLose(workflowId, 'round', goesOn, { workflowName: 'chainOnSignal', input: 1 })
+
+  expect([status, body.started, body.result]).toEqual([200, true, 1])
+  expect(await latest()).not.toBe(body.runId)
+  const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
+  expect(chain.match(/"kind":"update"/g)).toHaveLength(1)
+  await api.call('POST', `/workflow/${workflowId}/terminate`)
+})
+
+test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+  const { body: other } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+
+  const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
+  const { body: state } = await api.call('POST', `/workflow/${workflowId}/query/state`)
+
+  expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
+  expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
+  expect(state.value).toBe('once')
+  await api.call('POST', `/workflow/${workflowId}/runs/${other.runId}/terminate`)
+})
