@@ -1,7 +1,7 @@
 /** Clients that do not wait for their answer: nobody goes on waiting in their place. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../support/engine.ts'
-import { openPolls } from '../support/metrics.ts'
+import { openCalls, openPolls } from '../support/metrics.ts'
 import { type Service, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
@@ -57,9 +57,26 @@ test('clients that leave: the polls made for 50 of them end within a second, and
   expect((await stays).status).toBe(200)
 })
 
+test('clients that leave: the wait for an update-with-start ends within a second, and what it began goes on', async () => {
+  const leaving = new AbortController()
+  const body = { workflowName: 'messages', input: null, workflowId: 'begun', payload: 3000 }
+  const client = service.call('POST', '/workflow/update-with-start/wait', body, {}, leaving.signal).catch((error: Error) => error.name)
+  const isOpen = async () => (await openCalls(engine.metricsUrl, 'ExecuteMultiOperation')) === 1
+  await until('it is with the engine', isOpen)
+
+  leaving.abort()
+  const leftAt = performance.now()
+  await until('it is no more', async () => !(await isOpen()))
+  const ms = performance.now() - leftAt
+
+  expect(await client).toBe('AbortError')
+  expect(ms).toBeLessThan(1000)
+  await until('the update is done', async () => (await service.call('GET', '/workflow/begun/trace-log')).text.includes('"waited"'))
+})
+
 test('clients that leave: are no errors in the log', () => {
   const left = service.events.filter(({ status }) => status === 499)
 
-  expect(left.length).toBe(CLIENTS)
+  expect(left.length).toBe(CLIENTS + 1)
   expect(service.events.filter(({ level }) => level !== 'info')).toEqual([])
 })

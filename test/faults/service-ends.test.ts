@@ -82,7 +82,7 @@ describe('service told to end, with requests in flight', () => {
   }
   let short: Timed
   let long: Timed[]
-  let message: Timed
+  let messages: Timed[]
   let refusedAfterMs: number
   let idleClosedAfterMs: number
   let ended: Ended
@@ -90,16 +90,18 @@ describe('service told to end, with requests in flight', () => {
 
   beforeAll(async () => {
     const idle = await keptAlive(told.url)
-    const ids = ['short', 'long-1', 'long-2', 'update'].map((name) => `${catalog}-${name}`)
-    const [shortId = '', longId = '', otherId = '', updateId = ''] = ids
-    await told.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId: updateId })
+    const MESSAGES = { workflowName: 'messages', input: null }
+    const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)
+    const [shortId = '', longId = '', otherId = '', updateId = '', begunId = ''] = ids
+    await told.call('POST', '/workflow/start', { ...MESSAGES, workflowId: updateId })
     const waiting = [
       run(told, 'waitForSignal', shortId),
       run(told, 'neverEnds', longId),
       run(told, 'neverEnds', otherId),
       told.call('POST', `/workflow/${updateId}/update/wait`, { payload: 600_000 }),
+      told.call('POST', '/workflow/update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
     ]
-    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : 4)))
+    await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : id === begunId ? 5 : 4)))
 
     process.kill(told.pid, 'SIGTERM')
     const toldAt = performance.now()
@@ -110,14 +112,14 @@ describe('service told to end, with requests in flight', () => {
     refusedAfterMs = await until('a new connection is refused', () => isRefused(told.url)).then(sinceThen)
     await other.call('POST', `/workflow/${shortId}/signal/finish`, { payload: 'in time' })
 
-    const [first, second, third, last] = answers
-    if (!first || !second || !third || !last) throw new Error('Four requests were sent')
-    short = await first
-    long = [await second, await third]
-    message = await last
+    const [first, ...rest] = await Promise.all(answers)
+    if (!first) throw new Error('Five requests were sent')
+    short = first
+    long = rest.slice(0, 2)
+    messages = rest.slice(2)
     idleClosedAfterMs = await idleClosed
     ;({ settled: ended, ms: endedAfterMs } = await end)
-    await Promise.all([longId, otherId, updateId].map((id) => other.call('POST', `/workflow/${id}/terminate`)))
+    await Promise.all([longId, otherId, updateId, begunId].map((id) => other.call('POST', `/workflow/${id}/terminate`)))
   })
 
   test('service told to end: refuses new connections', () => {
@@ -139,16 +141,21 @@ describe('service told to end, with requests in flight', () => {
       long.map(() => [408, 'WorkflowExecutionTimedOutError', 'running', 'string']),
     )
     expect(long.map(({ answer }) => answer.body.workflowId)).toEqual([`${catalog}-long-1`, `${catalog}-long-2`])
-    const times = [...long, message].map(({ ms }) => ms)
+    const times = [...long, ...messages].map(({ ms }) => ms)
     expect(Math.min(...times)).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS - 1100)
     expect(Math.max(...times)).toBeLessThan(SHUTDOWN_TIMEOUT_MS)
   })
 
   test('service told to end: answers an update that is not done with what it is known by', () => {
-    const { status, body } = message.answer
+    const expected = (name: string) => ({
+      error: 'DeadlineExceededError',
+      workflowId: `${catalog}-${name}`,
+      runId: expect.any(String),
+      updateId: expect.any(String),
+    })
 
-    expect([status, body.error]).toEqual([504, 'DeadlineExceededError'])
-    expect(body).toMatchObject({ workflowId: `${catalog}-update`, runId: expect.any(String), updateId: expect.any(String) })
+    expect(messages.map(({ answer }) => answer.status)).toEqual([504, 504])
+    expect(messages.map(({ answer }) => answer.body)).toMatchObject([expected('update'), expected('begun')])
   })
 
   test('service told to end: ends with 0 within its time', () => {

@@ -125,6 +125,7 @@ export function common(stage: () => Stage): void {
       const routes: [string, string][] = [
         ['POST', '/workflow/run'],
         ['POST', '/workflow/start'],
+        ['POST', '/workflow/update-with-start/any'],
         ['GET', '/workflow/catalog'],
         ['GET', '/workflow/catalog/any'],
         ['GET', `${run}/status`],
