@@ -6,6 +6,7 @@ import type { Catalogs } from './catalog.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
 import { readListing } from './listing.ts'
+import { refuseUnreachableId } from './reachable-id.ts'
 import { createReady } from './ready.ts'
 import { toResult } from './result.ts'
 import { run } from './run.ts'
@@ -34,11 +35,15 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   const { engine, catalogs, traceSources, deployment, messageTimeoutMs, sharesPending = true } = options
   return {
     async start(command, call) {
+      refuseUnreachableId(deployment.features, command)
       const { workflowId, runId } = await startAccepted(engine, command, await accept(catalogs, command, call), call)
       return { workflowId, runId }
     },
 
-    run: (command, call) => run(engine, catalogs, command, call),
+    async run(command, call) {
+      refuseUnreachableId(deployment.features, command)
+      return run(engine, catalogs, command, call)
+    },
 
     updateWithStart: (command, message, call) =>
       updateWithStart({ engine, catalogs, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
