@@ -1,6 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { httpApiTransport } from '../../../../src/engine/transport/http-api.ts'
 import { Code, type Method, RpcError, type Request as RpcRequest } from '../../../../src/engine/transport/transport.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 const execution = { workflowId: 'orders-17', runId: '' }
 
@@ -187,6 +191,15 @@ describe('what is answered', () => {
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE })
   })
 
+  test.for(['null', '1', '"x"', '[]', '[{"code":5}]', '{"code":"5"}'])(
+    'JSON of something in between that is no refusal: %s',
+    async (text) => {
+      const { send } = transportOver(() => new Response(text, { status: 503 }))
+
+      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: Code.UNAVAILABLE })
+    },
+  )
+
   test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
     const { send } = transportOver(() => new Response(text))
 
@@ -202,6 +215,15 @@ describe('what is answered', () => {
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.INTERNAL })
     expect(sent().redirect).toBe('manual')
   })
+})
+
+test.for([200, 404, 503])('what has been answered, with %i, leaves no timer behind', async (status) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { send } = transportOver(() => Response.json({}, { status }))
+
+  await send('getSystemInfo', {}).catch(() => {})
+
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 describe('what is not answered', () => {

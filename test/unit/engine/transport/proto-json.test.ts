@@ -140,6 +140,21 @@ describe('what a newer engine says', () => {
   })
 })
 
+test('null says nothing of a field, of whatever kind', () => {
+  const names = ['runId', 'started', 'status', 'link']
+
+  const answer = read('StartWorkflowExecutionResponse', Object.fromEntries(names.map((name) => [name, null])))
+
+  expect(Object.keys(answer)).toEqual([])
+  expect(read('GetWorkflowExecutionHistoryResponse', { history: { events: null }, nextPageToken: null })).toMatchObject({
+    history: { events: [] },
+    nextPageToken: new Uint8Array(),
+  })
+  expect(write('StartWorkflowExecutionRequest', { workflowId: null, input: undefined, memo: null, requestEagerExecution: null })).toEqual(
+    {},
+  )
+})
+
 describe('what is no such message', () => {
   test.for([
     ['a list for a message', 'WorkflowExecution', []],
