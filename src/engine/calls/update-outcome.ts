@@ -65,7 +65,9 @@ export async function outcomeOf(wire: Wire, update: Update, call: Call, answered
       await pause(REST_MS, call.signal)
     }
   } catch (error) {
-    throw isAdmitted ? withIds(error, { ...factsOf(run), updateId }) : await located(wire, ref, error, call)
+    throw isAdmitted
+      ? withIds(error, { ...factsOf(run), updateId })
+      : await located(error, call, async (lastLook) => (await describe(wire, ref, lastLook)).runId)
   }
 }
 
@@ -104,12 +106,11 @@ async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call
 }
 
 /** The same error, with the run the update was sent to where nobody has answered. */
-export async function located(wire: Wire, ref: ExecutionRef, error: unknown, call: Call): Promise<unknown> {
+export async function located(error: unknown, call: Call, find: (lastLook: Call) => Promise<string | undefined>): Promise<unknown> {
   const isUnlocated = error instanceof ServiceError && error.error === 'DeadlineExceededError' && error.details.runId === undefined
   if (!isUnlocated) return error
   const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
-  const runId = await describe(wire, ref, lastLook).then(
-    (run) => run.runId,
+  const runId = await find(lastLook).catch(
     // The answer is late as it is: without the run it still carries the update's id.
     () => undefined,
   )

@@ -71,7 +71,7 @@ async function begin(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
   } catch (error) {
     const facts = { workflowId: ref.workflowId, updateId }
     const told = toServiceError(error, { kind: 'write', waitsForWorker: true, facts })
-    throw told instanceof ServiceError ? await located(wire, ref, told, call) : withIds(told, facts)
+    throw told instanceof ServiceError ? await located(told, call, (lastLook) => reachedRun(wire, asked, lastLook)) : withIds(told, facts)
   }
 }
 
@@ -145,6 +145,12 @@ async function refuseClosed(wire: Wire, asked: Asked, error: RpcError, tries: nu
     cause: error,
     details: { workflowId: ref.workflowId, runId, updateId, workflowStatus: status },
   })
+}
+
+/** Which run the update has reached, if any: not one that was closed before. */
+async function reachedRun(wire: Wire, asked: Asked, call: Call): Promise<string | undefined> {
+  const latest = await look(wire, asked, call)
+  return latest !== null && (latest.isOurs || isOpen(latest.status)) ? latest.runId : undefined
 }
 
 async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Promise<boolean> {

@@ -16,6 +16,7 @@ const LIMITED = new RpcError('namespace rate limit exceeded', {
   code: Code.RESOURCE_EXHAUSTED,
   details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
+const LATE = new RpcError('deadline exceeded', { code: Code.DEADLINE_EXCEEDED })
 const RUNNING = 1
 const COMPLETED = 2
 
@@ -213,6 +214,27 @@ test('update-with-start: an answer lost in a chain that went on is not looked fo
   const { wire } = wireThat(NOT_FOUND, described({ runId: 'r2' }), LOST)
 
   expect(await refusal(send(wire))).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', updateId: 'the-update' })
+})
+
+test('update-with-start: unanswered in time, it names a run that may have taken it, not one that was closed before', async () => {
+  let requestId: string | undefined
+  const open = wireThat(LATE, described({ runId: 'r' }))
+  const ours = wireThat(
+    (first: Sent) => {
+      requestId = first.requestId
+      return LATE
+    },
+    () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
+  )
+  const before = wireThat(LATE, described({ runId: 'old', status: COMPLETED }))
+
+  const refusals = await Promise.all([open, ours, before].map(({ wire }) => refusal(send(wire))))
+
+  expect(refusals.map(({ error, runId, updateId }) => [error, runId, updateId])).toEqual([
+    ['DeadlineExceededError', 'r', 'the-update'],
+    ['DeadlineExceededError', 'r', 'the-update'],
+    ['DeadlineExceededError', undefined, 'the-update'],
+  ])
 })
 
 test('update-with-start: invites to come again only where nothing can have been done', async () => {
