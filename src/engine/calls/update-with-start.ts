@@ -6,7 +6,7 @@ import { withIds } from '../../domain/with-ids.ts'
 import { WorkflowIdConflictPolicy } from '../enum-numbers.ts'
 import { blamed, isGoneOrClosed, isPassing, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
-import { type Request, type Response, RpcError } from '../transport/transport.ts'
+import { Code, type Request, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
 import { located, outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
 import { type FoundRun, whoseRun } from './whose-run.ts'
@@ -77,21 +77,16 @@ async function begin(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
 
 async function send(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
   const sentAt = Date.now()
-  let wentOn = false
   for (let tries = 1; ; tries++) {
     try {
       const begun = toBegun(await wire.rpc('executeMultiOperation', asked.operations, call, { repeatable: false }))
       return tries === 1 || begun.started ? begun : { ...begun, started: await isOurs(wire, asked, begun.runId, call) }
     } catch (thrown) {
       const refusal = blamed(thrown)
-      const error = refusal instanceof RpcError && tries > 1 ? afterRepeats(refusal) : refusal
-      if (isGoneOrClosed(error)) {
-        await refuseClosed(wire, asked, error, tries, call)
-        wentOn = true
-        continue
-      }
-      // In a chain that went on, the run that may have taken the update is any of it.
-      if (!isLost(error) || wentOn || tries === MAX_TRIES) throw error
+      if (!(refusal instanceof RpcError)) throw refusal
+      if (isGoneOrClosed(refusal) || isUpdateRefused(refusal)) return onLatest(wire, asked, refusal, call)
+      const error = tries > 1 ? afterRepeats(refusal) : refusal
+      if (!isLost(error) || tries === MAX_TRIES) throw error
       call.note({ engineRetries: tries })
       const begun = await foundBegun(wire, asked, error, sentAt, call)
       if (begun !== null) return begun
@@ -107,9 +102,14 @@ function toBegun({ responses }: Response<'executeMultiOperation'>): Begun {
   return { runId, started: first?.startWorkflow?.started ?? false, answer }
 }
 
+/** Whether the start was done and the update was not: for its run goes on as another, is failing its task, or at a limit. */
+function isUpdateRefused({ code, repeated }: RpcError): boolean {
+  return repeated && (code === Code.RESOURCE_EXHAUSTED || code === Code.FAILED_PRECONDITION)
+}
+
 /** Whether the engine may have done it, and could not say so. */
-function isLost(error: unknown): error is RpcError {
-  return error instanceof RpcError && isPassing(error) && error.maybeSent
+function isLost(error: RpcError): boolean {
+  return isPassing(error) && error.maybeSent
 }
 
 /**
@@ -131,18 +131,19 @@ async function foundBegun(wire: Wire, asked: Asked, lost: RpcError, sentAt: numb
   })
 }
 
-/** The run of this id closed before it took the update: that is the answer, unless it went on as another. */
-async function refuseClosed(wire: Wire, asked: Asked, error: RpcError, tries: number, call: Call): Promise<void> {
+/**
+ * Where the run has not taken the update: the latest one is sent it, which is that run, or the one as which it went on.
+ *
+ * It alone: the start sent with it once more could start a second run. That it is closed is the answer.
+ */
+async function onLatest(wire: Wire, asked: Asked, refusal: RpcError, call: Call): Promise<Begun> {
   const { ref, updateId } = asked.update
   const latest = await look(wire, asked, call)
-  if (latest === null) throw error
+  if (latest === null) throw refusal
   const { runId, status } = latest
-  if (isOpen(status) && tries < MAX_TRIES) return
-  const [name, what] = isOpen(status)
-    ? (['EngineUnavailableError', 'went on under each try'] as const)
-    : (['WorkflowNotRunningError', `ended before it took the update: it is ${status}`] as const)
-  throw new ServiceError(name, `Workflow ${ref.workflowId} ${what}`, {
-    cause: error,
+  if (isOpen(status)) return { runId, started: (await ownRun(wire, asked, latest, call)) !== null, answer: null }
+  throw new ServiceError('WorkflowNotRunningError', `Workflow ${ref.workflowId} ended before it took the update: it is ${status}`, {
+    cause: refusal,
     details: { workflowId: ref.workflowId, runId, updateId, workflowStatus: status },
   })
 }

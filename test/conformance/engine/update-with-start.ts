@@ -1,8 +1,11 @@
+import type { temporal } from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
 import type { StartedUpdate } from '../../../src/domain/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { until } from '../../support/until.ts'
 import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+
+const CONTINUE_AS_NEW = 10
 
 interface Sent {
   workflowId?: string
@@ -104,6 +107,21 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       expect(await waiting).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'terminated', ...run, updateId: 'u' })
     })
 
+    test('a run that it has started and that goes on before it takes it is followed', async () => {
+      const workflowId = crypto.randomUUID()
+      const goesOn = { workflowType: { name: 'messages' }, taskQueue: { name: bench.taskQueue } }
+      const queue = `by-hand-${workflowId}`
+      const sending = send('set', { workflowId, catalog: queue, args: ['a'] })
+
+      await completeTask(queue, { commandType: CONTINUE_AS_NEW, continueAsNewWorkflowExecutionCommandAttributes: goesOn })
+      const { started, runId, result } = await sending
+
+      const latest = await bench.engine.describe({ workflowId }, call())
+      expect([started, result]).toEqual([true, { before: null, after: 'a' }])
+      expect([runId, runId === latest.firstRunId]).toEqual([latest.runId, false])
+      await end({ workflowId, runId })
+    })
+
     test('without a worker nobody answers in time, but the run has been started and is named', async () => {
       const workflowId = crypto.randomUUID()
 
@@ -183,6 +201,17 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
         return run !== null && run.historyLength >= events ? run : null
       })
       return { workflowId, runId }
+    }
+
+    /** In the place of a worker that does not look at the update, as those of other SDKs do when the workflow ends at once. */
+    async function completeTask(queue: string, command: temporal.api.command.v1.ICommand): Promise<void> {
+      const { workflowService } = bench.connection
+      const from = { namespace: 'default', identity: 'by hand' }
+      const { taskToken, messages } = await bench.connection.withDeadline(Date.now() + 10_000, () =>
+        workflowService.pollWorkflowTaskQueue({ ...from, taskQueue: { name: queue } }),
+      )
+      expect(messages.length).toBe(1)
+      await workflowService.respondWorkflowTaskCompleted({ ...from, taskToken, commands: [command] })
     }
 
     async function attempts(workflowId: string): Promise<number> {

@@ -17,6 +17,10 @@ const LIMITED = new RpcError('namespace rate limit exceeded', {
   details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
 const LATE = new RpcError('deadline exceeded', { code: Code.DEADLINE_EXCEEDED })
+const NOT_READY = new RpcError('Unable to perform workflow execution update due to unexpected workflow task failure.', {
+  code: Code.FAILED_PRECONDITION,
+  details: [{ name: 'WorkflowNotReadyFailure', fields: {} }],
+})
 const RUNNING = 1
 const COMPLETED = 2
 
@@ -65,6 +69,16 @@ function done(runId: string, started: boolean) {
 
 function outcome(runId: string) {
   return { updateRef: { workflowExecution: { workflowId: 'w', runId } }, outcome: { success: { payloads: [toPayload('done')] } } }
+}
+
+/** The start was done. */
+function updateRefused({ code, message, details }: RpcError): RpcError {
+  const statuses = [
+    { code: 0, message: '', details: [] },
+    { code, message, details },
+  ]
+  const failure = { name: 'MultiOperationExecutionFailure', fields: { statuses } }
+  return new RpcError('Update-with-Start could not be executed.', { code, details: [failure] })
 }
 
 interface Run {
@@ -139,19 +153,24 @@ test('update-with-start: an answer lost of a run that it has started: the update
 })
 
 test('update-with-start: an answer lost of a run that has gone on since: the update is asked for where the chain began', async () => {
-  let requestId: string | undefined
-  const { wire, sent } = wireThat(
-    (first: Sent) => {
-      requestId = first.requestId
-      return LOST
-    },
-    described({ runId: 'r2', firstRunId: 'r1' }),
-    () => described({ runId: 'r1', status: COMPLETED, ...(requestId && { requestId }) }),
-    outcome('r1'),
-  )
+  const askedFor = async (lost: RpcError) => {
+    let requestId: string | undefined
+    const { wire, sent } = wireThat(
+      (first: Sent) => {
+        requestId = first.requestId
+        return lost
+      },
+      described({ runId: 'r2', firstRunId: 'r1' }),
+      () => described({ runId: 'r1', status: COMPLETED, ...(requestId && { requestId }) }),
+      outcome('r1'),
+    )
+    return { ...(await send(wire)), last: methods(sent).at(-1) }
+  }
 
-  expect(await send(wire)).toMatchObject({ runId: 'r1', started: true, result: 'done' })
-  expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r1')
+  const begun = { workflowId: 'w', runId: 'r1', started: true, result: 'done', last: 'updateWorkflowExecution r1' }
+  expect(await askedFor(LOST)).toEqual(begun)
+  // That the start was done is all that is known of it.
+  expect(await askedFor(updateRefused(LOST))).toEqual(begun)
 })
 
 test('update-with-start: an answer lost, and a run that was there long before: the update can be nowhere else', async () => {
@@ -196,24 +215,38 @@ test('update-with-start: of several tries that started the run is told, whicheve
   expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
 })
 
-test('update-with-start: a run that closes before it takes the update is the answer, one that goes on is sent it', async () => {
-  const closed = wireThat(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
-  const goesOn = wireThat(NOT_FOUND, described({ runId: 'r2' }), done('r2', false), described({ runId: 'r2' }))
+test('update-with-start: a run that closes before it takes the update is the answer', async () => {
+  const { wire } = wireThat(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
 
-  expect(await refusal(send(closed.wire))).toMatchObject({
+  expect(await refusal(send(wire))).toMatchObject({
     error: 'WorkflowNotRunningError',
     workflowId: 'w',
     runId: 'r',
     updateId: 'the-update',
     workflowStatus: 'completed',
   })
-  expect(await send(goesOn.wire)).toMatchObject({ runId: 'r2', started: false })
 })
 
-test('update-with-start: an answer lost in a chain that went on is not looked for: any of its runs may have it', async () => {
-  const { wire } = wireThat(NOT_FOUND, described({ runId: 'r2' }), LOST)
+test('update-with-start: a run that goes on before it takes the update is followed, and nothing is started again', async () => {
+  const { wire, sent } = wireThat(NOT_FOUND, described({ runId: 'r2' }), outcome('r2'))
 
-  expect(await refusal(send(wire))).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', updateId: 'the-update' })
+  expect(await send(wire)).toMatchObject({ runId: 'r2', started: false, result: 'done' })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r2'])
+})
+
+test('update-with-start: where the start was done and the update refused, it is sent to that run, whose ids are told', async () => {
+  let requestId: string | undefined
+  const { wire, sent } = wireThat(
+    (first: Sent) => {
+      requestId = first.requestId
+      return updateRefused(NOT_READY)
+    },
+    () => described({ runId: 'r', ...(requestId && { requestId }) }),
+    NOT_READY,
+  )
+
+  expect(await refusal(send(wire))).toMatchObject({ error: 'WorkflowNotReadyError', workflowId: 'w', runId: 'r', updateId: 'the-update' })
+  expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
 })
 
 test('update-with-start: unanswered in time, it names a run that may have taken it, not one that was closed before', async () => {
@@ -226,11 +259,13 @@ test('update-with-start: unanswered in time, it names a run that may have taken 
     },
     () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
   )
+  const part = wireThat(updateRefused(LATE), described({ runId: 'r' }))
   const before = wireThat(LATE, described({ runId: 'old', status: COMPLETED }))
 
-  const refusals = await Promise.all([open, ours, before].map(({ wire }) => refusal(send(wire))))
+  const refusals = await Promise.all([open, ours, part, before].map(({ wire }) => refusal(send(wire))))
 
   expect(refusals.map(({ error, runId, updateId }) => [error, runId, updateId])).toEqual([
+    ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', 'r', 'the-update'],
     ['DeadlineExceededError', undefined, 'the-update'],
