@@ -155,8 +155,13 @@ async function reachedRun(wire: Wire, asked: Asked, call: Call): Promise<string 
 }
 
 async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Promise<boolean> {
-  const run = await look(wire, asked, call, runId)
-  return run !== null && (await ownRun(wire, asked, run, call)) !== null
+  const { ref, updateId } = asked.update
+  try {
+    const run = await look(wire, asked, call, runId)
+    return run !== null && (await ownRun(wire, asked, run, call)) !== null
+  } catch (error) {
+    throw withIds(error, { ...ref, runId, updateId })
+  }
 }
 
 /** The run that this request started, when that is where this run's chain begins. */

@@ -215,6 +215,15 @@ test('update-with-start: of several tries that started the run is told, whicheve
   expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
 })
 
+test('update-with-start: where it stays unknown who started the run that has answered, the run is told', async () => {
+  const { wire } = wireThat(LOST, NOT_FOUND, done('r', false), LIMITED)
+
+  const refused = await refusal(send(wire))
+
+  expect(refused).toMatchObject({ error: 'ResourceExhaustedError', workflowId: 'w', runId: 'r', updateId: 'the-update' })
+  expect(refused).not.toHaveProperty('retryAfterSeconds')
+})
+
 test('update-with-start: a run that closes before it takes the update is the answer', async () => {
   const { wire } = wireThat(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
 
