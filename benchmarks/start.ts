@@ -15,7 +15,8 @@ const EMPTY = {
   node: `import { createServer } from 'node:http'
     createServer((_, response) => response.end('{"status":"ok"}')).listen(Number(process.env.SERVICE_PORT), '127.0.0.1')`,
   bun: `Bun.serve({ port: Number(process.env.SERVICE_PORT), hostname: '127.0.0.1', fetch: () => new Response('{"status":"ok"}') })`,
-  deno: `Deno.serve({ port: Number(process.env.SERVICE_PORT), hostname: '127.0.0.1' }, () => new Response('{"status":"ok"}'))`,
+  // `process` would load Deno's Node: half as long again.
+  deno: `Deno.serve({ port: Number(Deno.env.get('SERVICE_PORT')), hostname: '127.0.0.1' }, () => new Response('{"status":"ok"}'))`,
   workerd: `export default { fetch: () => new Response('{"status":"ok"}') }`,
 }
 

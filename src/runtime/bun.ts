@@ -13,7 +13,7 @@ declare const Bun: {
 
 const LOOK_AGAIN_MS = 20
 
-await runService({ runtime: 'bun', listen })
+await runService({ runtime: 'bun', process, listen })
 
 async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
   let closing = false

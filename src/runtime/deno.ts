@@ -1,10 +1,13 @@
 /** `npm run start:deno`, and Deno Deploy: the service on Deno. */
 import { withoutStack } from '../log.ts'
 import { pause } from './pause.ts'
-import { type Listener, type ListenOptions, runService } from './service.ts'
+import { type Listener, type ListenOptions, type Process, runService } from './service.ts'
 
-/** What is used of it: https://docs.deno.com/api/deno/~/Deno.serve */
+/** What is used of it: https://docs.deno.com/api/deno */
 declare const Deno: {
+  env: { toObject(): Record<string, string> }
+  addSignalListener: Process['on']
+  exit: Process['exit']
   serve(
     options: { hostname: string; port: number; onListen(): void },
     handler: (request: Request, info: { completed: Promise<void> }) => Promise<Response>,
@@ -22,8 +25,14 @@ const LAST_WORDS_MS = 1000
 
 const LISTEN_AGAIN_MS = 100
 
-// On Deno Deploy a loopback address says nothing about who calls.
-await runService({ runtime: 'deno', listen, binds: process.env.DENO_DEPLOYMENT_ID === undefined })
+const env = Deno.env.toObject()
+await runService({
+  runtime: 'deno',
+  process: { env, on: Deno.addSignalListener, exit: Deno.exit },
+  listen,
+  // On Deno Deploy a loopback address says nothing about who calls.
+  binds: env.DENO_DEPLOYMENT_ID === undefined,
+})
 
 async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listener> {
   const unanswered = new Set<Promise<void>>()

@@ -2,4 +2,4 @@
 import { serveNode } from './node-server.ts'
 import { runService } from './service.ts'
 
-await runService({ runtime: 'node', listen: serveNode })
+await runService({ runtime: 'node', process, listen: serveNode })

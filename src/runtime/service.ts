@@ -1,6 +1,6 @@
-/** What the entries of Node, Bun and Deno have in common: `process` is known to all three, how they listen is not. */
+/** What the entries of Node, Bun and Deno have in common. */
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
-import { type Config, ConfigError, hidingValues, parseConfig } from '../config.ts'
+import { type Config, ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
 import { grpcTransport } from '../engine/transport/grpc.ts'
 import { handshakeFault } from '../engine/transport/handshake.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
@@ -26,8 +26,16 @@ export interface Listener {
 /** Resolves when it listens; rejects when it can't, with the runtime's error. */
 export type Listen = (options: ListenOptions) => Promise<Listener>
 
+/** The process that serves. Deno has `process` too, but loads its Node for it: a third of an empty Deno's start. */
+export interface Process {
+  env: Environment
+  on(signal: 'SIGINT' | 'SIGTERM', act: () => void): unknown
+  exit(code: number): never
+}
+
 export interface ServiceOptions {
   runtime: string
+  process: Process
   listen: Listen
   /** False where a platform decides who reaches the socket. */
   binds?: boolean
@@ -37,16 +45,16 @@ export interface ServiceOptions {
 const WARM_AFTER_MS = 250
 
 /** Serves what the environment says, until a signal ends it. Ends the process at once when it can't. */
-export async function runService({ runtime, listen, binds = true }: ServiceOptions): Promise<void> {
-  const config = await orEnd(() => parseConfig(process.env, { binds }))
-  const transport = await orEnd(() => transportOf(config))
+export async function runService({ runtime, process, listen, binds = true }: ServiceOptions): Promise<void> {
+  const config = await orEnd(process, () => parseConfig(process.env, { binds }))
+  const transport = await orEnd(process, () => transportOf(config))
   const hide = hidingValues(process.env)
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
-  const listener = await orEndListening(config, () => listen({ fetch: portico.fetch, ...config.server, log }))
+  const listener = await orEndListening(process, config, () => listen({ fetch: portico.fetch, ...config.server, log }))
   const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
   const warming = setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
-  endOnSignals(config, portico.drain, async () => {
+  endOnSignals(process, config, portico.drain, async () => {
     clearTimeout(warming)
     log('info', 'shutting down')
     await listener.close()
@@ -71,17 +79,17 @@ async function transportOf({ engine: { transport, address, apiKey, tls, httpUrl 
   return grpcTransport({ address, apiKey, tls: readTls(tls) })
 }
 
-async function orEndListening({ server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {
+async function orEndListening(process: Process, { server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {
   try {
     return await listen()
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE')
-      return end(`Port ${port} of ${host} is taken: end what listens there, or choose another SERVICE_PORT`)
-    return end(`Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`)
+      return end(process, `Port ${port} of ${host} is taken: end what listens there, or choose another SERVICE_PORT`)
+    return end(process, `Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`)
   }
 }
 
-function endOnSignals({ server: { shutdownTimeoutMs } }: Config, drain: () => void, close: () => Promise<void>): void {
+function endOnSignals(process: Process, { server: { shutdownTimeoutMs } }: Config, drain: () => void, close: () => Promise<void>): void {
   const shutDown = shutdownOnSignal({ timeoutMs: shutdownTimeoutMs, close, drain, exit: (code) => process.exit(code) })
   process.on('SIGTERM', shutDown)
   process.on('SIGINT', shutDown)
@@ -115,16 +123,16 @@ function engineAdvice(error: unknown, transport: Config['engine']['transport']):
 }
 
 /** What `make` makes, or the end with all that is wrong with the configuration. */
-async function orEnd<T>(make: () => T | Promise<T>): Promise<T> {
+async function orEnd<T>(process: Process, make: () => T | Promise<T>): Promise<T> {
   try {
     return await make()
   } catch (error) {
-    if (error instanceof ConfigError) return end(error.message)
+    if (error instanceof ConfigError) return end(process, error.message)
     throw error
   }
 }
 
-function end(sentence: string): never {
+function end(process: Process, sentence: string): never {
   console.error(sentence)
   process.exit(1)
 }

@@ -37,7 +37,7 @@ export function redisConnection(url: string): KvConnection {
 
 async function connect(url: string): Promise<Redis> {
   // Not before somebody has set a store of this kind: it is a quarter of a megabyte, and nothing for workerd.
-  const { Redis } = await import('ioredis')
+  const { Redis } = await import('./redis-client.ts')
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,

@@ -32,11 +32,18 @@ test('dist/workerd.js: holds no protobufjs', () => {
 })
 
 test('dist/node.js, bun.js, deno.js: over HTTP no protobufjs is loaded', () => {
-  const overHttp = [...servers.keys()].find((name) => servers.get(name)?.includes('"/system-info"'))
+  const overHttp = 'server-http-messages.js'
 
   expect(wordsIn(Buffer.concat([...servers.values()]), PROTOBUFJS)).toHaveLength(1)
-  expect(overHttp).toBeDefined()
-  expect(loadedWith(overHttp ?? '').filter((name) => wordsIn(servers.get(name) ?? Buffer.alloc(0), PROTOBUFJS).length > 0)).toEqual([])
+  expect(wordsIn(servers.get(overHttp) ?? Buffer.alloc(0), /system-info/)).toHaveLength(1)
+  expect(loadedWith(overHttp).filter((name) => wordsIn(servers.get(name) ?? Buffer.alloc(0), PROTOBUFJS).length > 0)).toEqual([])
+})
+
+test('dist/bun.js, deno.js: begin without any part of Node, which takes Deno as long as its own start', () => {
+  const begun = ['bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry)).map((name) => servers.get(name) ?? Buffer.alloc(0))
+
+  expect(begun.length).toBeGreaterThan(4)
+  expect(begun.flatMap(staticImportsOf).filter((name) => isBuiltin(name))).toEqual([])
 })
 
 test('dist/node.js, bun.js, deno.js: are at most 1.8 MB, all they share counted once', () => {
@@ -74,8 +81,8 @@ const PROTOBUFJS = /\.addJSON\(|lookupService/
 function loadedWith(name: string, loaded = new Set<string>()): string[] {
   if (loaded.has(name)) return [...loaded]
   loaded.add(name)
-  const imports = (servers.get(name) ?? '').toString().matchAll(/(?:\bfrom|\bimport)\s*["']\.\/([^"']+)["']/g)
-  for (const [, other = ''] of imports) loadedWith(other, loaded)
+  const imports = staticImportsOf(servers.get(name) ?? Buffer.alloc(0)).filter((other) => other.startsWith('./'))
+  for (const other of imports) loadedWith(other.slice('./'.length), loaded)
   return [...loaded]
 }
 
@@ -85,6 +92,10 @@ function wordsIn(bundle: Buffer, words: RegExp): string[] {
 }
 
 function importsOf(bundle: Buffer): string[] {
-  const imports = bundle.toString().matchAll(/(?:\bfrom|\bimport)\s*["']([^"']+)["']|\bimport\(\s*[`"']([^`"']+)[`"']\s*\)/g)
-  return [...new Set([...imports].map(([, static_, dynamic]) => static_ ?? dynamic ?? ''))]
+  const dynamic = [...bundle.toString().matchAll(/\bimport\(\s*[`"']([^`"']+)[`"']\s*\)/g)]
+  return [...new Set([...staticImportsOf(bundle), ...dynamic.map(([, name = '']) => name)])]
+}
+
+function staticImportsOf(bundle: Buffer): string[] {
+  return [...bundle.toString().matchAll(/(?:\bfrom|\bimport)\s*["']([^"']+)["']/g)].map(([, name = '']) => name)
 }
