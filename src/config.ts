@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { type EngineApiConfig, engineApiConfig } from './config/engine.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
@@ -12,6 +11,7 @@ import {
   readVariables,
   satisfying,
   type Variables,
+  where,
   without,
 } from './config/variables.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
@@ -114,17 +114,17 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-const tokenList = list.check(
-  z.refine((tokens) => tokens.length > 0, 'holds no token'),
+const tokenList = where(
+  where(list, (tokens) => tokens.length > 0, 'holds no token'),
   // Others can't be carried by a header as they are.
-  z.refine((tokens) => tokens.every((token) => /^[\x20-\x7e]+$/.test(token)), 'must be printable ASCII'),
+  (tokens) => tokens.every((token) => /^[\x20-\x7e]+$/.test(token)),
+  'must be printable ASCII',
 )
 
-const originList = list.check(
-  z.refine(
-    (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
-    'must be a comma-separated list of origins like https://app.example.com, or *',
-  ),
+const originList = where(
+  list,
+  (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+  'must be a comma-separated list of origins like https://app.example.com, or *',
 )
 
 function toLogLevel(value: string): LogLevel | null {

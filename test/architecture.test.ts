@@ -47,8 +47,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
 
   'store/': row('store/ protocol/', 'ioredis aws4fetch'),
-  'config.ts': row('config/ protocol/ log.ts', 'zod/mini'),
-  'config/': row('config/ protocol/ log.ts', 'zod/mini'),
+  'config.ts': row('config/ protocol/ log.ts', ''),
+  'config/': row('config/ protocol/ log.ts', ''),
   'log.ts': row('', ''),
   'version.ts': row('', ''),
   'protocol/': row('protocol/', ''),

@@ -1,5 +1,4 @@
 /** How environment variables are read: one by one, remembering what is wrong. A fault never shows the value: it may be a secret. */
-import * as z from 'zod/mini'
 import { durationMs, MAX_TIMER_MS } from '../protocol/duration.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -17,9 +16,15 @@ export class ConfigError extends Error {
   }
 }
 
+/** What a text says; throws a `Fault` when that is wrong. */
+export type Parse<T> = (text: string) => T
+
+/** What is wrong with a text: the rest of a sentence that begins with the variable's name. */
+class Fault extends Error {}
+
 export interface Variables {
   /** Null when the variable is unset, empty or at fault. */
-  read<T>(name: string, schema: z.ZodMiniType<T>): T | null
+  read<T>(name: string, parse: Parse<T>): T | null
   /** Whether it has a value, right or wrong. */
   isSet(name: string): boolean
   fault(sentence: string): void
@@ -29,13 +34,16 @@ export interface Variables {
 export function readVariables<T>(env: Environment, read: (variables: Variables) => T): T {
   const faults: string[] = []
   const value = read({
-    read(name, schema) {
+    read(name, parse) {
       const text = env[name]
       if (text === undefined || text === '') return null
-      const parsed = schema.safeParse(text)
-      if (parsed.success) return parsed.data
-      faults.push(`${name} ${parsed.error.issues[0]?.message ?? 'is invalid'}`)
-      return null
+      try {
+        return parse(text)
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error
+        faults.push(`${name} ${error.message}`)
+        return null
+      }
     },
     isSet: (name) => Boolean(env[name]),
     fault: (sentence) => void faults.push(sentence),
@@ -44,37 +52,37 @@ export function readVariables<T>(env: Environment, read: (variables: Variables) 
   return value
 }
 
-export const flag = z.stringbool({ error: 'must be true or false' })
+const FLAGS = new Map([
+  ...['true', '1', 'yes', 'on', 'y', 'enabled'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off', 'n', 'disabled'].map((word) => [word, false] as const),
+])
 
-export const text = z.string()
+export const flag = satisfying((text) => FLAGS.get(text.toLowerCase()) ?? null, 'must be true or false')
+
+export const text: Parse<string> = (text) => text
 
 /** A text that holds `pattern`. */
-export function matching(pattern: RegExp, message: string) {
-  return z.string().check(z.regex(pattern, message))
+export function matching(pattern: RegExp, message: string): Parse<string> {
+  return where(text, (value) => pattern.test(value), message)
 }
 
 /** A text in which `faultOf` finds nothing. */
-export function without(faultOf: (text: string) => string | null) {
-  return z.string().check(
-    z.superRefine((text, context) => {
-      const fault = faultOf(text)
-      if (fault !== null) context.addIssue(fault)
-    }),
-  )
+export function without(faultOf: (text: string) => string | null): Parse<string> {
+  return (text) => {
+    const fault = faultOf(text)
+    if (fault !== null) throw new Fault(fault)
+    return text
+  }
 }
 
 /** Comma-separated, each entry trimmed, empty ones dropped. */
-export const list = z.pipe(
-  z.string(),
-  z.transform((all) =>
-    all
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  ),
-)
+export const list: Parse<string[]> = (all) =>
+  all
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
 
-export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
+export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER): Parse<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`
   return satisfying((text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
@@ -85,41 +93,48 @@ export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
 export const bytes = integer(1)
 
 /** In milliseconds. */
-export function duration({ leastMs }: { leastMs: number }) {
-  return satisfying(
-    (value) => (/^\d+$/.test(value) ? Number(value) : durationMs(value)),
-    'must be a number of milliseconds or a duration with its unit, like 30s or 5m',
-  )
-    .with(z.overwrite(Math.ceil))
-    .check(z.refine((ms) => ms >= leastMs && ms <= MAX_TIMER_MS, `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`))
+export function duration({ leastMs }: { leastMs: number }): Parse<number> {
+  const ms = satisfying((text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : durationMs(text)
+    return value === null ? null : Math.ceil(value)
+  }, 'must be a number of milliseconds or a duration with its unit, like 30s or 5m')
+  return where(ms, (value) => value >= leastMs && value <= MAX_TIMER_MS, `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`)
 }
 
-export function url(...protocols: string[]) {
-  return satisfying(
-    (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : null),
+export function url(...protocols: string[]): Parse<string> {
+  return where(
+    text,
+    (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
     `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   )
 }
 
 /** One that paths are appended to. */
-export function baseUrl() {
-  return url('http:', 'https:').check(
-    z.refine((value) => {
+export function baseUrl(): Parse<string> {
+  return where(
+    url('http:', 'https:'),
+    (value) => {
       const { href, origin, pathname } = new URL(value)
       return href === `${origin}${pathname}`
-    }, 'must be a URL without a user, a password, a query and a fragment'),
+    },
+    'must be a URL without a user, a password, a query and a fragment',
   )
 }
 
 /** What `parse` makes of the text; a fault where it makes null. */
-export function satisfying<T>(parse: (value: string) => T | null, message: string) {
-  return z.pipe(
-    z.string(),
-    z.transform((input, { issues }): T => {
-      const parsed = parse(input)
-      if (parsed !== null) return parsed
-      issues.push({ code: 'custom', input, message })
-      return z.NEVER
-    }),
-  )
+export function satisfying<T>(parse: (text: string) => T | null, message: string): Parse<T> {
+  return (text) => {
+    const value = parse(text)
+    if (value === null) throw new Fault(message)
+    return value
+  }
+}
+
+/** What `parse` makes of the text; a fault where that is not as it should be. */
+export function where<T>(parse: Parse<T>, holds: (value: T) => boolean, message: string): Parse<T> {
+  return (text) => {
+    const value = parse(text)
+    if (!holds(value)) throw new Fault(message)
+    return value
+  }
 }
