@@ -53,9 +53,12 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const listener = await orEndListening(process, config, () => listen({ fetch: portico.fetch, ...config.server, log }))
   const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
-  const warming = setTimeout(() => void warm(config, portico, warn), WARM_AFTER_MS)
+  const ending = new AbortController()
+  // No setTimeout: the first one loads Deno's Node.
+  const soon = AbortSignal.timeout(WARM_AFTER_MS)
+  soon.addEventListener('abort', () => void warm(config, portico, warn), { signal: ending.signal })
   endOnSignals(process, config, portico.drain, async () => {
-    clearTimeout(warming)
+    ending.abort()
     log('info', 'shutting down')
     await listener.close()
     await portico.close()
