@@ -64,6 +64,33 @@ test('attended: an engine that stops answering ends the wait as out of reach', a
   expect(await answer).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
 })
 
+test('attended: a process that stood still while the engine answered asks once more', async () => {
+  const standStill = () => {
+    vi.setSystemTime(Date.now() + 1500)
+    return SILENT()
+  }
+  const answers = [standStill, ALIVE]
+  const { rpc, pings } = pinged(() => (answers.shift() ?? ALIVE)())
+  const answer = attended(rpc, aCall(), answeredAfter(5000))
+
+  await vi.advanceTimersByTimeAsync(5000)
+
+  expect(await answer).toBe('answer')
+  expect(pings.map(({ deadlineMs }) => deadlineMs)).toEqual([1000, 400])
+})
+
+test('attended: an engine that is silent twice is out of reach, however late we are', async () => {
+  const standStill = () => {
+    vi.setSystemTime(Date.now() + 1500)
+    return SILENT()
+  }
+  const answer = attended(pinged(standStill).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+
+  await vi.advanceTimersByTimeAsync(3000)
+
+  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE })
+})
+
 test('attended: an engine that refuses the ping is there', async () => {
   const refusing = () => Promise.reject(new RpcError('too many', { code: Code.RESOURCE_EXHAUSTED }))
   const answer = attended(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
