@@ -50,7 +50,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
   SERVICE_MESSAGE_TIMEOUT: nowhere('60013'),
   SERVICE_CATALOG_TTL: nowhere('50021'),
-  SERVICE_SHUTDOWN_TIMEOUT: nowhere('30011'),
+  // Not what a wait of 30 s may have taken, which its answer tells.
+  SERVICE_SHUTDOWN_TIMEOUT: nowhere('28657'),
   SERVICE_LOG_LEVEL: word,
 
   SERVICE_TRACE_REMOTE_ON: word,
