@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { Wire } from '../../../../src/engine/calls/wire.ts'
-import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
+import { described, done, outcome, type Sent, updateRefused, wireThat } from './wire-that.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', input: 'in' }
 const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
@@ -21,82 +21,7 @@ const NOT_READY = new RpcError('Unable to perform workflow execution update due 
   code: Code.FAILED_PRECONDITION,
   details: [{ name: 'WorkflowNotReadyFailure', fields: {} }],
 })
-const RUNNING = 1
 const COMPLETED = 2
-
-interface Sent {
-  method: string
-  updateId: string | undefined
-  requestId: string | undefined
-  runId: string
-}
-
-type Answer = (sent: Sent) => unknown
-
-/** Answers the calls in this order; what is sent is kept. */
-function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: Sent[] } {
-  const sent: Sent[] = []
-  const rpc = async (method: string, request: RequestLike) => {
-    const [first, second] = request.operations ?? []
-    const call = {
-      method,
-      updateId: (second?.updateWorkflow ?? request).request?.meta?.updateId,
-      requestId: first?.startWorkflow?.requestId,
-      runId: (request.workflowExecution ?? request.execution)?.runId ?? '',
-    }
-    sent.push(call)
-    const next = answers.shift()
-    const answer = typeof next === 'function' ? next(call) : next
-    if (answer instanceof Error) throw answer
-    return answer
-  }
-  return {
-    wire: { rpc: rpc as unknown as Wire['rpc'], namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) },
-    sent,
-  }
-}
-
-interface RequestLike {
-  operations?: { startWorkflow?: { requestId: string }; updateWorkflow?: RequestLike }[]
-  request?: { meta?: { updateId?: string } }
-  workflowExecution?: { runId?: string }
-  execution?: { runId?: string }
-}
-
-function done(runId: string, started: boolean) {
-  return { responses: [{ startWorkflow: { runId, started } }, { updateWorkflow: outcome(runId) }] }
-}
-
-function outcome(runId: string) {
-  return { updateRef: { workflowExecution: { workflowId: 'w', runId } }, outcome: { success: { payloads: [toPayload('done')] } } }
-}
-
-/** The start was done. */
-function updateRefused({ code, message, details }: RpcError): RpcError {
-  const statuses = [
-    { code: 0, message: '', details: [] },
-    { code, message, details },
-  ]
-  const failure = { name: 'MultiOperationExecutionFailure', fields: { statuses } }
-  return new RpcError('Update-with-Start could not be executed.', { code, details: [failure] })
-}
-
-interface Run {
-  runId: string
-  firstRunId?: string
-  status?: number
-  requestId?: string
-  /** Before now. */
-  sinceMs?: number
-}
-
-function described({ runId, firstRunId = runId, status = RUNNING, requestId, sinceMs = 0 }: Run) {
-  const at = { seconds: Math.floor((Date.now() - sinceMs) / 1000), nanos: 0 }
-  return {
-    workflowExecutionInfo: { execution: { workflowId: 'w', runId }, firstRunId, status, startTime: at, closeTime: at },
-    workflowExtendedInfo: { requestIdInfos: requestId === undefined ? {} : { [requestId]: {} } },
-  }
-}
 
 const HOUR_MS = 3_600_000
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { httpApiTransport } from '../../../../src/engine/transport/http-api.ts'
-import { Code, type Method, RpcError, type Request as RpcRequest } from '../../../../src/engine/transport/transport.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { transportOver, untilAborted } from './transport-over.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -269,49 +269,3 @@ describe('what is not answered', () => {
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
   })
 })
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(new Error('aborted'))
-    signal.addEventListener('abort', () => reject(new Error('aborted')))
-  })
-}
-
-interface Sent {
-  method: string
-  url: string
-  headers: Headers
-  body: string
-  redirect: string
-}
-
-function transportOver(
-  answer: (signal: AbortSignal) => Response | Promise<Response>,
-  { url = 'http://engine.test', apiKey = null }: { url?: string; apiKey?: string | null } = {},
-) {
-  const all: Sent[] = []
-  const transport = httpApiTransport({
-    url,
-    apiKey,
-    async fetch(input, init) {
-      const request = new Request(input, init)
-      const { method, headers, redirect } = request
-      all.push({ method, url: request.url, headers, redirect, body: await request.clone().text() })
-      // Not the request's own, which follows it only while nobody collects garbage.
-      return answer(init?.signal ?? request.signal)
-    },
-  })
-  return {
-    count: () => all.length,
-    sent() {
-      const last = all.at(-1)
-      if (last === undefined) throw new Error('nothing was sent')
-      return last
-    },
-    send: <M extends Method>(
-      method: M,
-      request: RpcRequest<M>,
-      { timeoutMs = 1000, signal = new AbortController().signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
-    ) => transport.call(method, request, { deadlineAt: Date.now() + timeoutMs, signal }),
-  }
-}
