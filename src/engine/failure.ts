@@ -35,8 +35,17 @@ export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decod
   return { ...failure, message: message ?? null, cause }
 }
 
+// A workflow that rethrows the failure of an activity or a child as an application failure (`ApplicationFailure.fromError`)
+// gives it the wrapper's type and message.
+const WRAPPER_TYPES: ReadonlySet<unknown> = new Set(['ActivityFailure', 'ChildWorkflowFailure', 'NexusOperationFailure'])
+
 function isWrapper(failure: Failure): boolean {
-  return Boolean(failure.activityFailureInfo || failure.childWorkflowExecutionFailureInfo || failure.nexusOperationExecutionFailureInfo)
+  return Boolean(
+    failure.activityFailureInfo ||
+      failure.childWorkflowExecutionFailureInfo ||
+      failure.nexusOperationExecutionFailureInfo ||
+      (failure.cause && WRAPPER_TYPES.has(failure.applicationFailureInfo?.type)),
+  )
 }
 
 function toCause(failure: Failure, left: number): ErrorCause {

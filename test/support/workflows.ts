@@ -126,6 +126,25 @@ export async function failWrapped(): Promise<never> {
   }
 }
 
+/** Rethrows an activity's failure as the cause of an application failure of type `ActivityFailure`. */
+export async function failRethrown(): Promise<never> {
+  try {
+    return await refuses()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw ApplicationFailure.create({ message: error.message, type: error.constructor.name, cause: error })
+  }
+}
+
+/** Rethrows a child's failure as an application failure of type `ChildWorkflowFailure`, without the engine's wrapper. */
+export async function failRethrownByParent(): Promise<never> {
+  try {
+    return await executeChild(failRethrown)
+  } catch (error) {
+    throw ApplicationFailure.fromError(error)
+  }
+}
+
 export async function failInChild(): Promise<unknown> {
   return executeChild(failWithCauses)
 }

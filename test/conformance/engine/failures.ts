@@ -50,6 +50,13 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
+    test('failure: an activity’s that was rethrown as an application failure is the activity’s own, in a child too', async () => {
+      const error = { name: 'BadInput', message: 'no retry please', retryable: false, activityId: '1' }
+
+      expect(await outcomeOf('failRethrown')).toMatchObject({ status: 'failed', error })
+      expect(await outcomeOf('failRethrownByParent')).toMatchObject({ status: 'failed', error })
+    })
+
     test('failure: of a child is the child’s own', async () => {
       expect(await outcomeOf('failInChild')).toMatchObject({ error: { name: 'Outer', message: 'the outer failure', activityId: null } })
     })

@@ -42,6 +42,26 @@ test('toErrorDetails: looks through a Nexus operation', () => {
   expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject({ name: 'X' })
 })
 
+test('toErrorDetails: looks through an application failure that is named after an engine wrapper and has a cause', () => {
+  const rethrown = application('Activity task failed', 'ActivityFailure', { cause: activity('3', application('declined', 'CardDeclined')) })
+  const byParent = application('Child Workflow execution failed', 'ChildWorkflowFailure', {
+    cause: { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {}, cause: rethrown },
+  })
+
+  for (const failure of [rethrown, byParent])
+    expect(toErrorDetails(failure)).toEqual({
+      message: 'declined',
+      name: 'CardDeclined',
+      retryable: true,
+      activityId: '3',
+      cause: null,
+    })
+})
+
+test('toErrorDetails: an application failure that is named after an engine wrapper and has no cause is the user’s own', () => {
+  expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({ name: 'ActivityFailure', message: 'mine' })
+})
+
 test('toErrorDetails: the causes of the user’s own failure stay causes', () => {
   const failure = application('outer', 'Outer', { cause: activity('1', application('inner', 'Inner')) })
 
