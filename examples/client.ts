@@ -98,6 +98,9 @@ const chapters: Record<string, () => Promise<void>> = {
 
     const alias = await post('/workflow/run', { workflowName: 'hello', input: { name: 'Grace' }, timeout: '10s' })
     assert.equal(alias.body.output, 'Hello, Grace!')
+
+    const several = await post('/workflow/run', { workflowName: 'greet', args: [{ name: 'Linus' }, 'Good morning'] })
+    assert.equal(several.body.output, 'Good morning, Linus!')
   },
 
   async 'a workflow that fails is an answer, not an error'() {

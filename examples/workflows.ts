@@ -27,8 +27,8 @@ export const priority = defineUpdate<{ before: Priority; after: Priority }, [{ l
 
 const APPROVAL_NEEDED_ABOVE = 100
 
-export async function greet({ name }: { name: string }): Promise<string> {
-  return `Hello, ${name}!`
+export async function greet({ name }: { name: string }, greeting = 'Hello'): Promise<string> {
+  return `${greeting}, ${name}!`
 }
 
 export async function order({ orderId, amount, card }: Order): Promise<{ orderId: string; chargeId: string; shipmentId: string }> {

@@ -71,12 +71,13 @@ function judgeUnpublished(command: StartCommand, isPolled: boolean): Judgement {
   return { refusal: null, accepted: { workflowName: command.workflowName, traces: null } }
 }
 
-/** A schema that can't be used refuses nothing: the worker that published it checks for itself. */
-async function check({ input, workflowName }: StartCommand, schema: JsonSchema, call: Call): Promise<Issue[]> {
+/** Of the first argument, when there is one. A schema that can't be used refuses nothing: the worker that published it checks for itself. */
+async function check({ args, argumentPointer, workflowName }: StartCommand, schema: JsonSchema, call: Call): Promise<Issue[]> {
+  if (args.length === 0) return []
   // Loaded when it is needed: it is a third of what the service has to read before it listens.
   const { checkInput } = await import('./check-input.ts')
   try {
-    return checkInput(input, schema)
+    return checkInput(args[0], schema, argumentPointer)
   } catch (error) {
     call.note({ inputUnchecked: `the schema of ${workflowName} can't be used: ${error}` })
     return []

@@ -6,7 +6,8 @@ export interface StartRequest {
   workflowId: string
   workflowName: string
   catalog: string
-  input: unknown
+  /** The workflow's arguments. */
+  args: unknown[]
 }
 
 export interface Started extends RunRef {

@@ -4,6 +4,7 @@ import type { Catalogs } from './catalog.ts'
 import type { Engine, Started } from './engine.ts'
 import { ServiceError } from './errors.ts'
 import type { Closing, Execution, RunRef, WorkflowResult } from './execution.ts'
+import { fromArguments } from './from-arguments.ts'
 import { pause } from './pause.ts'
 import { toResult } from './result.ts'
 import { startAccepted } from './start.ts'
@@ -60,7 +61,7 @@ interface Ran {
 async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, run: RunRef, closing: Closing, call: Call) {
   const isChain = run.runId !== started.runId
   const hasReason = closing.outcome.status === 'canceled'
-  const known = { ...run, input: isChain ? null : command.input }
+  const known = { ...run, input: isChain ? null : fromArguments(command.args) }
   const traceKnown = accepted.traces === null ? null : await fillTemplates(accepted.traces, started)
   if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
   try {

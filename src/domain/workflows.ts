@@ -36,7 +36,10 @@ export interface StartCommand {
   workflowId?: string
   workflowName: string
   catalog: string
-  input: unknown
+  /** The workflow's arguments. */
+  args: unknown[]
+  /** JSON Pointer of the first argument in the request, for issues. */
+  argumentPointer: string
 }
 
 export interface RunCommand extends StartCommand {

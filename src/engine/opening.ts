@@ -1,7 +1,8 @@
 import type { temporal } from '@temporalio/proto'
 import type { Execution, RunRef } from '../domain/execution.ts'
+import { fromArguments } from '../domain/from-arguments.ts'
 import { MEMO_KEYS } from '../protocol/memo.ts'
-import { fromArguments, type HistoryEvent } from './outcome.ts'
+import type { HistoryEvent } from './outcome.ts'
 import type { Payload, Payloads } from './payload.ts'
 
 /** What the first events tell of a run. */

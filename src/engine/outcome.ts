@@ -1,5 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { Closing, ErrorDetails, Outcome } from '../domain/execution.ts'
+import { fromArguments } from '../domain/from-arguments.ts'
 import { revealed, toErrorDetails } from './failure.ts'
 import type { Payloads } from './payload.ts'
 
@@ -41,11 +42,6 @@ async function toOutcome(
     return { status: 'terminated', error: ended('TerminatedFailure', 'The workflow was terminated', given) }
   }
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued' } : null
-}
-
-/** The one value, null for none, the array for several. */
-export function fromArguments(values: unknown[]): unknown {
-  return values.length > 1 ? values : (values[0] ?? null)
 }
 
 /** The run that carries the work on, as the last event of a closed run says; null at the end of a chain. */

@@ -27,7 +27,7 @@ describe.concurrent('engine over http: what is different there', () => {
       const message = { name: 'x', args: [] }
 
       const refused = await Promise.all([
-        refusal(engine.start({ workflowId, workflowName: 'nothing', catalog: taskQueue, input: null }, call())),
+        refusal(engine.start({ workflowId, workflowName: 'nothing', catalog: taskQueue, args: [null] }, call())),
         refusal(engine.wait(run, call())),
         refusal(engine.describe({ workflowId }, call())),
         refusal(engine.read({ workflowId }, call())),
@@ -56,7 +56,7 @@ describe.concurrent('engine over http: what is different there', () => {
       fetch: (...asked) => fetch(...asked).finally(() => sent++),
     })
     const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
-    const request = { workflowId: crypto.randomUUID(), workflowName: 'messages', catalog: bench.taskQueue, input: null }
+    const request = { workflowId: crypto.randomUUID(), workflowName: 'messages', catalog: bench.taskQueue, args: [null] }
 
     const refused = await refusal(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
 
@@ -117,7 +117,10 @@ describe.concurrent('engine over http: what is different there', () => {
     const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 64 << 20, codec: null })
 
     const refused = await refusal(
-      engine.start({ workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, input: 'x'.repeat(5 << 20) }, call()),
+      engine.start(
+        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, args: ['x'.repeat(5 << 20)] },
+        call(),
+      ),
     )
 
     expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'engine' })

@@ -59,7 +59,7 @@ test.for(
   const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1 << 20, codec: null })
 
   const refused = await refusal(
-    engine.start({ workflowId: crypto.randomUUID(), workflowName: 'nothing', catalog: 'nobody', input: null }, call()),
+    engine.start({ workflowId: crypto.randomUUID(), workflowName: 'nothing', catalog: 'nobody', args: [null] }, call()),
   )
 
   expect([refused.error, count()]).toEqual([error, 1])

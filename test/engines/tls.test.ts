@@ -76,7 +76,7 @@ describe.concurrent('over gRPC', () => {
   test('TLS: long polls go through it too', async () => {
     const engine = anEngine(await secured(), { tls: trusted() })
     const started = await engine.start(
-      { workflowId: crypto.randomUUID(), workflowName: 'any', catalog: `nobody-${crypto.randomUUID()}`, input: null },
+      { workflowId: crypto.randomUUID(), workflowName: 'any', catalog: `nobody-${crypto.randomUUID()}`, args: [null] },
       call(),
     )
     const ended = engine.wait(started, call())
@@ -157,7 +157,7 @@ describe.concurrent('over gRPC', () => {
     ending.push(() => worker.stop())
     const engine = anEngine(address, { tls: null, namespace })
 
-    const started = await engine.start({ workflowId: namespace, workflowName: 'echo', catalog: namespace, input: { n: 1 } }, call())
+    const started = await engine.start({ workflowId: namespace, workflowName: 'echo', catalog: namespace, args: [{ n: 1 }] }, call())
 
     expect(await engine.wait(started, call(20_000))).toMatchObject({ outcome: { status: 'completed', output: { n: 1 } } })
     expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe('WorkflowNotFoundError')

@@ -10,7 +10,7 @@ import { IDENTITY, type Wire } from './wire.ts'
 export async function start(wire: Wire, request: StartRequest, call: Call): Promise<Started> {
   const { rpc, namespace, payloads } = wire
   const { workflowId, workflowName, catalog } = request
-  const input = await payloads.encode([request.input])
+  const input = await payloads.encode(request.args)
   const asked = {
     namespace,
     workflowId,

@@ -1,3 +1,4 @@
+import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
@@ -5,6 +6,7 @@ import { isOpen } from '../../domain/execution.ts'
 import { withIds } from '../../domain/with-ids.ts'
 import { WorkflowIdConflictPolicy } from '../enum-numbers.ts'
 import { blamed, isGoneOrClosed, isPassing, toServiceError } from '../errors.ts'
+import type { Payload } from '../payload.ts'
 import { afterRepeats } from '../rpc.ts'
 import { Code, type Request, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
@@ -27,9 +29,9 @@ export async function updateWithStart(
 ): Promise<StartedUpdate> {
   const { workflowId } = request
   // Together, for together they are weighed.
-  const encoded = await wire.payloads.encode([request.input, ...message.args])
-  const [input = {}, ...args] = encoded?.payloads ?? []
-  const update: Update = { ref: { workflowId }, message, args: args.length === 0 ? null : { payloads: args }, updateId }
+  const encoded = (await wire.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
+  const input = toPayloads(encoded.slice(0, request.args.length))
+  const update: Update = { ref: { workflowId }, message, args: toPayloads(encoded.slice(request.args.length)), updateId }
   const requestId = crypto.randomUUID()
   const { namespace } = wire
   const startWorkflow = {
@@ -37,7 +39,7 @@ export async function updateWithStart(
     workflowId,
     workflowType: { name: request.workflowName },
     taskQueue: { name: request.catalog },
-    input: { payloads: [input] },
+    input,
     identity: IDENTITY,
     requestId,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
@@ -48,6 +50,11 @@ export async function updateWithStart(
   const { runId, started, answer } = await begin(wire, asked, call)
   const result = await outcomeOf(wire, { ...update, ref: { workflowId, runId } }, call, answer)
   return { workflowId, runId, started, result }
+}
+
+/** Null for no arguments, as a call without any has it. */
+function toPayloads(payloads: Payload[]): temporal.api.common.v1.IPayloads | null {
+  return payloads.length === 0 ? null : { payloads }
 }
 
 interface Asked {

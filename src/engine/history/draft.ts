@@ -1,6 +1,7 @@
+import { fromArguments } from '../../domain/from-arguments.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
-import { fromArguments, type HistoryEvent, toClosing } from '../outcome.ts'
+import { type HistoryEvent, toClosing } from '../outcome.ts'
 import type { Payload, Payloads } from '../payload.ts'
 
 type PayloadList = readonly Payload[] | null | undefined

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { StartCommand } from '../../domain/workflows.ts'
 import { durationMs } from '../../protocol/duration.ts'
+import { isObject } from '../../protocol/is-object.ts'
 import { catalogFault, workflowIdFault, workflowNameFault } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 import { textWithout } from '../text.ts'
@@ -10,7 +11,7 @@ import { textWithout } from '../text.ts'
 export function startFields(maxTimeoutMs: number) {
   return {
     workflowName: textWithout(workflowNameFault),
-    input: z.unknown(),
+    input: z.exactOptional(z.unknown()),
     workflowId: z.exactOptional(textWithout(workflowIdFault)),
     catalog: z.exactOptional(textWithout(catalogFault)),
     taskQueue: z.exactOptional(textWithout(catalogFault)),
@@ -18,16 +19,40 @@ export function startFields(maxTimeoutMs: number) {
   }
 }
 
-interface StartBody extends Omit<StartCommand, 'catalog'> {
+/** Beside `input`: several arguments, or none. `args` where the body has no handler's. */
+export const severalArguments = z.exactOptional(z.array(z.unknown()))
+
+type SeveralKey = 'args' | 'startArgs'
+
+export function inputOr(several: SeveralKey) {
+  return z.refine<object>((body) => 'input' in body !== several in body, {
+    message: `must have either input, one argument, or ${several}, an array with one element per argument`,
+    // Reported beside the faults of single fields.
+    when: ({ value }) => isObject(value),
+  })
+}
+
+interface StartBody {
+  workflowName: string
+  workflowId?: string
   catalog?: string
   taskQueue?: string
+  input?: unknown
+  args?: unknown[]
+  startArgs?: unknown[]
 }
 
 /** `catalog`, or its old name, or the default; the answer tells when it was the old name. */
-export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string): StartCommand {
-  const { workflowId, workflowName, input, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
+export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, several: SeveralKey): StartCommand {
+  const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
   if (taskQueue !== undefined) deprecateTaskQueue(c)
-  return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, input }
+  return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, ...startArguments(body, several) }
+}
+
+function startArguments(body: StartBody, several: SeveralKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
+  return 'input' in body
+    ? { args: [body.input], argumentPointer: '/input' }
+    : { args: body[several] ?? [], argumentPointer: `/${several}/0` }
 }
 
 /** In milliseconds: a number of them, or a string with its unit. */

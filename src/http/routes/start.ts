@@ -8,7 +8,7 @@ import { problemBody } from '../errors.ts'
 import { asksForEvents, events, type Send } from '../events.ts'
 import type { ReadJson } from '../json.ts'
 import { resultPath } from '../path.ts'
-import { startCommand, startFields } from './start-fields.ts'
+import { inputOr, severalArguments, startCommand, startFields } from './start-fields.ts'
 
 export interface StartOptions {
   workflows: Workflows
@@ -22,17 +22,17 @@ const DEFAULT_TIMEOUT_MS = 30_000
 
 /** `/workflow/run` waits for the end, `/workflow/start` does not. */
 export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
-  const runRequest = z.strictObject(startFields(maxTimeoutMs))
+  const runRequest = z.strictObject({ ...startFields(maxTimeoutMs), args: severalArguments }).check(inputOr('args'))
 
   return new Hono<Env>()
     .post('/run', async (c) => {
       const body = await json(c, runRequest)
       const { timeout: timeoutMs = Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs) } = body
-      const runCommand = { ...startCommand(c, body, defaultCatalog), timeoutMs }
+      const runCommand = { ...startCommand(c, body, defaultCatalog, 'args'), timeoutMs }
       return asksForEvents(c) ? runAsEvents(c, workflows, runCommand) : answer(c, await workflows.run(runCommand, call(c)))
     })
     .post('/start', async (c) => {
-      const command = startCommand(c, await json(c, runRequest), defaultCatalog)
+      const command = startCommand(c, await json(c, runRequest), defaultCatalog, 'args')
       const { workflowId, runId } = await workflows.start(command, call(c))
       c.header('Location', resultPath(workflowId))
       return answer(c, { workflowId, runId, status: 'running' })

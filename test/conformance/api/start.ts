@@ -28,6 +28,50 @@ export function start(stage: () => Stage): void {
       expect([nameless.status, nameless.body.error]).toEqual([400, 'ValidationError'])
     })
 
+    test('run and start: each element of args is an argument of its own, and [] starts without any', async () => {
+      const { open } = stage()
+      const run = (args: unknown[]) => open.call('POST', '/workflow/run', { workflowName: 'several', args })
+
+      const [several, one, none] = await Promise.all([run(['Alice', null, ['Bob']]), run([['Alice', 'Bob']]), run([])])
+      const started = await open.call('POST', '/workflow/start', { workflowName: 'several', args: [1, 2] })
+
+      expect([several, one, none].map(({ status, body }) => [status, body.output, body.input])).toEqual([
+        [200, ['Alice', null, ['Bob']], ['Alice', null, ['Bob']]],
+        [200, [['Alice', 'Bob']], ['Alice', 'Bob']],
+        [200, [], null],
+      ])
+      await untilStatus(stage(), started.body.workflowId, 'completed')
+      const results = [several, one, none, started].map(({ body }) => open.call('GET', `/workflow/${body.workflowId}/result`))
+      const inputs = (await Promise.all(results)).map(({ body }) => body.input)
+      expect(inputs).toEqual([['Alice', null, ['Bob']], ['Alice', 'Bob'], null, [1, 2]])
+    })
+
+    test('start: a parameter that is not sent has its default, which null is not', async () => {
+      const { open } = stage()
+
+      const { body } = await open.call('POST', '/workflow/start', { workflowName: 'cleansUp', args: [] })
+
+      await untilStatus(stage(), body.workflowId, 'running', { events: 4 })
+      expect((await open.call('POST', `/workflow/${body.workflowId}/query/state`)).body).toBe('working')
+      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+    })
+
+    test('run and start: the published schema is that of the first argument, and nothing is checked where there is none', async () => {
+      const { open } = stage()
+      const send = (verb: string, args: unknown[]) => open.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
+
+      const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
+      const taken = await send('run', [{ ms: 0 }, 'more'])
+      const unchecked = await send('start', [])
+
+      expect(refused.map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+        [400, '/args/0/ms'],
+        [400, '/args/0/ms'],
+      ])
+      expect([taken.body.status, unchecked.status]).toEqual(['completed', 200])
+      await open.call('POST', `/workflow/${unchecked.body.workflowId}/terminate`)
+    })
+
     test('start: catalog goes before taskQueue, whose use is told to be deprecated', async () => {
       const { open, catalog, plain } = stage()
 

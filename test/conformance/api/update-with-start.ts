@@ -46,16 +46,36 @@ export function updateWithStart(stage: () => Stage): void {
       expect((await stage().open.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain('"input":9007199254740993')
     })
 
+    test('update-with-start: startArgs are the arguments of the start, several or none', async () => {
+      const several = { workflowName: 'messages', startArgs: [1, [2]], args: [3, 4] }
+      if (await isLacking('update-with-start/echo', several)) return
+
+      const both = await post('update-with-start/echo', several)
+      const none = await post('update-with-start/echo', { workflowName: 'messages', startArgs: [] })
+
+      expect([both.status, both.body.result, none.status, none.body.result]).toEqual([200, [3, 4], 200, []])
+      await post(`${both.body.workflowId}/terminate`)
+      await post(`${none.body.workflowId}/terminate`)
+      const result = (body: { workflowId: string }) => stage().open.call('GET', `/workflow/${body.workflowId}/result`)
+      expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
+    })
+
     test('update-with-start: what start refuses is refused, and nothing is started', async () => {
       const workflowId = anId()
       if (await isLacking('update-with-start/set', { ...MESSAGES, workflowId })) return
 
       const unknown = await post('update-with-start/set', { workflowName: 'nope', input: null, workflowId })
       const invalid = await post('update-with-start/set', { workflowName: 'sleepFor', input: { ms: 'x' }, workflowId })
+      const neither = await post('update-with-start/set', { workflowName: 'messages', workflowId, args: [1] })
+      const both = await post('update-with-start/set', { ...MESSAGES, workflowId, startArgs: [] })
       const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
 
       expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
       expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+      expect([neither, both].map(({ status, body }) => [status, body.message])).toEqual([
+        [400, expect.stringMatching(/input.*startArgs/)],
+        [400, expect.stringMatching(/input.*startArgs/)],
+      ])
       expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
       expect((await stage().open.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
     })

@@ -52,7 +52,7 @@ export function useBench(name: string, makeTransport: MakeTransport): Bench {
       return parts.connection
     },
     start: (workflowName, input = null, workflowId = crypto.randomUUID()) =>
-      parts.engine.start({ workflowId, workflowName, catalog: taskQueue, input }, call()),
+      parts.engine.start({ workflowId, workflowName, catalog: taskQueue, args: [input] }, call()),
     async closed(run) {
       const closing = await parts.engine.wait(run, call(20_000))
       if (closing === null) throw new Error(`run ${run.runId} is still open`)

@@ -60,7 +60,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query and update: nobody answers where no worker is', async () => {
-      const run = await bench.engine.start({ workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', input: null }, call())
+      const run = await bench.engine.start({ workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] }, call())
       const { workflowId, runId } = run
 
       expect(await refusal(query(run, 'state', [], 600))).toMatchObject({ error: 'DeadlineExceededError', workflowId })

@@ -33,11 +33,31 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(await refusal(bench.engine.describe({ workflowId }, call()))).toMatchObject({ error: 'WorkflowNotFoundError' })
     })
 
+    test('start: each argument reaches the workflow as one, and none as none', async () => {
+      const start = (workflowName: string, args: unknown[]) =>
+        bench.engine.start({ workflowId: crypto.randomUUID(), workflowName, catalog: bench.taskQueue, args }, call())
+      const [several, one, none, byDefault] = await Promise.all([
+        start('several', ['a', null, [1, 2]]),
+        start('several', [['a', 'b']]),
+        start('several', []),
+        start('cleansUp', []),
+      ])
+
+      const outcomes = await Promise.all([several, one, none].map(async (run) => (await bench.closed(run)).outcome))
+      const inputs = await Promise.all([several, one, none].map((run) => bench.engine.input(run, call())))
+
+      expect(outcomes).toEqual([['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })))
+      expect(inputs).toEqual([['a', null, [1, 2]], ['a', 'b'], null])
+      // Its parameter has a default, which null would not be.
+      await bench.engine.cancel(byDefault, { reason: null, pinned: false }, call())
+      expect((await bench.closed(byDefault)).outcome.status).toBe('canceled')
+    })
+
     test('wait: numbers come and go exactly, and own __proto__ keys with them', async () => {
       const input = JSON.parse('{"__proto__": {"polluted": true}, "plain": 1.5}')
       input.big = JSON.rawJSON('12345678901234567890')
       const started = await bench.engine.start(
-        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, input },
+        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, args: [input] },
         call(),
       )
 

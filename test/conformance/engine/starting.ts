@@ -27,7 +27,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     })
 
     const start = (workflowName: string, workflowId: string, input: unknown = null) =>
-      engine.start({ workflowId, workflowName, catalog: bench.taskQueue, input }, call(20_000))
+      engine.start({ workflowId, workflowName, catalog: bench.taskQueue, args: [input] }, call(20_000))
 
     const lose = (workflowId: string, lost: () => Promise<unknown> = async () => {}) =>
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })

@@ -11,7 +11,7 @@ interface Sent {
   workflowId?: string
   workflowName?: string
   catalog?: string
-  input?: unknown
+  startArgs?: unknown[]
   args?: unknown[]
   updateId?: string
   timeoutMs?: number
@@ -23,9 +23,10 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
     const bench = useBench(`${name}-update-with-start`, makeTransport)
 
     function send(handler: string, sent: Sent = {}): Promise<StartedUpdate> {
-      const { workflowId = crypto.randomUUID(), workflowName = 'messages', catalog = bench.taskQueue, input = null } = sent
+      const { workflowId = crypto.randomUUID(), workflowName = 'messages', catalog = bench.taskQueue, startArgs = [null] } = sent
       const { args = [], updateId = crypto.randomUUID(), timeoutMs = 10_000 } = sent
-      return bench.engine.updateWithStart({ workflowId, workflowName, catalog, input }, { name: handler, args }, updateId, call(timeoutMs))
+      const request = { workflowId, workflowName, catalog, args: startArgs }
+      return bench.engine.updateWithStart(request, { name: handler, args }, updateId, call(timeoutMs))
     }
     const end = (run: { workflowId?: string | undefined; runId?: string | undefined }) =>
       bench.engine.terminate({ workflowId: run.workflowId ?? '', runId: run.runId ?? '' }, null, call())
@@ -39,6 +40,17 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       expect((await bench.engine.describe(first, call())).status).toBe('running')
       expect(await bench.engine.input(first, call())).toBeNull()
       await end(first)
+    })
+
+    test('the arguments of the start and those of the handler are kept apart, however many', async () => {
+      const both = await send('echo', { startArgs: [1, [2]], args: [3, 4] })
+      const neither = await send('echo', { startArgs: [] })
+      const onlyStart = await send('echo', { startArgs: [5] })
+      const runs = [both, neither, onlyStart]
+
+      expect(runs.map(({ result }) => result)).toEqual([[3, 4], [], []])
+      expect(await Promise.all(runs.map((run) => bench.engine.input(run, call())))).toEqual([[1, [2]], null, 5])
+      await Promise.all(runs.map(end))
     })
 
     test('takes any number of arguments; what returns nothing is null', async () => {
@@ -173,8 +185,8 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const half = 'x'.repeat(1_100_000)
       const workflowId = crypto.randomUUID()
 
-      const refused = await refusal(send('set', { workflowId, input: half, args: [half] }))
-      const single = await send('void', { input: half })
+      const refused = await refusal(send('set', { workflowId, startArgs: [half], args: [half] }))
+      const single = await send('void', { startArgs: [half] })
 
       expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
       expect((await refusal(bench.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
@@ -183,12 +195,12 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
     test('the same update id in a run that has gone on belongs to the run that took it', async () => {
       const workflowId = crypto.randomUUID()
-      const first = await send('round', { workflowId, workflowName: 'chainOnSignal', input: 1, updateId: 'same' })
+      const first = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
       await bench.engine.signal(first, { name: 'next', args: [] }, call())
       await bench.closed(first)
 
       const again = await bench.engine.update(first, { name: 'round', args: [] }, 'same', call())
-      const later = await send('round', { workflowId, workflowName: 'chainOnSignal', input: 1, updateId: 'same' })
+      const later = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
 
       // Why no try is repeated blindly: to the engine it is a new update there.
       expect([first.result, again, later.result, later.started]).toEqual([1, 1, 2, false])

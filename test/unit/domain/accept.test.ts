@@ -7,7 +7,12 @@ import { aShelf } from './shelf.ts'
 type Shelf = ReturnType<typeof aShelf>
 
 function accepted({ catalogs, now }: Shelf, command: Partial<StartCommand> = {}, call = aCall()) {
-  return accept(catalogs, { workflowName: 'order', catalog: 'orders', input: { amount: 1 }, ...command }, call, now)
+  return accept(
+    catalogs,
+    { workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }], argumentPointer: '/input', ...command },
+    call,
+    now,
+  )
 }
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
@@ -70,10 +75,22 @@ describe('a published catalog', () => {
     const shelf = aShelf()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
 
-    const refused = await refusal(accepted(shelf, { input: { amount: 'much' } }))
+    const refused = await refusal(accepted(shelf, { args: [{ amount: 'much' }] }))
 
     expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
     expect(refused.message).toMatch(/^Workflow "order" refuses this input: \/input\/amount /)
+  })
+
+  test('accept: the schema is that of the first of several arguments, and none is checked where there is none', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+    const several = (...args: unknown[]) => accepted(shelf, { args, argumentPointer: '/startArgs/0' })
+
+    const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
+
+    expect(refused.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
+    expect(await several({ amount: 1 }, { amount: 'much' })).toMatchObject({ workflowName: 'order' })
+    expect(await several()).toMatchObject({ workflowName: 'order' })
   })
 
   test('accept: a schema that can not be used refuses nothing, and the log is told', async () => {
@@ -149,11 +166,11 @@ describe('freshness', () => {
   test('accept: refuses no input that the schema takes since', async () => {
     const shelf = aShelf()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
-    await accepted(shelf, { input: { amount: 1, card: '1' } })
+    await accepted(shelf, { args: [{ amount: 1, card: '1' }] })
     shelf.pass(1)
     shelf.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
 
-    expect(await accepted(shelf, { input: { amount: 1 } })).toMatchObject({ workflowName: 'order' })
+    expect(await accepted(shelf, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
   })
 
   test('accept: refuses nothing because nobody served it a moment ago', async () => {

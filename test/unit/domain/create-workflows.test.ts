@@ -34,7 +34,9 @@ test('start: starts what the catalog knows and names the run', async () => {
   })
   shelf.publish('c1', [{ name: 'order' }])
 
-  expect(await workflows.start({ workflowId: 'w', workflowName: 'order', catalog: 'orders', input: null }, aCall())).toEqual({
+  expect(
+    await workflows.start({ workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0' }, aCall()),
+  ).toEqual({
     workflowId: 'w',
     runId: 'run-1',
   })
@@ -76,7 +78,7 @@ test('signal and update: do not reach a catalog of the older form that was read'
   expect((await refusal(workflows.update({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
 })
 
-const COMMAND = { workflowName: 'parcel', catalog: 'orders', input: 1 }
+const COMMAND = { workflowName: 'parcel', catalog: 'orders', args: [1], argumentPointer: '/input' }
 
 test('update-with-start: what the catalog knows is asked for under its canonical name, with ids made for it', async () => {
   const asked: unknown[][] = []
@@ -94,8 +96,8 @@ test('update-with-start: what the catalog knows is asked for under its canonical
   const madeId = expect.stringMatching(/^[\da-f-]{36}$/)
   expect(result).toBe('done')
   expect(asked).toEqual([
-    [{ workflowId, workflowName: 'order', catalog: 'orders', input: 1 }, MESSAGE, madeId],
-    [{ workflowId: 'w', workflowName: 'order', catalog: 'orders', input: 1 }, MESSAGE, madeId],
+    [{ workflowId, workflowName: 'order', catalog: 'orders', args: [1] }, MESSAGE, madeId],
+    [{ workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [1] }, MESSAGE, madeId],
   ])
   expect(new Set([workflowId, ...asked.map(([, , updateId]) => updateId)]).size).toBe(3)
 })

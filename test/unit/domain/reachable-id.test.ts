@@ -12,7 +12,14 @@ function workflowsWith({ slashInIds }: Pick<Features, 'slashInIds'>) {
   return { reads, workflows: createWorkflows(options) }
 }
 
-const command = (workflowId: string) => ({ workflowId, workflowName: 'order', catalog: 'orders', input: null, timeoutMs: 1000 })
+const command = (workflowId: string) => ({
+  workflowId,
+  workflowName: 'order',
+  catalog: 'orders',
+  args: [],
+  argumentPointer: '/args/0',
+  timeoutMs: 1000,
+})
 
 test('start and run: an id with a slash, where the engine can’t be told it, is refused before its catalog is read', async () => {
   const { reads, workflows } = workflowsWith({ slashInIds: false })

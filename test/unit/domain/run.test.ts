@@ -10,7 +10,14 @@ import { aCall, refusal } from '../call.ts'
 import { aDescription, anEngine, aShelf } from './shelf.ts'
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
-const COMMAND: RunCommand = { workflowId: 'orders-17', workflowName: 'buy', catalog: 'orders', input: { amount: 1 }, timeoutMs: 10_000 }
+const COMMAND: RunCommand = {
+  workflowId: 'orders-17',
+  workflowName: 'buy',
+  catalog: 'orders',
+  args: [{ amount: 1 }],
+  argumentPointer: '/input',
+  timeoutMs: 10_000,
+}
 
 interface Script {
   /** How the runs `run-1`, `run-2`, … end. */
@@ -64,7 +71,7 @@ describe('run', () => {
       error: null,
       errorDetails: null,
     })
-    expect(started).toEqual([{ workflowId: 'orders-17', workflowName: 'order', catalog: 'orders', input: { amount: 1 } }])
+    expect(started).toEqual([{ workflowId: 'orders-17', workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }] }])
   })
 
   test('run: makes up an id that sorts by time', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fromArguments, type HistoryEvent, toClosing } from '../../../src/engine/outcome.ts'
+import { type HistoryEvent, toClosing } from '../../../src/engine/outcome.ts'
 import { createPayloads, toPayload } from '../../../src/engine/payload.ts'
 
 const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
@@ -95,8 +95,4 @@ describe('toClosing', () => {
     expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
     expect(await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} })).toBeNull()
   })
-})
-
-test('fromArguments: is the one value, null for none, the array for several', () => {
-  expect([[], [undefined], [['a']], [1, 2]].map(fromArguments)).toEqual([null, null, ['a'], [1, 2]])
 })

@@ -14,6 +14,8 @@ const result = {
   errorDetails: null,
 }
 
+const EITHER = 'must have either input, one argument, or args, an array with one element per argument'
+
 function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = {}) {
   const commands: RunCommand[] = []
   const api = makeApi({
@@ -21,7 +23,7 @@ function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = 
     workflows: {
       run: async (command) => {
         commands.push(command)
-        return { ...result, output: command.input }
+        return { ...result, output: command.args[0] }
       },
     },
   })
@@ -44,7 +46,9 @@ describe('run', () => {
 
     expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'application/json'])
     expect(await response.json()).toEqual({ ...result, output: { name: 'Ada' } })
-    expect(commands).toEqual([{ workflowName: 'greet', input: { name: 'Ada' }, catalog: 'orders', timeoutMs: 30_000 }])
+    expect(commands).toEqual([
+      { workflowName: 'greet', args: [{ name: 'Ada' }], argumentPointer: '/input', catalog: 'orders', timeoutMs: 30_000 },
+    ])
   })
 
   test('run: passes the workflow id on', async () => {
@@ -129,10 +133,10 @@ describe('run', () => {
 
     expect(await issuesOf(await run({ workflowName: 7, workflowId: null, catalog: '', taskQueue: [] }))).toEqual([
       '/workflowName must be a string, not a number',
-      '/input is required',
       '/workflowId must be a string, not null',
       '/catalog must be 1 to 991 bytes of UTF-8, not 0',
       '/taskQueue must be a string, not an array',
+      ` ${EITHER}`,
     ])
   })
 
@@ -252,7 +256,7 @@ describe('start', () => {
     const bad = await start({ workflowName: 'greet', input: 1, timeout: -5 })
 
     expect([good.status, ...(await refusal(bad))]).toEqual([200, 400, 'ValidationError'])
-    expect(commands).toEqual([{ workflowName: 'greet', input: 1, catalog: 'orders' }])
+    expect(commands).toEqual([{ workflowName: 'greet', args: [1], argumentPointer: '/input', catalog: 'orders' }])
   })
 })
 
@@ -261,8 +265,29 @@ describe('input', () => {
     const { run, commands } = makeRunApi()
 
     expect((await run({ workflowName: 'greet', input: null })).status).toBe(200)
-    expect(await issuesOf(await run({ workflowName: 'greet' }))).toEqual(['/input is required'])
-    expect(commands.map((command) => command.input)).toEqual([null])
+    expect(await issuesOf(await run({ workflowName: 'greet' }))).toEqual([` ${EITHER}`])
+    expect(commands.map(({ args }) => args)).toEqual([[null]])
+  })
+
+  test('args: are several arguments or none, instead of input', async () => {
+    const { run, commands } = makeRunApi()
+
+    await run({ workflowName: 'greet', args: [] })
+    await run({ workflowName: 'greet', args: [['a', 'b'], null] })
+
+    expect(commands.map(({ args, argumentPointer }) => [args, argumentPointer])).toEqual([
+      [[], '/args/0'],
+      [[['a', 'b'], null], '/args/0'],
+    ])
+  })
+
+  test('args: are refused beside input and where they are not an array; startArgs are not a key of run', async () => {
+    const { run, commands } = makeRunApi()
+
+    expect(await issuesOf(await run({ workflowName: 'greet', input: 1, args: [1] }))).toEqual([` ${EITHER}`])
+    expect(await issuesOf(await run({ workflowName: 'greet', args: { 0: 1 } }))).toEqual(['/args must be an array, not an object'])
+    expect(await issuesOf(await run({ workflowName: 'greet', startArgs: [1] }))).toEqual(['/startArgs is not a known key', ` ${EITHER}`])
+    expect(commands).toEqual([])
   })
 
   test('input: numbers that no double holds come and leave as they are', async () => {

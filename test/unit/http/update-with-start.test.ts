@@ -5,6 +5,7 @@ import type { StartCommand } from '../../../src/domain/workflows.ts'
 import { makeApi, refusal } from './api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
+const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }
 
 function makeUpdateApi(result: unknown = 'done') {
   const asked: { command: StartCommand; message: Message }[] = []
@@ -27,7 +28,7 @@ test('update-with-start: passes on start and message, and answers with the run, 
   expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/orders%2F17/result'])
   expect(await response.json()).toEqual({ workflowId: 'orders/17', runId: 'r', started: true, result: { total: 3 } })
   expect(asked).toEqual([
-    { command: { ...START, workflowId: 'orders/17', catalog: 'c' }, message: { name: 'add/item', args: [[1, null]] } },
+    { command: { ...COMMAND, workflowId: 'orders/17', catalog: 'c' }, message: { name: 'add/item', args: [[1, null]] } },
   ])
 })
 
@@ -37,11 +38,23 @@ test('update-with-start: args are several arguments, neither args nor payload is
   await send({ ...START, args: [1, null] })
   const response = await send({ ...START, input: null })
 
-  expect(asked.map(({ command, message }) => [command.input, message.args])).toEqual([
-    [START.input, [1, null]],
-    [null, []],
+  expect(asked.map(({ command, message }) => [command.args, message.args])).toEqual([
+    [[START.input], [1, null]],
+    [[null], []],
   ])
   expect((await response.json()).result).toBeNull()
+})
+
+test('update-with-start: startArgs are the arguments of the start, several or none, beside those of the handler', async () => {
+  const { asked, send } = makeUpdateApi()
+
+  await send({ workflowName: 'order', startArgs: [1, [2]], args: [3, 4] })
+  await send({ workflowName: 'order', startArgs: [], payload: 5 })
+
+  expect(asked.map(({ command, message }) => [command.args, command.argumentPointer, message.args])).toEqual([
+    [[1, [2]], '/startArgs/0', [3, 4]],
+    [[], '/startArgs/0', [5]],
+  ])
 })
 
 test('update-with-start: takes the fields of start, the timeout without effect and taskQueue as deprecated', async () => {
@@ -51,7 +64,7 @@ test('update-with-start: takes the fields of start, the timeout without effect a
   const wrong = await send({ ...START, timeout: 0 })
 
   expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
-  expect(asked).toEqual([{ command: { ...START, catalog: 'old' }, message: { name: 'set', args: [] } }])
+  expect(asked).toEqual([{ command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [] } }])
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
 
@@ -59,7 +72,8 @@ test('update-with-start: a body that lacks or has too much is a 400 that names i
   const { asked, send } = makeUpdateApi()
 
   const bodies = [
-    { workflowName: 'order' },
+    { workflowName: 'order', args: [1] },
+    { ...START, startArgs: [] },
     { ...START, payload: 1, args: [] },
     { ...START, args: null },
     { ...START, runId: 'r' },
@@ -68,7 +82,8 @@ test('update-with-start: a body that lacks or has too much is a 400 that names i
   const messages = await Promise.all(bodies.map(async (body) => (await (await send(body)).json()).message))
 
   expect(messages).toEqual([
-    '/input is required',
+    'The body must have either input, one argument, or startArgs, an array with one element per argument',
+    'The body must have either input, one argument, or startArgs, an array with one element per argument',
     'The body must not have both payload and args',
     '/args must be an array, not null',
     '/runId is not a known key',

@@ -5,7 +5,7 @@ import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
 import { described, done, outcome, type Sent, updateRefused, wireThat } from './wire-that.ts'
 
-const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', input: 'in' }
+const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
 const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
@@ -48,7 +48,7 @@ test('update-with-start: payloads are weighed together, and nothing is sent when
   const { wire, sent } = wireThat()
   const half = 'x'.repeat(500)
 
-  const asked = updateWithStart(wire, { ...REQUEST, input: half }, { name: 'set', args: [half] }, 'u', aCall())
+  const asked = updateWithStart(wire, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
 
   expect((await refusal(asked)).error).toBe('PayloadTooLargeError')
   expect(sent).toEqual([])
