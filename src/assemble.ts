@@ -72,6 +72,7 @@ export function createPortico({ config, transport, log, traceSources = [], runti
     maxBodyBytes: limits.maxBodyBytes,
     maxTimeoutMs: limits.maxRunTimeoutMs,
     corsOrigins: access.corsOrigins,
+    loopbackOnly: access.loopbackOnly,
     log,
     drain,
   })

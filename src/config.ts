@@ -41,6 +41,8 @@ export interface AccessConfig {
   tokens: string[] | null
   /** Origins whose browsers may call; `*`: all. */
   corsOrigins: string[]
+  /** Without a token, and bound to an address that only this machine reaches. */
+  loopbackOnly: boolean
 }
 
 export interface LimitsConfig {
@@ -69,7 +71,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
   return readVariables(env, (variables) => {
     const { read } = variables
     const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
-    const host = serverHost(variables, binds)
+    const { host, loopbackOnly } = serverHost(variables, binds)
     return {
       engine: engineApiConfig(variables, { isolated }),
       catalog: defaultCatalog(variables),
@@ -78,7 +80,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         port: read('SERVICE_PORT', integer(0, 65_535)) ?? 3001,
         shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ leastMs: 1 })) ?? 30_000,
       },
-      access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [] },
+      access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [], loopbackOnly },
       limits: {
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
         maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
@@ -98,7 +100,7 @@ function defaultCatalog({ read, isSet, fault }: Variables): string {
 }
 
 /** Without a token only who can reach this machine's own address may call, unless it is said aloud that all may. */
-function serverHost({ read, isSet, fault }: Variables, binds: boolean): string {
+function serverHost({ read, isSet, fault }: Variables, binds: boolean): { host: string; loopbackOnly: boolean } {
   const guarded = isSet('SERVICE_API_AUTH_TOKEN')
   const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(/^\[(.*)\]$/, '$1')
   const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
@@ -107,7 +109,7 @@ function serverHost({ read, isSet, fault }: Variables, binds: boolean): string {
     const reason = binds ? 'SERVICE_HOST is no loopback address' : 'this entry cannot tell who reaches it'
     fault(`SERVICE_API_AUTH_TOKEN is required, for ${reason}; SERVICE_ALLOW_ANONYMOUS=true lets everybody call`)
   }
-  return bound
+  return { host: bound, loopbackOnly: !guarded && !anonymous }
 }
 
 function isLoopback(host: string): boolean {

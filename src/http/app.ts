@@ -1,5 +1,4 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { cors } from 'hono/cors'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { TrieRouter } from 'hono/router/trie-router'
 import { ServiceError } from '../domain/errors.ts'
@@ -8,9 +7,11 @@ import type { Log } from '../log.ts'
 import { requireToken } from './auth.ts'
 import { refuseDeclaredLength } from './body.ts'
 import { type Env, endWaiting } from './context.ts'
-import { refuseCrossSite } from './cross-site.ts'
+import { allowOrigins } from './cors.ts'
+import { refuseCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { createDrain, type Drain } from './drain.ts'
 import { problem } from './errors.ts'
+import { refuseIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { observe } from './observe.ts'
 import { decodablePath, rawPath } from './path.ts'
@@ -37,6 +38,8 @@ export interface AppOptions {
   maxTimeoutMs: number
   /** Origins whose browsers may call; `*`: all. */
   corsOrigins: string[]
+  /** Nobody needs a token, because only this machine can connect: requests must name it in `Host`. */
+  loopbackOnly?: boolean
   log: Log
   /** Ends the waits of a server that shuts down. */
   drain?: Drain
@@ -51,6 +54,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 
   app.use(requestId, observe(options.log))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
+  if (options.loopbackOnly === true) app.use(requireLoopbackHost)
   app.use(refuseCrossSite(options.corsOrigins))
   app.use(declaredLength(maxBodyBytes))
   if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
@@ -59,7 +63,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.route('/', health(workflows))
   app.use('/capabilities', endWaiting(drain))
   app.route('/', capabilities(workflows))
-  app.use('/workflow/*', decodablePath, endWaiting(drain))
+  app.use('/workflow/*', decodablePath, refuseIdempotencyKey, endWaiting(drain))
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs }
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))
@@ -76,15 +80,6 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 }
 
 const MAX_SHOWN_PATH = 200
-
-function allowOrigins(origins: string[]): MiddlewareHandler {
-  return cors({
-    origin: origins.includes('*') ? '*' : origins,
-    allowMethods: ['GET', 'HEAD', 'POST', 'PATCH'],
-    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer', 'X-Request-Id', 'Last-Event-ID', 'If-None-Match'],
-    exposeHeaders: ['Location', 'Deprecation', 'Link', 'ETag', 'Retry-After', 'X-Request-Id', 'Preference-Applied', 'Idempotency-Replayed'],
-  })
-}
 
 function declaredLength(maxBytes: number): MiddlewareHandler {
   return async (c, next) => {

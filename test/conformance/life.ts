@@ -53,7 +53,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       const workflowId = crypto.randomUUID()
       proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
       const body = JSON.stringify({ workflowName: 'neverEnds', input: null, workflowId })
-      const head = `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+      const head = `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
       const leave = async (accept: string) => {
         const client = await open(behindProxy)
         client.write(`${head}Accept: ${accept}\r\n\r\n${body}`)
@@ -70,7 +70,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
 
     test('2 MiB and a byte are refused before they are sent', async () => {
       const answer = await exchange(service, [
-        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
+        `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
       ])
 
       expect(answer).toMatch(/^HTTP\/1\.1 413 /)
@@ -82,7 +82,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       const chunks = [...body].map((character) => `1\r\n${character}\r\n`)
 
       const answer = await exchange(service, [
-        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`,
+        `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`,
         ...chunks,
         '0\r\n\r\n',
       ])
@@ -94,7 +94,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       const body = JSON.stringify({ workflowName: 'echo', input: 'expected' })
       const socket = await open(service)
       socket.write(
-        `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+        `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
       )
       const interim = await read(socket, /^HTTP\/1\.1 100 .*\r\n\r\n/s)
       socket.write(body)
@@ -105,7 +105,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
     })
 
     test(`requests in a pipeline are ${pipelines ? 'answered in their order' : 'dropped with their connection'}`, async () => {
-      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: portico\r\n\r\n`
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
       const answer = await exchange(service, [get('/workflow/nobody/status') + get('/health')], /HTTP.*HTTP.*\{"status":"ok"\}/s)
 
@@ -137,7 +137,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
         const { address } = inject('engine')
         const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
         const idle = await open(ending)
-        idle.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
+        idle.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
         await read(idle, /"ok"/)
         const idleClosed = once(idle, 'close')
         const workflowId = crypto.randomUUID()
@@ -161,7 +161,7 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
         const [half, refused] = [await open(ending), await open(ending), await open(ending)]
         half.write('GET /health HTTP/1.1\r\nHo')
         refused.write(
-          `POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
+          `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
         )
         await read(refused, / 413 .*\}/s)
         const workflowId = crypto.randomUUID()

@@ -22,14 +22,17 @@ const CLOSED_WITHIN_MS = 30_000
 test('slow clients: each is told 408 and cut within 30 s, and /health does not mind', async () => {
   const bodies = await many(
     100,
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
+    'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
   )
   const chunks = await many(
     100,
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"wor\r\n',
+    'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"wor\r\n',
   )
-  const heads = await many(100, 'POST /workflow/run HTTP/1.1\r\nHost: a\r\n')
-  const both = await many(100, 'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n')
+  const heads = await many(100, 'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\n')
+  const both = await many(
+    100,
+    'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n',
+  )
   const dribbling = dribble(heads, both)
 
   const healthMs = await healthUntil(Promise.all(wires.map(({ closed }) => closed)))

@@ -29,7 +29,7 @@ async function exchange(bytes: string | Uint8Array) {
 }
 
 function head(path: string, ...lines: string[]): string {
-  return `POST ${path} HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
 }
 
 const authorized = ['Connection: close', `Authorization: Basic ${TOKEN}`]
@@ -96,8 +96,8 @@ test('hostile bytes: a gzip body is a 415, whether it says so or not', async () 
 
 test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 like any other error', async () => {
   const [headers, query] = await Promise.all([
-    exchange(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`),
-    exchange(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`),
+    exchange(`GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`),
+    exchange(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
   ])
 
   expect(headers).toMatchObject([{ status: 431, error: 'PayloadTooLargeError' }])
@@ -109,10 +109,10 @@ test('hostile bytes: what is no HTTP is a 400 like any other error, and the end 
   const garbage = [
     'garbage\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-    'GET /health HTTP/9.9\r\nHost: a\r\n\r\n',
+    'GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n',
     'GET /health HTTP/1.1\r\nHost a\r\n\r\n',
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+    'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
     `${head('/workflow/run', `Authorization: Basic ${TOKEN}`, 'Transfer-Encoding: chunked')}zz\r\n`,
   ]
 
@@ -125,7 +125,7 @@ test('hostile bytes: what is no HTTP is a 400 like any other error, and the end 
 test("hostile bytes: garbage behind a whole request does not take that request's answer", async () => {
   const wire = await dial(service.url)
 
-  wire.socket.write(`GET /ready HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n`)
+  wire.socket.write(`GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n\0garbage\r\n\r\n`)
   await wire.closed
 
   expect(answersOf(wire, 'GET', '/ready')).toMatchObject([{ status: 200 }])
@@ -135,7 +135,7 @@ test('hostile bytes: pipelined requests are answered each, in order', async () =
   const wire = await dial(service.url)
 
   wire.socket.write(
-    `${'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50)}GET /workflow/x/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    `${'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50)}GET /workflow/x/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
   )
   await wire.closed
 

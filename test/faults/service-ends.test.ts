@@ -169,7 +169,7 @@ async function keptAlive(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
-  socket.write('GET /health HTTP/1.1\r\nHost: portico\r\n\r\n')
+  socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(socket, 'data')
   return socket
 }

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const anonymous: ServeEntry = async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
-describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent'])
+describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent', 'loopback'])
 
 describe('bindings that are no text, as wrangler makes them of numbers and flags in [vars]', () => {
   let service: ServedEntry
@@ -65,7 +65,7 @@ test('workerd: a reading that hangs, and whose client has left, is nobody elseâ€
   proxy.on({ method: 'DescribeWorkflowExecution', containing: catalog, fault: 'hang', times: 1 })
   const client = connect(Number(new URL(url).port), '127.0.0.1')
   await once(client, 'connect')
-  client.write(`GET /workflow/catalog/${catalog} HTTP/1.1\r\nHost: portico\r\n\r\n`)
+  client.write(`GET /workflow/catalog/${catalog} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   await until('the reading hangs', () => proxy.hanging() === 1)
   client.resetAndDestroy()
 

@@ -16,7 +16,7 @@ describe('parseConfig', () => {
       },
       catalog: 'orders',
       server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
-      access: { tokens: null, corsOrigins: [] },
+      access: { tokens: null, corsOrigins: [], loopbackOnly: true },
       limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000 },
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
@@ -149,8 +149,14 @@ describe('parseConfig, who may call', () => {
   test('parseConfig: stands open to all when that is said aloud', () => {
     expect(parse({ SERVICE_HOST: '0.0.0.0', SERVICE_ALLOW_ANONYMOUS: 'true' })).toMatchObject({
       server: { host: '0.0.0.0' },
-      access: { tokens: null },
+      access: { tokens: null, loopbackOnly: false },
     })
+  })
+
+  test('parseConfig: only this machine may be named where nobody needs a token', () => {
+    expect(parse({}).access.loopbackOnly).toBe(true)
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_HOST: '127.0.0.1' }).access.loopbackOnly).toBe(false)
+    expect(parse({ SERVICE_ALLOW_ANONYMOUS: 'true' }).access.loopbackOnly).toBe(false)
   })
 
   test('parseConfig: never ignores a token, not even where anonymous calls are allowed', () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
@@ -241,6 +243,51 @@ export function common(stage: () => Stage): void {
       expect(other.headers.has('Access-Control-Allow-Origin')).toBe(false)
     })
 
+    test('CORS: a preflight allows the headers it asks for; other OPTIONS name the methods, and 404 stays 404', async () => {
+      const { call } = makeApi({ url: stage().guarded.url })
+      const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'traceparent,x-custom' }
+
+      const preflight = await call('OPTIONS', '/workflow/run', undefined, { Origin: ORIGIN, ...asked })
+      const other = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: ORIGIN })
+      const unknown = await call('OPTIONS', '/nope', undefined, { Origin: ORIGIN })
+
+      expect([preflight.status, preflight.headers.get('Access-Control-Allow-Headers')]).toEqual([204, 'traceparent,x-custom'])
+      expect([other.status, other.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
+    })
+
+    test('Origin: a page of another host may not change anything, nor may one where the browser tells no more than its origin', async () => {
+      const { open, guarded } = stage()
+      const path = `/workflow/${anId()}/terminate`
+      const { host } = new URL(open.url)
+      const from = (origin: string, site?: string) =>
+        open.call('POST', path, undefined, { Origin: origin, ...(site !== undefined && { 'Sec-Fetch-Site': site }) })
+
+      const foreign = [await from('http://evil.example'), await from('null'), await from('http://evil.example', 'cross-site')]
+      const own = [await from(`http://${host}`), await from('http://any.example', 'same-origin')]
+      const allowed = await guarded.call('POST', path, undefined, { Origin: ORIGIN })
+
+      expect(foreign.map(({ status, body }) => [status, body.error])).toEqual(foreign.map(() => [403, 'ForbiddenError']))
+      expect([...own, allowed].map(({ status }) => status)).toEqual([404, 404, 404])
+    })
+
+    test('Host: where nobody needs a token only names of this machine are answered, lest a page makes its own resolve to it', async () => {
+      const { open, guarded, lacks } = stage()
+
+      expect(await statusFor(open.url, 'localhost:1234')).toBe(200)
+      expect(await statusFor(open.url, 'evil.example')).toBe(lacks('loopback') ? 200 : 403)
+      expect(await statusFor(guarded.url, 'evil.example')).toBe(200)
+    })
+
+    test('Idempotency-Key: is refused, and nothing is done, while the service has no use for it', async () => {
+      const { open } = stage()
+      const workflowId = anId()
+
+      const start = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId }, { 'Idempotency-Key': 'k1' })
+      const status = await open.call('GET', `/workflow/${workflowId}/status`)
+
+      expect([start.status, start.body.error, status.status]).toEqual([501, 'NotSupportedError', 404])
+    })
+
     test('Content-Type: a body that is no JSON is refused, one that is some JSON is not', async () => {
       const { open } = stage()
       const sent = (type: string | null, more: Record<string, string> = {}) =>
@@ -259,4 +306,12 @@ export function common(stage: () => Stage): void {
       expect(json.map(({ status }) => status)).toEqual([200, 200])
     })
   })
+}
+
+/** Of `/health`. fetch has a will of its own about Host. */
+async function statusFor(url: string, host: string): Promise<number | undefined> {
+  const sent = request(`${url}/health`, { headers: { Host: host }, agent: false }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
 }

@@ -77,7 +77,7 @@ export function limits(stage: () => Stage): void {
       await once(socket, 'connect')
       const sentAt = performance.now()
       socket.write(
-        'POST /workflow/run HTTP/1.1\r\nHost: portico\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName"',
+        'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName"',
       )
 
       const answer = await (stage().lacks('closing-connections') ? untilAnswered(socket) : text(socket))

@@ -28,6 +28,8 @@ export type Gap =
   | 'what-was-sent'
   /** It leaves a connection open whose request never ends, until the client closes it. */
   | 'closing-connections'
+  /** It does not open the socket itself: whether only this machine can connect is not known. */
+  | 'loopback'
 
 export interface Stage {
   lacks(gap: Gap): boolean

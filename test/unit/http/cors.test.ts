@@ -13,7 +13,43 @@ describe('CORS', () => {
     expect(response.status).toBe(204)
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
     expect(response.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
-    expect(response.headers.get('Access-Control-Allow-Headers')).toContain('Authorization')
+    expect(response.headers.get('Access-Control-Max-Age')).toBe('600')
+    expect(response.headers.get('Vary')).toBe('Origin')
+  })
+
+  test('CORS: a preflight allows the headers that it asks for, whatever they are', async () => {
+    const response = await api().call('OPTIONS', '/workflow/run', undefined, {
+      Origin: 'https://app.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'authorization,content-type,traceparent,x-custom',
+    })
+
+    expect(response.headers.get('Access-Control-Allow-Headers')).toBe('authorization,content-type,traceparent,x-custom')
+  })
+
+  test('CORS: a preflight of another origin is allowed nothing', async () => {
+    const response = await api().call('OPTIONS', '/workflow/run', undefined, {
+      Origin: 'https://evil.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'x-custom',
+    })
+
+    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  test('CORS: OPTIONS that is no preflight names the methods of the route, and is 404 where there is none', async () => {
+    const { call } = api()
+    const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: 'https://app.example' })
+    const unknown = await call('OPTIONS', '/nope', undefined, { Origin: 'https://app.example' })
+
+    expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
+    expect(known.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
+  })
+
+  test('CORS: names no header that the service does not have', async () => {
+    const response = await api().call('GET', '/health', undefined, { Origin: 'https://app.example' })
+
+    expect(response.headers.get('Access-Control-Expose-Headers')).toBe('Location,Deprecation,Link,ETag,Retry-After,X-Request-Id')
   })
 
   test('CORS: a refusal can be read by the page that asked', async () => {

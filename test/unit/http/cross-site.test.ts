@@ -24,4 +24,48 @@ describe('pages of other sites', () => {
     expect((await call('POST', '/workflow/w/terminate')).status).toBe(200)
     expect((await call('GET', '/ready', undefined, foreign)).status).toBe(200)
   })
+
+  test('cross-site: where the browser sends no Sec-Fetch-Site, the origin has to be the host of the request', async () => {
+    const { call } = makeApi({ workflows })
+    const statusFor = async (headers: Record<string, string>) =>
+      (await call('POST', '/workflow/w/terminate', undefined, { Host: 'portico.lan:3001', ...headers })).status
+
+    expect(await statusFor({ Origin: 'http://portico.lan:3001' })).toBe(200)
+    expect(await statusFor({ Origin: 'http://evil.example' })).toBe(403)
+    expect(await statusFor({ Origin: 'http://portico.lan' })).toBe(403)
+    expect(await statusFor({ Origin: 'null' })).toBe(403)
+  })
+
+  test('cross-site: a page of the same site but another origin is refused, unless CORS allows it', async () => {
+    const sibling = { Host: 'api.example.com', Origin: 'https://blog.example.com', 'Sec-Fetch-Site': 'same-site' }
+
+    expect((await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, sibling)).status).toBe(403)
+    const { call } = makeApi({ workflows, corsOrigins: ['https://blog.example.com'] })
+    expect((await call('POST', '/workflow/w/terminate', undefined, sibling)).status).toBe(200)
+  })
+
+  test('cross-site: the browser’s own same-origin counts, also behind a proxy that rewrites Host', async () => {
+    const { call } = makeApi({ workflows })
+    const proxied = { Host: '10.0.0.7:3001', Origin: 'https://portico.example.com', 'Sec-Fetch-Site': 'same-origin' }
+
+    expect((await call('POST', '/workflow/w/terminate', undefined, proxied)).status).toBe(200)
+  })
+})
+
+describe('a service that is open on loopback', () => {
+  const { call } = makeApi({ loopbackOnly: true, workflows: { ready: async () => true } })
+  const statusFor = async (host: string) => (await call('GET', '/ready', undefined, { Host: host })).status
+
+  test('loopback: names of this machine are answered', async () => {
+    const names = ['localhost', 'localhost:3001', 'LOCALHOST', 'app.localhost:3001', '127.0.0.1:3001', '127.1.2.3', '[::1]:3001', '[::1]']
+
+    expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 200))
+  })
+
+  test('loopback: any other name is 403, reading included, for a page may have made it resolve to this machine', async () => {
+    const names = ['evil.example:3001', 'localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost', '0.0.0.0:3001', '10.0.0.1']
+
+    expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 403))
+    expect(await refusal(await call('GET', '/workflow/w/status', undefined, { Host: 'evil.example' }))).toEqual([403, 'ForbiddenError'])
+  })
 })

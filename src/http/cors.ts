@@ -1,0 +1,42 @@
+/** Which browsers may call: the CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+import type { Context, MiddlewareHandler } from 'hono'
+
+const METHODS = 'GET,HEAD,POST,PATCH'
+const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id'
+const MAX_AGE_SECONDS = '600'
+
+/** Whether pages of this origin may call; `*` in the list allows every origin. */
+export function isAllowedOrigin(origins: readonly string[], origin: string | undefined): origin is string {
+  return origin !== undefined && (origins.includes('*') || origins.includes(origin))
+}
+
+/** Answers preflights of allowed origins, and lets their pages read every response. */
+export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
+  const forAll = origins.includes('*')
+
+  return async (c, next) => {
+    const origin = c.req.header('Origin')
+    const isAllowed = isAllowedOrigin(origins, origin)
+    if (isAllowed && isPreflight(c)) c.res = preflight(c)
+    else await next()
+    if (!forAll) c.header('Vary', 'Origin', { append: true })
+    if (!isAllowed) return
+    c.header('Access-Control-Allow-Origin', forAll ? '*' : origin)
+    c.header('Access-Control-Expose-Headers', EXPOSED)
+  }
+}
+
+/** Any other OPTIONS asks for the methods of a route. */
+function isPreflight(c: Context): boolean {
+  return c.req.method === 'OPTIONS' && c.req.header('Access-Control-Request-Method') !== undefined
+}
+
+/** Allows every requested header: tracing libraries add their own to each request of a page. */
+function preflight(c: Context): Response {
+  const requested = c.req.header('Access-Control-Request-Headers')
+  return c.body(null, 204, {
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Max-Age': MAX_AGE_SECONDS,
+    ...(requested !== undefined && { 'Access-Control-Allow-Headers': requested }),
+  })
+}
