@@ -29,6 +29,9 @@ export interface Message {
   args: unknown[]
 }
 
+/** `misconfigured`: it answers, and refuses the namespace or the key that this service has. */
+export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
+
 /**
  * Port: a workflow engine, in our words.
  *
@@ -79,6 +82,9 @@ export interface Engine {
 
   /** When a worker last asked the task queue for workflow tasks; null when none has lately. */
   lastPolledAt(catalog: string, call: Call): Promise<Date | null>
+
+  /** Whether the engine can serve requests; never rejects. */
+  readiness(call: Call): Promise<EngineReadiness>
 
   /** Resolves when the engine answers. */
   ping(call: Call): Promise<{ version: string }>

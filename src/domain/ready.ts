@@ -1,22 +1,20 @@
-import type { Engine } from './engine.ts'
-import { ServiceError } from './errors.ts'
+import type { Engine, EngineReadiness } from './engine.ts'
 import { type RememberOptions, remember } from './remember.ts'
 
 // The wire contract allows 2 s; with less, all is well within them of an engine's return, this answer too.
-const PING_DEADLINE_MS = 1000
-const PING_REMEMBERED_MS = 1000
+const DEADLINE_MS = 1000
+const REMEMBERED_MS = 1000
 
-/** Whether the engine answers, asked of it at most every second. */
-export function createReady(engine: Engine, options: Pick<RememberOptions<boolean>, 'sharesPending'>): () => Promise<boolean> {
-  const pings = remember({ ...options, read: () => ping(engine), ttlMs: PING_REMEMBERED_MS, maxKeys: 1 })
-  return async () => (await pings('engine')).value
-}
-
-function ping(engine: Engine): Promise<boolean> {
-  const call = { signal: new AbortController().signal, deadlineAt: Date.now() + PING_DEADLINE_MS, requestId: 'ready', note() {} }
-  return engine.ping(call).then(
-    () => true,
-    // A limit is the engine's own word: it is there. Whatever else went wrong shows in the log of the requests that meet it.
-    (error) => error instanceof ServiceError && error.error === 'ResourceExhaustedError',
-  )
+/** Whether the engine can serve requests, asked of it at most every second. */
+export function createReady(
+  engine: Engine,
+  options: Pick<RememberOptions<EngineReadiness>, 'sharesPending'>,
+): () => Promise<EngineReadiness> {
+  const read = () =>
+    engine
+      .readiness({ signal: new AbortController().signal, deadlineAt: Date.now() + DEADLINE_MS, requestId: 'ready', note() {} })
+      // Its client could not be loaded: the requests that meet this have it in their log lines.
+      .catch((): EngineReadiness => 'unreachable')
+  const readings = remember({ ...options, read, ttlMs: REMEMBERED_MS, maxKeys: 1 })
+  return async () => (await readings('engine')).value
 }

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
-import type { Message, StartedUpdate } from './engine.ts'
+import type { EngineReadiness, Message, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
 import type { Trace } from './traces.ts'
 
@@ -27,8 +27,8 @@ export interface Workflows {
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>
-  /** Whether the engine answers; the truth of at most a second ago. */
-  ready(): Promise<boolean>
+  /** Whether the engine can serve requests, as seen at most a second ago. */
+  ready(): Promise<EngineReadiness>
 }
 
 export interface StartCommand {

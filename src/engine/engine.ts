@@ -6,6 +6,7 @@ import { ping } from './calls/ping.ts'
 import { lastPolledAt } from './calls/pollers.ts'
 import { query } from './calls/query.ts'
 import { input, read } from './calls/read.ts'
+import { readiness } from './calls/readiness.ts'
 import { signal } from './calls/signal.ts'
 import { start } from './calls/start.ts'
 import { notingTaskFailure } from './calls/task-failure.ts'
@@ -44,6 +45,7 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec }: E
     terminate: (run, reason, call) => terminate(wire, run, reason, call),
     entries: (run, call) => entries(wire, run, call),
     lastPolledAt: (catalog, call) => lastPolledAt(wire, catalog, call),
+    readiness: (call) => readiness(wire, call),
     ping: (call) => ping(wire.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),
   }
 }

@@ -174,13 +174,24 @@ function tooLarge(error: RpcError, asked: Asked): ServiceError {
 /** The variable an operator should look at; the text of the engine goes to the log alone. */
 function unforeseen(error: RpcError, asked: Asked): ServiceError {
   const cause = new Error(`${advice(error)}: gRPC code ${error.code}, ${error.message}`, { cause: error })
-  return wrap('EngineError', 'The workflow engine gave an answer that this service did not expect.', cause, asked)
+  const message = isMisconfigured(error)
+    ? 'The workflow engine refuses this service because of its configuration; the log of the service names the setting.'
+    : 'The workflow engine gave an answer that this service did not expect.'
+  return wrap('EngineError', message, cause, asked)
+}
+
+/** The engine does not know the namespace, or refuses the key: no request can succeed before the configuration is changed. */
+export function isMisconfigured(error: RpcError): boolean {
+  return hasDetail(error, 'NamespaceNotFoundFailure') || isRefusedKey(error)
+}
+
+function isRefusedKey({ code }: RpcError): boolean {
+  return code === Code.UNAUTHENTICATED || code === Code.PERMISSION_DENIED
 }
 
 function advice(error: RpcError): string {
   if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'the engine does not know the namespace, look at ENGINE_NAMESPACE'
-  if (error.code === Code.UNAUTHENTICATED || error.code === Code.PERMISSION_DENIED)
-    return 'the engine refused the key, look at ENGINE_API_KEY'
+  if (isRefusedKey(error)) return 'the engine refused the key, look at ENGINE_API_KEY'
   return 'unforeseen answer of the engine'
 }
 

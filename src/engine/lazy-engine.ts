@@ -27,6 +27,7 @@ export function lazyEngine(options: EngineOptions): Engine {
       yield* (await engine()).entries(...args)
     },
     lastPolledAt: async (...args) => (await engine()).lastPolledAt(...args),
+    readiness: async (...args) => (await engine()).readiness(...args),
     ping: async (...args) => (await engine()).ping(...args),
   }
 }

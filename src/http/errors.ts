@@ -36,7 +36,7 @@ const FACES = {
   ResourceExhaustedError: { status: 429, title: 'The engine is at its limit', source: 'engine' },
   InternalError: { status: 500, title: 'Internal error' },
   NotSupportedError: { status: 501, title: 'Not supported' },
-  EngineError: { status: 502, title: 'The engine gave an unforeseen answer', source: 'engine' },
+  EngineError: { status: 502, title: 'The engine failed the request', source: 'engine' },
   CatalogNotAvailableError: { status: 503, title: 'Nothing serves the catalog' },
   EngineUnavailableError: { status: 503, title: 'The engine is unreachable', source: 'engine' },
   DeadlineExceededError: { status: 504, title: 'No answer in time', source: 'engine' },

@@ -93,6 +93,12 @@ describe('an API key that is refused', () => {
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
   })
+
+  test('wrong keys: is not ready', async () => {
+    const { status, body } = await refused.call('GET', '/ready')
+
+    expect([status, body.engine]).toEqual([503, 'misconfigured'])
+  })
 })
 
 describe('a namespace that is missing', () => {
@@ -105,6 +111,12 @@ describe('a namespace that is missing', () => {
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
+  })
+
+  test('wrong keys: is not ready', async () => {
+    const { status, body } = await missing.call('GET', '/ready')
+
+    expect([status, body.engine]).toEqual([503, 'misconfigured'])
   })
 
   test('wrong keys: is in the log of each request too, with the variable', async () => {

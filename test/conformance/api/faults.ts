@@ -120,14 +120,20 @@ export function faults(stage: () => Stage, serve: Serve): void {
   describe('an engine that nobody foresaw', () => {
     test('faults: a namespace that is not there is the engine’s word, and opaque', async () => {
       const { catalog } = stage()
-      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0', ENGINE_ADDRESS: inject('engine').address }
-      const server = await serve({ ...env, ENGINE_NAMESPACE: 'no-such-namespace' })
+      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
+      const { address, httpUrl } = inject('engine')
+      const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
+      const server = await serve({ ...env, ...engine })
 
-      const { status, body, text } = await makeApi({ url: server.url }).call('GET', `/workflow/${anId()}/status`)
+      const { call } = makeApi({ url: server.url })
+      const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
+      const ready = await call('GET', '/ready')
       await server.stop()
 
       expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
+      expect(body.message).toContain('its configuration; the log of the service names the setting')
       expect(text).not.toContain('no-such-namespace')
+      expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
     })
 
     test('faults: a key that the engine refuses is opaque', async () => {

@@ -110,5 +110,6 @@ const unexpected: Engine = {
     await never()
   },
   lastPolledAt: never,
+  readiness: never,
   ping: never,
 }

@@ -3,7 +3,7 @@ import { makeApi, refusal } from './api.ts'
 
 describe('pages of other sites', () => {
   const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
-  const workflows = { terminate: async () => ({ workflowId: 'w', runId: 'r' }), ready: async () => true }
+  const workflows = { terminate: async () => ({ workflowId: 'w', runId: 'r' }), ready: async () => 'reachable' as const }
 
   test('cross-site: what changes something is refused, even without a body', async () => {
     const { call } = makeApi({ workflows })
@@ -53,7 +53,7 @@ describe('pages of other sites', () => {
 })
 
 describe('a service that is open on loopback', () => {
-  const { call } = makeApi({ loopbackOnly: true, workflows: { ready: async () => true } })
+  const { call } = makeApi({ loopbackOnly: true, workflows: { ready: async () => 'reachable' as const } })
   const statusFor = async (host: string) => (await call('GET', '/ready', undefined, { Host: host })).status
 
   test('loopback: names of this machine are answered', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { EngineReadiness } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import { makeApi, refusal, running } from './api.ts'
 
@@ -76,15 +77,14 @@ describe('routes', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  test('ready: tells whether the engine is reached, without a token', async () => {
-    let reachable = true
-    const { call } = makeApi({ auth: { tokens: ['s3cret'] }, workflows: { ready: async () => reachable } })
+  test('ready: tells whether the engine can serve requests, without a token', async () => {
+    const readyWhen = (engine: EngineReadiness) => {
+      const { call } = makeApi({ auth: { tokens: ['s3cret'] }, workflows: { ready: async () => engine } })
+      return call('GET', '/ready').then(async (response) => [response.status, await response.json()])
+    }
 
-    const ready = await call('GET', '/ready')
-    reachable = false
-    const unready = await call('GET', '/ready')
-
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', engine: 'reachable' }])
-    expect([unready.status, await unready.json()]).toEqual([503, { status: 'unavailable', engine: 'unreachable' }])
+    expect(await readyWhen('reachable')).toEqual([200, { status: 'ok', engine: 'reachable' }])
+    expect(await readyWhen('unreachable')).toEqual([503, { status: 'unavailable', engine: 'unreachable' }])
+    expect(await readyWhen('misconfigured')).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
   })
 })
