@@ -1,6 +1,7 @@
-import type { JsonSchema, TraceTemplates } from '../protocol/catalog.ts'
+import type { TraceTemplates } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
 import type { Catalogs, Published } from './catalog.ts'
+import { checkArgument } from './check-argument.ts'
 import { type Issue, ServiceError } from './errors.ts'
 import { inTime } from './in-time.ts'
 import type { StartCommand } from './workflows.ts'
@@ -59,7 +60,7 @@ async function judgePublished({ catalogs, command, call }: Asked, published: Pub
   const workflows = await inTime(catalogs.workflows(published), call)
   if (workflows === null) call.note({ inputUnchecked: `the definition of catalog ${command.catalog} can't be read` })
   const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
-  const issues = schema === null ? [] : await check(command, schema, call)
+  const issues = schema === null ? [] : await checkArgument(command, schema, command.workflowName, call)
   if (issues.length > 0) return { refusal: invalid(command, issues) }
   return { refusal: null, accepted: { workflowName, traces } }
 }
@@ -69,19 +70,6 @@ function judgeUnpublished(command: StartCommand, isPolled: boolean): Judgement {
   // A TypeScript worker looks its workflows up in a plain object: it would run these.
   if (command.workflowName in Object.prototype) return { refusal: unsupported(command, null) }
   return { refusal: null, accepted: { workflowName: command.workflowName, traces: null } }
-}
-
-/** Of the first argument, when there is one. A schema that can't be used refuses nothing: the worker that published it checks for itself. */
-async function check({ args, argumentPointer, workflowName }: StartCommand, schema: JsonSchema, call: Call): Promise<Issue[]> {
-  if (args.length === 0) return []
-  // Loaded when it is needed: it is a third of what the service has to read before it listens.
-  const { checkInput } = await import('./check-input.ts')
-  try {
-    return checkInput(args[0], schema, argumentPointer)
-  } catch (error) {
-    call.note({ inputUnchecked: `the schema of ${workflowName} can't be used: ${error}` })
-    return []
-  }
 }
 
 function unsupported({ workflowName, catalog }: StartCommand, available: string[] | null): ServiceError {

@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
+import type { Arguments } from './check-argument.ts'
 import type { EngineReadiness, Message, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
 import type { Trace } from './traces.ts'
@@ -31,15 +32,11 @@ export interface Workflows {
   ready(): Promise<EngineReadiness>
 }
 
-export interface StartCommand {
+export interface StartCommand extends Arguments {
   /** Generated when absent. */
   workflowId?: string
   workflowName: string
   catalog: string
-  /** The workflow's arguments. */
-  args: unknown[]
-  /** JSON Pointer of the first argument in the request, for issues. */
-  argumentPointer: string
 }
 
 export interface RunCommand extends StartCommand {
