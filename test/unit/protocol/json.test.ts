@@ -141,6 +141,73 @@ test('parseJson: whatever the decimals in a text, the same numbers leave', () =>
   )
 })
 
+test('parseJson: leaves texts alone that look like its own marks, and keys that look like numbers', () => {
+  const text = `{"9007199254740993":"9007199254740993","\\u0022":1e400,"${crypto.randomUUID()}1":[9007199254740993]}`
+
+  expect(through(text)).toBe(text.replace('\\u0022', '\\"'))
+})
+
+test('parseJson: a long number in the place of a key is no JSON', () => {
+  expect(() => parseJson('{9007199254740993:1}')).toThrow(SyntaxError)
+  expect(() => parseJson('[9007199254740993.]')).toThrow(SyntaxError)
+  expect(() => parseJson('[-9007199254740993 9007199254740993]')).toThrow(SyntaxError)
+})
+
+test('parseJson: gives what a parser gives that looks at every number', () => {
+  const numbers = fc.oneof(
+    fc.constantFrom(
+      '1e1',
+      '-0',
+      '1E+5',
+      '9007199254740993',
+      '-1e400',
+      '4.9e-324',
+      '0.1',
+      '1e22',
+      '1e23',
+      '123456789012345',
+      '1234567890123456',
+    ),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+    fc.tuple(fc.integer(), fc.nat(), fc.integer({ min: -400, max: 400 })).map(([whole, part, power]) => `${whole}.${part}e${power}`),
+  )
+  const { document } = fc.letrec<{ document: string }>((tie) => ({
+    document: fc.oneof(
+      { depthSize: 'small' },
+      numbers,
+      fc.string().map((text) => JSON.stringify(text)),
+      fc.constantFrom('true', 'null'),
+      fc.array(tie('document'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom('a', 'b', '1', '__proto__', '9007199254740993'), tie('document')), { maxLength: 4 })
+        .map((members) => `{${members.map(([key, member]) => `"${key}": ${member}`).join(',')}}`),
+    ),
+  }))
+
+  fc.assert(
+    fc.property(document, (text) => {
+      expect(through(text)).toBe(JSON.stringify(parseEachNumber(text)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown
+  }
+}
+
+/** Slow and plain: a number stays a double only when that has the same digits and exponent. */
+function parseEachNumber(text: string): unknown {
+  return JSON.parse(text, (_key, value, { source }) => {
+    if (typeof value !== 'number') return value
+    const [exact, shortest] = [source, String(value)].map((number) => numbersIn(number, '\u0000')[0])
+    return exact === shortest ? value : JSON.rawJSON(source)
+  })
+}
+
 /** Every number of the text in lowest terms: a whole number and a power of ten. */
 function numbersIn(text: string, withoutString: string): string[] {
   const literals = text.replaceAll(withoutString, '').match(/-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g) ?? []
