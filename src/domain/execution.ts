@@ -41,6 +41,8 @@ export interface Closing {
   outcome: Outcome
   /** The run that carries the work on (continue-as-new, engine retry, cron); null at the end of a chain. */
   nextRunId: string | null
+  /** Where its trace is written, where the run's output or failure says so: only workers of the older generation put it there. */
+  trace?: TraceMeta
 }
 
 /** What the engine knows of a run without reading its history. */

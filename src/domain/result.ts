@@ -3,7 +3,7 @@ import type { Closing, Execution, TraceMeta, WorkflowResult } from './execution.
 /** The specification's workflow result: its eight keys all speak of one run. */
 export function toResult(
   { workflowId, runId, input }: Pick<Execution, 'input' | 'runId' | 'workflowId'>,
-  { outcome }: Closing,
+  { outcome, trace: traceInEnd }: Closing,
   trace: TraceMeta | null,
 ): WorkflowResult {
   const error = 'error' in outcome ? outcome.error : null
@@ -13,7 +13,7 @@ export function toResult(
     status: outcome.status,
     input,
     output: outcome.status === 'completed' ? outcome.output : null,
-    trace,
+    trace: trace ?? traceInEnd ?? null,
     error: error?.message ?? null,
     errorDetails: error,
   }

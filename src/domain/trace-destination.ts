@@ -5,15 +5,25 @@ import type { Catalogs } from './catalog.ts'
 import { ServiceError } from './errors.ts'
 import type { Description, TraceMeta } from './execution.ts'
 import { inTime } from './in-time.ts'
+import { toTraceMeta } from './trace-meta.ts'
 
 type Run = Pick<Description, 'catalog' | 'firstRunId' | 'memo' | 'parent' | 'workflowId'>
 
-/** Where the run's trace is written, as its catalog computes it or, where that says nothing, as the run itself says. */
-export async function traceOf(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
+/**
+ * Where the run's trace is written: as its catalog computes it, else as the run's memo says, else as `fromEnd` says, which is
+ * asked only then.
+ */
+export async function traceOf(
+  run: Run,
+  catalogs: Catalogs,
+  call: Call,
+  fromEnd: () => Promise<TraceMeta | null> = async () => null,
+): Promise<TraceMeta | null> {
   // A child's story is told in its root's trace.
   if (run.parent !== null) return null
   const { value: published } = await inTime(catalogs.published(run.catalog), call)
-  return published?.traces != null ? fillTemplates(published.traces, run) : announced(run.memo.get('trace'))
+  if (published?.traces != null) return fillTemplates(published.traces, run)
+  return toTraceMeta(run.memo.get('trace')) ?? (await fromEnd())
 }
 
 /** The same for an answer of which it is the least: the rest is not refused for it. */
@@ -41,16 +51,4 @@ export async function fillTemplates(
       ...(remote === undefined ? {} : { remote: await fillTemplate(remote, values) }),
     },
   }
-}
-
-function announced(trace: unknown): TraceMeta | null {
-  if (typeof trace !== 'object' || trace === null) return null
-  const local = textOf(trace, 'local')
-  const remote = textOf(trace, 'remote')
-  return { destinations: { ...(local === null ? {} : { local }), ...(remote === null ? {} : { remote }) } }
-}
-
-function textOf(value: object, key: string): string | null {
-  const text: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : null
-  return typeof text === 'string' ? text : null
 }

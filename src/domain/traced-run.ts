@@ -8,7 +8,7 @@ import { traceOf } from './trace-destination.ts'
 import type { TracedRun } from './traces.ts'
 
 export interface TracedRunPorts {
-  engine: Pick<Engine, 'describe'>
+  engine: Pick<Engine, 'describe' | 'wait'>
   catalogs: Catalogs
 }
 
@@ -24,10 +24,19 @@ export function toTracedRun(description: Description, ports: TracedRunPorts): Tr
     ...description,
     root: rootOf,
     async destinations(call) {
-      destinations ??= (await traceOf({ ...(await rootOf(call)), parent: null }, ports.catalogs, call))?.destinations ?? {}
+      if (destinations !== undefined) return destinations
+      const top = await rootOf(call)
+      const trace = await traceOf({ ...top, parent: null }, ports.catalogs, call, () => traceInEnd(top, ports.engine, call))
+      destinations = trace?.destinations ?? {}
       return destinations
     },
   }
+}
+
+/** What the run's end says, where workers of the older generation say it: in its output or its failure. */
+async function traceInEnd(run: Description, engine: TracedRunPorts['engine'], call: Call): Promise<TraceMeta | null> {
+  const hasEnd = run.status === 'completed' || run.status === 'failed'
+  return hasEnd ? ((await engine.wait(run, call))?.trace ?? null) : null
 }
 
 // As the workers have it: as deep as anybody has nested children.

@@ -1,7 +1,8 @@
 import type { temporal } from '@temporalio/proto'
-import type { Closing, ErrorDetails, Outcome } from '../domain/execution.ts'
+import type { Closing, ErrorDetails, Outcome, TraceMeta } from '../domain/execution.ts'
 import { fromArguments } from '../domain/from-arguments.ts'
 import { revealed, toErrorDetails } from './failure.ts'
+import { traceInDetails, unwrapWorkflowOutput } from './older-worker.ts'
 import type { Payloads } from './payload.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
@@ -9,27 +10,40 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 // What the engine writes down when it is given none.
 const NO_REASON = 'terminated by user via frontend'
 
+type Decoder = Pick<Payloads, 'decode'>
+
 /** How a run ended, from its last events; null when they hold no close event. */
-export async function toClosing(events: readonly HistoryEvent[], payloads: Pick<Payloads, 'decode'>): Promise<Closing | null> {
+export async function toClosing(events: readonly HistoryEvent[], payloads: Decoder): Promise<Closing | null> {
   const last = events.at(-1)
   if (last === undefined) return null
-  const outcome = await toOutcome(last, events, payloads)
-  return outcome === null ? null : { outcome, nextRunId: successorOf(last) }
+  const end = await toEnd(last, events, payloads)
+  if (end === null) return null
+  const { outcome, trace = null } = end
+  return { outcome, nextRunId: successorOf(last), ...(trace !== null && { trace }) }
 }
 
-async function toOutcome(
-  event: HistoryEvent,
-  events: readonly HistoryEvent[],
-  payloads: Pick<Payloads, 'decode'>,
-): Promise<Outcome | null> {
+interface End {
+  outcome: Outcome
+  trace?: TraceMeta | null
+}
+
+async function toEnd(event: HistoryEvent, events: readonly HistoryEvent[], payloads: Decoder): Promise<End | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
     const values = await payloads.decode(event.workflowExecutionCompletedEventAttributes.result?.payloads)
-    return { status: 'completed', output: fromArguments(values) }
+    const { output, trace } = unwrapWorkflowOutput(fromArguments(values))
+    return { outcome: { status: 'completed', output }, trace }
   }
   if (event.workflowExecutionFailedEventAttributes) {
-    const { failure } = event.workflowExecutionFailedEventAttributes
-    return { status: 'failed', error: toErrorDetails(await revealed(failure ?? {}, payloads)) }
+    const failure = event.workflowExecutionFailedEventAttributes.failure ?? {}
+    const [error, trace] = await Promise.all([revealed(failure, payloads).then(toErrorDetails), traceInDetails(failure, payloads)])
+    return { outcome: { status: 'failed', error }, trace }
   }
+  const outcome = toOutcome(event, events)
+  return outcome === null ? null : { outcome }
+}
+
+/** Of what the engine, not a worker, has ended. */
+function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcome | null {
   if (event.workflowExecutionTimedOutEventAttributes) {
     return { status: 'timed_out', error: ended('TimeoutFailure', 'The workflow timed out', null) }
   }

@@ -7,6 +7,7 @@ import { faults } from './api/faults.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
+import { olderWorkers } from './api/older-workers.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
@@ -28,6 +29,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     message(stage)
     updateWithStart(stage)
     control(stage)
+    olderWorkers(stage)
     catalogs(stage)
     common(stage)
     badInput(stage)

@@ -308,6 +308,24 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
   return { gathered, value }
 }
 
+// What workers of the older generation return
+
+/** Returns `output`, undefined when absent, in the wrapper of a workflow; one of its steps returns one in that of an activity. */
+export async function olderReturns({ output, trace }: { output?: unknown; trace?: unknown }): Promise<object> {
+  await echoBack({ __output_activity_wrapper_version: 1, output: 'of a step', aggregations: null })
+  return { __output_workflow_wrapper_version: 1, output, trace }
+}
+
+/** Fails as its step does, and says in the details where the trace is. */
+export async function olderFails({ trace }: { trace: unknown }): Promise<never> {
+  try {
+    return await refuses()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw ApplicationFailure.create({ message: error.message, type: error.constructor.name, details: [{ trace }], cause: error })
+  }
+}
+
 // Memo
 
 /** Says where its trace is, as a worker without the kit does; ends at once. */

@@ -1,6 +1,7 @@
 import { fromArguments } from '../../domain/from-arguments.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
+import { unwrapOutput } from '../older-worker.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
 import type { Payload, Payloads } from '../payload.ts'
 
@@ -35,7 +36,7 @@ export async function toEntries(drafts: readonly Draft[], payloads: Decoder): Pr
     const entry = {
       ...rest,
       ...(input !== undefined && { input: next(input) }),
-      ...(output !== undefined && { output: next(output) }),
+      ...(output !== undefined && { output: unwrapOutput(next(output)) }),
     }
     // Most have none of these, and histories are long.
     entries.push(failure === undefined && lastFailure == null && closing === undefined ? entry : await withFailures(entry, draft, payloads))

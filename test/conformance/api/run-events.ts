@@ -47,6 +47,6 @@ export function runEvents(stage: () => Stage): void {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-function eventsIn(text: string): { event: string; data: any }[] {
+export function eventsIn(text: string): { event: string; data: any }[] {
   return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({ event, data: JSON.parse(data) }))
 }

@@ -84,3 +84,36 @@ test('toTracedRun: what has been asked is asked no more, what failed is asked ag
 
   expect(asked).toEqual(['top', '$catalog:orders'])
 })
+
+test('toTracedRun: where neither catalog nor memo says it, the end of a run may', async () => {
+  const { ports } = anEngineWith([], {})
+  const waited: string[] = []
+  ports.engine.wait = async ({ runId }) => {
+    waited.push(runId)
+    return { outcome: { status: 'completed', output: 1 }, nextRunId: null, trace: { destinations: { local: '/logs/a.json' } } }
+  }
+  const run = toTracedRun(aRun('top', null, { status: 'completed' }), ports)
+
+  expect([await run.destinations(aCall()), await run.destinations(aCall())]).toEqual([{ local: '/logs/a.json' }, { local: '/logs/a.json' }])
+  expect(waited).toEqual(['run-1'])
+})
+
+test('toTracedRun: the end of a run is not read while it is open, nor where catalog or memo has said it', async () => {
+  const { ports } = anEngineWith([], { orders: TEMPLATES, silent: false })
+  const memo = new Map([['trace', { local: '/own.json' }]])
+  const runs = [
+    aRun('open', null, { catalog: 'none' }),
+    aRun('published', null, { status: 'completed' }),
+    aRun('off', null, { status: 'completed', catalog: 'silent' }),
+    aRun('announced', null, { status: 'failed', catalog: 'none', memo }),
+    aRun('stopped', null, { status: 'canceled', catalog: 'none' }),
+  ]
+
+  expect(await Promise.all(runs.map((run) => toTracedRun(run, ports).destinations(aCall())))).toEqual([
+    {},
+    { remote: 'https://b/published/published-1' },
+    {},
+    { local: '/own.json' },
+    {},
+  ])
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import type { Failure } from '../../../src/engine/failure.ts'
+import { traceInDetails, unwrapOutput, unwrapWorkflowOutput } from '../../../src/engine/older-worker.ts'
+import { createPayloads, type Payloads, toPayload } from '../../../src/engine/payload.ts'
+
+const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
+
+const wrapped = (more: object) => ({ __output_workflow_wrapper_version: 1, ...more })
+
+function failing(details: unknown[], cause: Failure | null = null): Failure {
+  return { applicationFailureInfo: { type: 'X', details: { payloads: details.map(toPayload) } }, cause }
+}
+
+test('unwrapWorkflowOutput: takes output and trace out of the wrapper', () => {
+  const trace = { destinations: { local: '/a.json', remote: 'https://b/a.json' } }
+
+  expect(unwrapWorkflowOutput(wrapped({ output: [1], trace }))).toEqual({ output: [1], trace })
+})
+
+test('unwrapWorkflowOutput: a wrapper may lack either, and a destination may be null', () => {
+  expect(unwrapWorkflowOutput(wrapped({}))).toEqual({ output: null, trace: null })
+  expect(unwrapWorkflowOutput(wrapped({ trace: { destinations: { local: null } } })).trace).toEqual({ destinations: {} })
+  expect(unwrapWorkflowOutput(wrapped({ trace: 'nowhere' })).trace).toBeNull()
+})
+
+test('unwrapWorkflowOutput: what has no wrapper of its own is the output', () => {
+  const inherits = Object.create(wrapped({ output: 1 }))
+
+  for (const output of [null, 1, 'x', [wrapped({ output: 1 })], { output: 1 }, inherits])
+    expect(unwrapWorkflowOutput(output)).toEqual({ output, trace: null })
+})
+
+test('unwrapOutput: takes the output out of the wrapper of an activity, or of a child workflow', () => {
+  expect(unwrapOutput({ __output_activity_wrapper_version: 1, output: 'a', aggregations: {} })).toBe('a')
+  expect(unwrapOutput(wrapped({ output: 'b' }))).toBe('b')
+  expect(unwrapOutput({ output: 'c' })).toEqual({ output: 'c' })
+})
+
+test('traceInDetails: finds the trace in the details of the failure, or of a cause', async () => {
+  const trace = { destinations: { local: '/a.json' } }
+
+  expect(await traceInDetails(failing(['other', { trace }]), PAYLOADS)).toEqual(trace)
+  expect(await traceInDetails(failing([{ code: 17 }], { message: 'between', cause: failing([{ trace }]) }), PAYLOADS)).toEqual(trace)
+})
+
+test('traceInDetails: nothing is decoded where there are no details, and other details name no trace', async () => {
+  const unasked: Pick<Payloads, 'decode'> = { decode: () => Promise.reject(new Error('decoded')) }
+
+  expect(await traceInDetails({ message: 'no', cause: { message: 'none' } }, unasked)).toBeNull()
+  expect(await traceInDetails(failing([null, 1, [], { trace: 'x' }]), PAYLOADS)).toBeNull()
+})
+
+test('traceInDetails: details that the codec cannot decode now name no trace', async () => {
+  const failed: Pick<Payloads, 'decode'> = { decode: () => Promise.reject(new ServiceError('EngineError', 'The payload codec failed.')) }
+
+  expect(await traceInDetails(failing([1]), failed)).toBeNull()
+})
