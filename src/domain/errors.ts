@@ -27,6 +27,7 @@ export type ErrorName =
   | 'InternalError'
   | 'NotSupportedError'
   | 'EngineError'
+  | 'PayloadCodecError'
   | 'EngineUnavailableError'
   | 'DeadlineExceededError'
 

@@ -60,7 +60,7 @@ test('remoteCodec: a payload without data or metadata is an empty one', async ()
 test('remoteCodec: follows no redirect', async () => {
   const { codec, requests } = codecThat(() => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }))
 
-  expect((await refusal(codec.decode([PAYLOAD]))).error).toBe('EngineError')
+  expect((await refusal(codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
   expect(requests.map(({ redirect }) => redirect)).not.toContain('follow')
 })
 
@@ -72,10 +72,20 @@ test('remoteCodec: does not wait for ever', async () => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
 
-  expect((await refusal(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('EngineError')
+  expect((await refusal(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
 })
 
-test('remoteCodec: whatever goes wrong is EngineError, without a word of where the codec is', async () => {
+test('remoteCodec: is called three times before it has failed', async () => {
+  const answers = [new Response('no', { status: 503 }), new Response('no', { status: 500 }), Response.json({ payloads: [AS_JSON] })]
+  const { codec, requests } = codecThat(() => answers.shift() ?? Response.error())
+
+  expect(await codec.decode([PAYLOAD])).toHaveLength(1)
+  expect(requests).toHaveLength(3)
+  await refusal(codec.decode([PAYLOAD]))
+  expect(requests).toHaveLength(6)
+})
+
+test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of where the codec is', async () => {
   const answers = [
     () => Promise.reject(new TypeError('connect ECONNREFUSED codec.test')),
     () => new Response('no', { status: 500 }),
@@ -90,7 +100,7 @@ test('remoteCodec: whatever goes wrong is EngineError, without a word of where t
 
   const refusals = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
 
-  expect(refusals).toEqual(answers.map(() => ({ error: 'EngineError', message: 'The payload codec failed.' })))
+  expect(refusals).toEqual(answers.map(() => ({ error: 'PayloadCodecError', message: 'The payload codec failed.', retryAfterSeconds: 1 })))
 })
 
 test('remoteCodec: the log is told which variable to look at', async () => {
