@@ -9,6 +9,9 @@ export interface Call {
   note(fields: Record<string, unknown>): void
 }
 
+/** The reason of a signal that ends a wait whose caller still listens: the service is shutting down. */
+export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
+
 /** The same call with `timeoutMs` from now on. */
 export function within(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Date.now() + timeoutMs }

@@ -1,9 +1,9 @@
 import { type Accepted, accept } from './accept.ts'
-import { type Call, within } from './call.ts'
+import { type Call, SHUTTING_DOWN, within } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine, Started } from './engine.ts'
 import { ServiceError } from './errors.ts'
-import type { Closing, Execution, RunRef, WorkflowResult } from './execution.ts'
+import { type Closing, type Execution, isOpen, type OpenStatus, type RunRef, type WorkflowResult } from './execution.ts'
 import { fromArguments } from './from-arguments.ts'
 import { pause } from './pause.ts'
 import { toResult } from './result.ts'
@@ -14,6 +14,9 @@ import type { RunCommand } from './workflows.ts'
 
 // What reading the rest of a run that has ended may take, however little of the caller's own time is left.
 const READ_TIMEOUT_MS = 4000
+
+// A service that shuts down ends a second after it has ended its waits.
+const LAST_LOOK_MS = 600
 
 // An engine at its limit must not be hurried.
 const REST_MS = 500
@@ -26,8 +29,10 @@ export async function run(engine: Engine, catalogs: Catalogs, command: RunComman
   // Of many starts at once the last ones take an engine longer than an answer may: who waits for the end can wait for the beginning.
   const started = await startAccepted(engine, command, accepted, { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) })
   command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
-  const end = await waitForEnd(engine, started, { ...call, deadlineAt: waitUntil })
-  if (end.closing === null) throw timedOut(end.run, Date.now() - beganAt)
+  const waited = await waitForEnd(engine, started, { ...call, deadlineAt: waitUntil })
+  const waitedMs = Date.now() - beganAt
+  const end = waited.closing === null ? await lastLook(engine, waited.run, call) : waited
+  if (end.closing === null) throw timedOut(end, waitedMs)
   try {
     return await toAnswer({ engine, catalogs, command, accepted, started }, end.run, end.closing, within(call, READ_TIMEOUT_MS))
   } catch (error) {
@@ -35,8 +40,16 @@ export async function run(engine: Engine, catalogs: Catalogs, command: RunComman
   }
 }
 
-/** The last run that was reached, and how it ended; null when it is still open at the deadline. */
-async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<{ run: RunRef; closing: Closing | null }> {
+interface End {
+  /** The last run of the chain that was reached. */
+  run: RunRef
+  /** Null when it has not ended in time. */
+  closing: Closing | null
+  /** Of a run that has just been seen open. */
+  status?: OpenStatus
+}
+
+async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<End> {
   let run: RunRef = { workflowId: started.workflowId, runId: started.runId }
   try {
     while (true) {
@@ -46,6 +59,33 @@ async function waitForEnd(engine: Engine, started: Started, call: Call): Promise
     }
   } catch (error) {
     throw withIds(error, run)
+  }
+}
+
+/** Polls come back late, or not at all: what the chain has come to is asked for once more when the time is over. */
+async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<End> {
+  const { aborted, reason } = call.signal
+  // Nobody reads the answer.
+  if (aborted && reason !== SHUTTING_DOWN) return { run: reached, closing: null }
+  const look = { ...within(call, aborted ? LAST_LOOK_MS : READ_TIMEOUT_MS), signal: new AbortController().signal }
+  for (let run = reached; ; ) {
+    const status = await statusOrNull(engine, run, look)
+    if (status === null) return { run, closing: null }
+    if (isOpen(status)) return { run, closing: null, status }
+    const { closing } = await readPatiently(engine, run, look).catch((error) => Promise.reject(withIds(error, run)))
+    if (closing?.nextRunId == null) return { run, closing }
+    run = { ...run, runId: closing.nextRunId }
+  }
+}
+
+/** Null when the engine does not say. */
+async function statusOrNull(engine: Engine, run: RunRef, call: Call) {
+  try {
+    return (await engine.describe(run, call)).status
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw withIds(error, run)
+    call.note({ endUnread: error.message })
+    return null
   }
 }
 
@@ -76,7 +116,7 @@ async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, r
 }
 
 /** Whoever has waited for the end is not turned away for the engine's limits. */
-async function readPatiently(engine: Engine, run: RunRef, call: Call, closing: Closing | undefined): Promise<Execution> {
+async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
   while (true) {
     try {
       return await engine.read(run, call, closing)
@@ -88,8 +128,10 @@ async function readPatiently(engine: Engine, run: RunRef, call: Call, closing: C
   }
 }
 
-function timedOut({ workflowId, runId }: RunRef, waitedMs: number): ServiceError {
-  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} is still running after ${waitedMs} ms; it goes on`, {
-    details: { workflowId, runId, workflowStatus: 'running' },
+/** "Still running" is said only of a run that was open a moment ago. */
+function timedOut({ run: { workflowId, runId }, status }: End, waitedMs: number): ServiceError {
+  const now = status === undefined ? '; its status could not be read' : ` and is still ${status}`
+  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}`, {
+    details: { workflowId, runId, ...(status !== undefined && { workflowStatus: status }) },
   })
 }

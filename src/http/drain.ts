@@ -1,3 +1,5 @@
+import { SHUTTING_DOWN } from '../domain/call.ts'
+
 /** The open requests' waits, so that a server that shuts down can end them all. */
 export interface Drain {
   /** Returns how to let go of it: no listener stays on anything that lives longer than the request. */
@@ -11,13 +13,13 @@ export function createDrain(): Drain {
   let drained = false
   return {
     track(controller) {
-      if (drained) controller.abort()
+      if (drained) controller.abort(SHUTTING_DOWN)
       open.add(controller)
       return () => void open.delete(controller)
     },
     abortAll() {
       drained = true
-      for (const controller of open) controller.abort()
+      for (const controller of open) controller.abort(SHUTTING_DOWN)
     },
   }
 }

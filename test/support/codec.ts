@@ -1,29 +1,47 @@
-/** A payload codec that changes nothing, as a server: Temporal's remote codec protocol, spoken for real. */
+/** A payload codec, as a server: Temporal's remote codec protocol, spoken for real. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Payload, PayloadCodec } from '@temporalio/common'
 
 export interface CodecServer {
   /** Its endpoint is any path below. */
   url: string
-  /** From now on it answers with this status and nothing of use. */
-  fail(status: number): void
+  /** From now on it answers with this status and nothing of use, `times` times. */
+  fail(status: number, times?: number): void
+  /** Calls that it has answered so, since it last was told to. */
+  failed(): number
   close(): Promise<void>
 }
 
-export async function startCodec(): Promise<CodecServer> {
-  let status = 200
-  const server = createServer((request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' })
-    request.pipe(response)
+export interface CodecOptions {
+  /** It makes of each payload one that nobody else reads, as `opaque` does; else it changes nothing. */
+  opaque?: boolean
+}
+
+export async function startCodec({ opaque: isOpaque = false }: CodecOptions = {}): Promise<CodecServer> {
+  let failure = { status: 200, times: 0 }
+  let failed = 0
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const fails = failure.times > 0
+    if (fails) {
+      failure.times--
+      failed++
+    }
+    response.writeHead(fails ? failure.status : 200, { 'content-type': 'application/json' })
+    response.end(isOpaque && !fails ? translated(request, body) : body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    fail(next) {
-      status = next
+    fail(status, times = Number.POSITIVE_INFINITY) {
+      failure = { status, times }
+      failed = 0
     },
+    failed: () => failed,
     async close() {
       if (!server.listening) return
       server.closeAllConnections()
@@ -31,4 +49,44 @@ export async function startCodec(): Promise<CodecServer> {
       await once(server, 'close')
     },
   }
+}
+
+const ENCODING = 'binary/opaque'
+
+interface JsonPayload {
+  metadata: Record<string, string>
+  data: string
+}
+
+/** For workers: what such a server makes of their payloads. */
+export const opaque: PayloadCodec = {
+  encode: async (payloads) => payloads.map((payload) => fromJson(wrap(toJson(payload)))),
+  decode: async (payloads) => payloads.map((payload) => fromJson(unwrap(toJson(payload)))),
+}
+
+function translated({ url }: IncomingMessage, body: string): string {
+  const { payloads } = JSON.parse(body) as { payloads: JsonPayload[] }
+  return JSON.stringify({ payloads: payloads.map(url?.endsWith('/encode') ? wrap : unwrap) })
+}
+
+function wrap(payload: JsonPayload): JsonPayload {
+  return { metadata: { encoding: btoa(ENCODING) }, data: btoa(JSON.stringify(payload)) }
+}
+
+function unwrap(payload: JsonPayload): JsonPayload {
+  return payload.metadata.encoding === btoa(ENCODING) ? JSON.parse(atob(payload.data)) : payload
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const entries = Object.entries(metadata ?? {}).map(([key, value]) => [key, base64(value)])
+  return { metadata: Object.fromEntries(entries), data: base64(data ?? new Uint8Array()) }
+}
+
+function fromJson({ metadata, data }: JsonPayload): Payload {
+  const entries = Object.entries(metadata).map(([key, value]) => [key, Buffer.from(value, 'base64')])
+  return { metadata: Object.fromEntries(entries), data: Buffer.from(data, 'base64') }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
 }

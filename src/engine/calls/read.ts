@@ -23,7 +23,7 @@ export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Cl
     return {
       ...description,
       input: given,
-      closing: isOpen(description.status) ? null : (known ?? (await readClosing(wire, description, call))),
+      closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(wire, description, call),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
@@ -39,7 +39,9 @@ export async function input(wire: Wire, run: RunRef, call: Call): Promise<unknow
   }
 }
 
-async function readClosing(wire: Wire, run: Description, call: Call): Promise<Closing | null> {
+/** How the run ended; null while it is open. */
+export async function closingOf(wire: Wire, run: Description, call: Call): Promise<Closing | null> {
+  if (isOpen(run.status)) return null
   // The reason of a cancellation stands in an event of its own, some way before the end.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null

@@ -1,10 +1,14 @@
-import type { Call } from '../../domain/call.ts'
+import { atMost, type Call } from '../../domain/call.ts'
+import { ServiceError } from '../../domain/errors.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
 import { pause } from '../../domain/pause.ts'
 import { HistoryEventFilterType } from '../enum-numbers.ts'
-import { isTransient, toServiceError } from '../errors.ts'
+import { isPassing, isTransient, toServiceError } from '../errors.ts'
 import { toClosing } from '../outcome.ts'
-import { RpcError } from '../transport/transport.ts'
+import { Code, RpcError } from '../transport/transport.ts'
+import { describe } from './describe.ts'
+import { closingOf } from './read.ts'
+import { LOOK_MS } from './target.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
 // The engine holds a poll for 20 s, but answers at once when less than a second of its deadline is left:
@@ -13,18 +17,36 @@ const POLL_DEADLINE_MS = 30_000
 
 // A paused run answers each poll at once; an engine in trouble or at its limit must not be hurried.
 const REST_MS = 1000
+const MAX_REST_MS = 5000
 
 export async function wait(wire: Wire, run: RunRef, call: Call): Promise<Closing | null> {
-  while (!call.signal.aborted && Date.now() < call.deadlineAt) {
+  let interruptions = 0
+  while (!isOver(call)) {
     const polledAt = Date.now()
-    const closing = await poll(wire, run, call)
-    if (closing !== null) return closing
-    if (Date.now() - polledAt < REST_MS) await pause(Math.min(REST_MS, Math.max(0, call.deadlineAt - Date.now())), call.signal)
+    try {
+      const closing = await poll(wire, run, call)
+      if (closing !== null) return closing
+      interruptions = 0
+    } catch (error) {
+      if (isOver(call)) return null
+      if (!isInterruption(error)) throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
+      call.note({ waitInterrupted: error })
+      interruptions = isOutage(error) ? 0 : interruptions + 1
+      // An engine that refuses polls answers everything else: the run may have ended meanwhile.
+      const closing = isRefusal(error) ? await look(wire, run, call) : null
+      if (closing !== null) return closing
+    }
+    const restMs = Math.min(REST_MS * Math.max(1, interruptions), MAX_REST_MS)
+    if (Date.now() - polledAt < restMs) await pause(Math.min(restMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
   }
   return null
 }
 
-/** Null when the run is still open, for whatever reason the poll came back. */
+function isOver({ signal, deadlineAt }: Call): boolean {
+  return signal.aborted || Date.now() >= deadlineAt
+}
+
+/** Null when the poll came back and the run is still open. */
 async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call): Promise<Closing | null> {
   const cut = cutAt(call)
   try {
@@ -40,14 +62,40 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
       { longPoll: true },
     )
     return await toClosing(history?.events ?? [], payloads)
-  } catch (error) {
-    if (cut.signal.aborted) return null
-    if (!(error instanceof RpcError && isTransient(error))) throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
-    call.note({ waitInterrupted: error })
-    return null
   } finally {
     cut.release()
   }
+}
+
+/** How the run ended, without a long poll; null while it is open, and when it could not be read just now. */
+async function look(wire: Wire, run: RunRef, call: Call): Promise<Closing | null> {
+  const brief = atMost(call, LOOK_MS)
+  try {
+    return await closingOf(wire, await describe(wire, run, brief), brief)
+  } catch (error) {
+    const translated = toServiceError(error, { kind: 'read', facts: factsOf(run) })
+    if (isInterruption(translated)) return null
+    throw translated
+  }
+}
+
+const INTERRUPTIONS = new Set(['EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError'])
+
+/** Whether the same call may well succeed later: a wait goes on, whatever interrupts it. */
+function isInterruption(error: unknown): boolean {
+  if (error instanceof ServiceError) return INTERRUPTIONS.has(error.error)
+  // CANCELLED: our own cut of a poll that was not answered in its time.
+  return error instanceof RpcError && (isTransient(error) || error.code === Code.CANCELLED)
+}
+
+/** Whether the engine is out of reach for a moment. */
+function isOutage(error: unknown): boolean {
+  return error instanceof RpcError && isPassing(error)
+}
+
+/** Whether the poll alone was refused, or left unanswered: a look at the run may succeed. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof RpcError && !isPassing(error)
 }
 
 /** A signal that aborts with the caller's or at its deadline. */

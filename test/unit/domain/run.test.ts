@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
+import { type Call, SHUTTING_DOWN } from '../../../src/domain/call.ts'
 import type { Engine, StartRequest } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import type { Closing, Execution } from '../../../src/domain/execution.ts'
+import type { Closing, Execution, Status } from '../../../src/domain/execution.ts'
 import { run } from '../../../src/domain/run.ts'
 import type { RunCommand } from '../../../src/domain/workflows.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
@@ -22,15 +22,18 @@ const COMMAND: RunCommand = {
 interface Script {
   /** How the runs `run-1`, `run-2`, … end. */
   ends?: (Closing | Error | null)[]
+  /** What a run is when it is looked at, one after another; the last for ever. */
+  statuses?: (Status | Error)[]
   read?: Engine['read']
   start?: Engine['start']
   traces?: TraceTemplates
 }
 
 /** A run of a published workflow, on an engine that follows the script. */
-function scripted({ ends = [COMPLETED], traces = false, ...verbs }: Script = {}) {
+function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, ...verbs }: Script = {}) {
   const started: StartRequest[] = []
   const waits: { runId: string; call: Call }[] = []
+  const looks: (string | undefined)[] = []
   const shelf = aShelf()
   shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
   const engine = anEngine({
@@ -44,9 +47,15 @@ function scripted({ ends = [COMPLETED], traces = false, ...verbs }: Script = {})
       if (end instanceof Error) throw end
       return end
     },
+    async describe(ref) {
+      looks.push(ref.runId)
+      const status = statuses[Math.min(looks.length, statuses.length) - 1] ?? 'running'
+      if (status instanceof Error) throw status
+      return aDescription({ ...ref, status })
+    },
     ...verbs,
   })
-  return { engine, started, waits, run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call) }
+  return { engine, started, waits, looks, run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call) }
 }
 
 function anExecution(overrides: Partial<Execution> = {}): Execution {
@@ -154,6 +163,65 @@ describe('run', () => {
       workflowStatus: 'running',
     })
     expect(refused).not.toHaveProperty('retryAfterSeconds')
+  })
+})
+
+describe('run, when its time is over', () => {
+  const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.')
+
+  test('run: a run that is paused is said to be paused', async () => {
+    const { run } = scripted({ ends: [null], statuses: ['paused'] })
+
+    const { workflowStatus, message } = await refusal(run())
+
+    expect([workflowStatus, message]).toEqual(['paused', expect.stringMatching(/did not complete within \d+ ms and is still paused$/)])
+  })
+
+  test('run: a run that has ended without anybody saying so is answered', async () => {
+    const read: Engine['read'] = async (ref) => anExecution({ ...ref })
+    const { run, looks } = scripted({ ends: [null], statuses: ['completed'], read })
+
+    expect(await run()).toMatchObject({ runId: 'run-1', status: 'completed', output: 'done' })
+    expect(looks).toEqual(['run-1'])
+  })
+
+  test('run: a chain that went on without anybody saying so is looked at to its end', async () => {
+    const read: Engine['read'] = async (ref) => anExecution({ ...ref, closing: continued('run-2') })
+    const { run, looks } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
+
+    expect(await refusal(run())).toMatchObject({ runId: 'run-2', workflowStatus: 'running' })
+    expect(looks).toEqual(['run-1', 'run-2'])
+  })
+
+  test('run: of a run that cannot be looked at nothing is said', async () => {
+    const { run } = scripted({ ends: [null], statuses: [SILENT] })
+
+    const refused = await refusal(run())
+
+    expect(refused).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: 'orders-17', runId: 'run-1' })
+    expect(refused.message).toMatch(/its status could not be read$/)
+    expect(refused).not.toHaveProperty('workflowStatus')
+  })
+
+  test('run: an end that cannot be read is an error with the ids, which does not invite to start again', async () => {
+    const details = { retryAfterSeconds: 1 }
+    const read = () => Promise.reject(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
+    const { run } = scripted({ ends: [null], statuses: ['completed'], read })
+
+    const refused = await refusal(run())
+
+    expect(refused).toMatchObject({ error: 'PayloadCodecError', workflowId: 'orders-17', runId: 'run-1' })
+    expect(refused).not.toHaveProperty('retryAfterSeconds')
+  })
+
+  test('run: nothing is asked for a client that has left, but for one that waits while the service shuts down', async () => {
+    const left = scripted({ ends: [null] })
+    const waits = scripted({ ends: [null] })
+
+    await refusal(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
+    await refusal(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
+
+    expect([left.looks, waits.looks]).toEqual([[], ['run-1']])
   })
 })
 

@@ -20,6 +20,8 @@ const OPEN = {}
 const PAUSED = { history: { events: [{ workflowExecutionPausedEventAttributes: {} }] } }
 const COMPLETED = { history: { events: [{ workflowExecutionCompletedEventAttributes: {} }] } }
 
+const DESCRIBED = { running: 1, completed: 2 }
+
 interface Poll {
   deadlineMs: number
   signal: AbortSignal
@@ -30,7 +32,13 @@ interface Poll {
 /** Answers polls with these in turn, with the last one for ever; `held`: until its signal aborts. */
 function wireThat(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
-  const rpc = async (_method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2], options?: Parameters<Rpc>[3]) => {
+  const run = { status: DESCRIBED.running, looks: 0 }
+  const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2], options?: Parameters<Rpc>[3]) => {
+    if (method === 'describeWorkflowExecution') {
+      run.looks++
+      return { workflowExecutionInfo: { execution: RUN, status: run.status } }
+    }
+    if (method === 'getWorkflowExecutionHistoryReverse') return COMPLETED
     polls.push({ deadlineMs: deadlineAt - Date.now(), signal, longPoll: options?.longPoll, at: Date.now() })
     const answer = answers[Math.min(polls.length, answers.length) - 1]
     if (answer === 'held') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(cancelled())))
@@ -38,7 +46,7 @@ function wireThat(...answers: (object | Error | 'held')[]) {
     return answer
   }
   const wire: Wire = { rpc: rpc as Rpc, namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) }
-  return { wire, polls }
+  return { wire, polls, run }
 }
 
 function cancelled(): RpcError {
@@ -82,6 +90,51 @@ test('wait: outlives an engine out of reach, too busy or silent, and tells the l
   expect(await settled(wait(wire, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
   expect(polls).toHaveLength(4)
   expect(call.notes).toMatchObject({ waitInterrupted: { message: 'trouble' } })
+})
+
+const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: Code.RESOURCE_EXHAUSTED })
+
+test('wait: a run whose polls are refused is described, after 1 s, 2 s and so on up to 5 s', async () => {
+  const { wire, polls, run } = wireThat(REFUSED)
+  const beganAt = Date.now()
+
+  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
+
+  expect(polls.map(({ at }) => (at - beganAt) / 1000)).toEqual([0, 1, 3, 6, 10, 15, 20, 25])
+  expect(run.looks).toBe(polls.length)
+})
+
+test('wait: a run that ends while its polls are refused is answered', async () => {
+  const { wire, run } = wireThat(REFUSED)
+  const beganAt = Date.now()
+  const waiting = wait(wire, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
+  await vi.advanceTimersByTimeAsync(7000)
+  run.status = DESCRIBED.completed
+
+  expect(await settled(waiting)).toMatchObject({ outcome: { status: 'completed' } })
+  expect(Date.now() - beganAt).toBe(10_000)
+})
+
+test('wait: a poll that is not answered in its time is no end of the wait, and the run is described', async () => {
+  const { wire, polls, run } = wireThat('held')
+  run.status = DESCRIBED.completed
+
+  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({ outcome: { status: 'completed' } })
+  expect(polls).toHaveLength(1)
+})
+
+test('wait: an engine that can be reached again is polled a second later, not described', async () => {
+  const { wire, polls, run } = wireThat(
+    new RpcError('down', { code: Code.UNAVAILABLE }),
+    new RpcError('down', { code: Code.UNAVAILABLE }),
+    COMPLETED,
+  )
+  const beganAt = Date.now()
+
+  await settled(wait(wire, RUN, aCall()))
+
+  expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000])
+  expect(run.looks).toBe(0)
 })
 
 test('wait: a refusal is final', async () => {

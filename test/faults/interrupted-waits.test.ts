@@ -1,0 +1,159 @@
+/** What comes between a wait and the end of its run: an engine that refuses polls, a poll without an answer, a codec that fails. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { openPolls } from '../support/metrics.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const CATALOG = 'interrupted'
+const MAX_POLLS = 6
+
+let engine: RunningEngine
+let proxy: FaultProxy
+let codec: CodecServer
+let workers: TestWorker[]
+let served: Served[]
+let api: Api
+/** Its payloads go through the codec. */
+let coded: Api
+
+beforeAll(async () => {
+  ;[engine, codec] = await Promise.all([
+    startEngine({ dynamicConfig: { 'frontend.namespaceCount': MAX_POLLS } }),
+    startCodec({ opaque: true }),
+  ])
+  proxy = await startFaultProxy(engine.address)
+  // Else its polls alone would be too many for this engine.
+  const workflowTaskPollerBehavior = { type: 'simple-maximum', maximum: 2 } as const
+  const activityTaskPollerBehavior = { type: 'simple-maximum', maximum: 1 } as const
+  const options = { workflowTaskPollerBehavior, activityTaskPollerBehavior }
+  const { address } = engine
+  workers = [
+    await startWorker({ address, taskQueue: CATALOG, options }),
+    await startWorker({ address, taskQueue: 'coded', options: { ...options, dataConverter: { payloadCodecs: [opaque] } } }),
+  ]
+  served = [
+    serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG }),
+    serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'coded', ENGINE_CODEC_ENDPOINT: codec.url }),
+  ]
+  ;[api, coded] = served.map((service) => makeApi(service)) as [Api, Api]
+})
+
+afterAll(async () => {
+  await Promise.all(served?.map((service) => service.close()) ?? [])
+  await Promise.all(workers?.map((worker) => worker.stop()) ?? [])
+  await proxy?.stop()
+  await codec?.close()
+  await engine?.kill()
+})
+
+async function running(by: Api, workflowId: string): Promise<void> {
+  await until(`${workflowId} runs`, async () => (await by.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 4)
+}
+
+function run(by: Api, workflowName: string, workflowId: string, timeout: string | number): Promise<Answer> {
+  return by.call('POST', '/workflow/run', { workflowName, input: null, workflowId, timeout })
+}
+
+describe('an engine that refuses polls', () => {
+  const holders = Array.from({ length: MAX_POLLS }, (_, number) => `holds-${number}`)
+  let held: Promise<Answer>[]
+
+  beforeAll(async () => {
+    held = holders.map((id) => run(api, 'neverEnds', id, '60s'))
+    await until('all polls are taken', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
+  })
+  afterAll(async () => {
+    await Promise.all(holders.map((id) => api.call('POST', `/workflow/${id}/terminate`)))
+    await Promise.all(held)
+  })
+
+  test('interrupted waits: a run whose polls are refused is answered when it has ended', async () => {
+    const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
+    const waiting = ids.map((id) => run(api, 'waitForSignal', id, '12s'))
+    await Promise.all(ids.map((id) => running(api, id)))
+    await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`)))
+
+    const answers = await Promise.all(waiting)
+
+    expect(answers.map(({ status, body }) => [status, body.workflowId, body.status])).toEqual(ids.map((id) => [200, id, 'completed']))
+  })
+
+  test('interrupted waits: a run that is still open is a 408 all the same', async () => {
+    const { status, body } = await run(api, 'neverEnds', 'refused-open', '2s')
+
+    expect([status, body.workflowStatus]).toEqual([408, 'running'])
+    expect(body.message).toMatch(/^Workflow refused-open did not complete within 2\d\d\d ms and is still running$/)
+  })
+})
+
+describe('a poll that is never answered', () => {
+  test('interrupted waits: a run that has ended by its timeout is answered with its result', async () => {
+    proxy.on({ method: 'GetWorkflowExecutionHistory', containing: 'unheard', fault: 'hang', times: 1 })
+
+    const { status, body } = await run(api, 'nothing', 'unheard', '3s')
+
+    expect([status, body.status]).toEqual([200, 'completed'])
+  })
+
+  test('interrupted waits: where nothing can be read in the end, no run is said to be running', async () => {
+    const restore = [
+      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: 'unread', fault: 'hang' }),
+      proxy.on({ method: 'DescribeWorkflowExecution', containing: 'unread', fault: { code: 14, message: 'gone' } }),
+    ]
+
+    const { status, body, headers } = await run(api, 'nothing', 'unread', '1s')
+    for (const act of restore) act()
+
+    expect([status, body.error, headers.get('Location')]).toEqual([408, 'WorkflowExecutionTimedOutError', '/workflow/unread/result'])
+    expect(body.message).toMatch(/^Workflow unread did not complete within 1\d\d\d ms; its status could not be read$/)
+    expect(body).not.toHaveProperty('workflowStatus')
+  })
+})
+
+describe('a codec that fails', () => {
+  test('interrupted waits: a codec that fails once costs nobody an answer', async () => {
+    const waiting = coded.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId: 'coded-1' })
+    await running(coded, 'coded-1')
+    codec.fail(503, 1)
+    await coded.call('POST', '/workflow/coded-1/signal/finish')
+    const { status, body } = await waiting
+
+    codec.fail(503, 1)
+    const result = await coded.call('GET', '/workflow/coded-1/result')
+
+    expect([status, body.status, body.output]).toEqual([200, 'completed', []])
+    expect([result.status, result.body.output, codec.failed()]).toEqual([200, [], 1])
+  })
+
+  test('interrupted waits: a codec that is away while the run ends interrupts the wait', async () => {
+    const waiting = coded.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId: 'coded-2' })
+    await running(coded, 'coded-2')
+    await coded.call('POST', '/workflow/coded-2/signal/finish')
+    codec.fail(503)
+    await until('the codec has been tried again', () => codec.failed() > 3)
+    codec.fail(503, 0)
+
+    const { status, body } = await waiting
+
+    expect([status, body.status, body.output]).toEqual([200, 'completed', []])
+  })
+
+  test('interrupted waits: a codec that stays away has its own error, and a read may be repeated', async () => {
+    await coded.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, workflowId: 'coded-3' })
+    await run(coded, 'echo', 'coded-4', '5s')
+    codec.fail(500)
+    const read = await coded.call('GET', '/workflow/coded-4/result')
+    const started = await coded.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
+    codec.fail(500, 0)
+
+    const facts = ({ status, body, headers }: Answer) => [status, body.error, body.source, body.message, headers.get('Retry-After')]
+
+    expect(facts(read)).toEqual([502, 'PayloadCodecError', 'gateway', 'The payload codec failed.', '1'])
+    expect(facts(started)).toEqual(facts(read))
+  })
+})
