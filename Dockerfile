@@ -26,13 +26,13 @@ ENTRYPOINT ["node", "examples/worker.ts"]
 
 # Exec forms alone: there may be no shell, and SIGTERM has to reach the runtime itself, which needs no init above it.
 FROM ${NODE_IMAGE} AS node
-HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 3001}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 3001}${(process.env.SERVICE_BASE_PATH || '').replace(/[/]$/, '')}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/node.js"]
 
 FROM ${BUN_IMAGE} AS bun
 # Its greatest: else 256 waiting runs stop everything else when the engine is reached over HTTP.
 ENV BUN_CONFIG_MAX_HTTP_REQUESTS=65336
-HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 3001}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=15s --timeout=3s --start-period=10s CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT || 3001}${(process.env.SERVICE_BASE_PATH || '').replace(/[/]$/, '')}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["bun", "dist/bun.js"]
 
 FROM ${RUNTIME} AS service

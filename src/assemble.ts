@@ -1,4 +1,4 @@
-import type { Config } from './config.ts'
+import { BASE_PATH_RULE, type Config, toBasePath } from './config.ts'
 import { createCatalogs } from './domain/catalog.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/traces.ts'
@@ -7,6 +7,7 @@ import { lazyEngine } from './engine/lazy-engine.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
+import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
 import { createKvReader, kvConnection } from './store/kv-reader.ts'
 import { createObjectReader } from './store/object-reader.ts'
@@ -22,6 +23,11 @@ export interface Parts {
   log: Log
   /** Asked after the stores that the configuration names and before the engine's history, in this order. */
   traceSources?: TraceSource[]
+  /**
+   * The path at which a server of your own mounts `fetch`, like `/portico`; default: `SERVICE_BASE_PATH`. Requests may come with it,
+   * or without it from a framework that takes it off.
+   */
+  basePath?: string
   /** Told by `GET /capabilities`; default: `embedded`. */
   runtime?: string
   /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
@@ -39,7 +45,8 @@ export interface Portico {
 }
 
 /** Joins all parts. It connects to nothing and reads no environment: that is the runtime's. */
-export function createPortico({ config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true }: Parts): Portico {
+export function createPortico(parts: Parts): Portico {
+  const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
   const engine = lazyEngine({
@@ -73,6 +80,7 @@ export function createPortico({ config, transport, log, traceSources = [], runti
     maxTimeoutMs: limits.maxRunTimeoutMs,
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
+    mount: mountOf(parts),
     log,
     drain,
   })
@@ -87,6 +95,14 @@ export function createPortico({ config, transport, log, traceSources = [], runti
       await Promise.all([transport.close(), stored.close()])
     },
   }
+}
+
+/** Only who mounts it in a framework says where in code; a server of our own gets every request with its whole path. */
+function mountOf({ config, basePath }: Parts): Mount {
+  if (basePath === undefined) return { basePath: config.basePath }
+  const path = toBasePath(basePath)
+  if (path === null) throw new TypeError(`basePath ${BASE_PATH_RULE}`)
+  return { basePath: path, mayBeStripped: true }
 }
 
 function tracePlaces({ traces: { storage, remote, local } }: Config) {

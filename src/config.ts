@@ -1,3 +1,4 @@
+import { basePath } from './config/base-path.ts'
 import { type EngineApiConfig, engineApiConfig } from './config/engine.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
@@ -17,6 +18,7 @@ import {
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { catalogFault } from './protocol/names.ts'
 
+export { BASE_PATH_RULE, toBasePath } from './config/base-path.ts'
 export { hidingValues } from './config/hidden.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
@@ -26,6 +28,8 @@ export interface Config {
   /** Catalog of requests that name none. */
   catalog: string
   server: { host: string; port: number; shutdownTimeoutMs: number }
+  /** What the path of every route begins with, like `/portico`; empty: nothing. */
+  basePath: string
   access: AccessConfig
   limits: LimitsConfig
   /** How long what was read of a catalog counts as fresh. */
@@ -80,6 +84,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         port: read('SERVICE_PORT', integer(0, 65_535)) ?? 3001,
         shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ leastMs: 1 })) ?? 30_000,
       },
+      basePath: read('SERVICE_BASE_PATH', basePath) ?? '',
       access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [], loopbackOnly },
       limits: {
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,

@@ -14,7 +14,7 @@ import { problem } from './errors.ts'
 import { refuseIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { observe } from './observe.ts'
-import { decodablePath, rawPath } from './path.ts'
+import { decodablePath, type Mount, pathBelow, rawPath } from './path.ts'
 import { requestId } from './request-id.ts'
 import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
@@ -40,6 +40,8 @@ export interface AppOptions {
   corsOrigins: string[]
   /** Nobody needs a token, because only this machine can connect: requests must name it in `Host`. */
   loopbackOnly?: boolean
+  /** Default: all routes are at the root. */
+  mount?: Mount
   log: Log
   /** Ends the waits of a server that shuts down. */
   drain?: Drain
@@ -47,12 +49,20 @@ export interface AppOptions {
 
 /** The service's HTTP face: what happens to a request, in the order in which it happens. */
 export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
-  const { workflows, defaultCatalog, maxBodyBytes, bodyTimeoutMs = 27_000, maxTimeoutMs, drain = createDrain() } = options
+  const {
+    workflows,
+    defaultCatalog,
+    maxBodyBytes,
+    bodyTimeoutMs = 27_000,
+    maxTimeoutMs,
+    drain = createDrain(),
+    mount = { basePath: '' },
+  } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
   // Hono's own choice, once it has found that regular expressions can't tell these routes apart: milliseconds of the first answer.
-  const app = new Hono<Env>({ getPath: rawPath, router: new TrieRouter() })
+  const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
 
-  app.use(requestId, observe(options.log))
+  app.use(requestId(mount.basePath), observe(options.log))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
   if (options.loopbackOnly === true) app.use(requireLoopbackHost)
   app.use(refuseCrossSite(options.corsOrigins))
@@ -74,7 +84,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     app.route(run, control(workflows, json))
   }
 
-  app.notFound((c) => problem(c, new ServiceError('NotFoundError', `There is no route ${c.req.path.slice(0, MAX_SHOWN_PATH)}`)))
+  app.notFound((c) => problem(c, new ServiceError('NotFoundError', `There is no route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)}`)))
   app.onError((error, c) => problem(c, error))
   return { fetch: async (request) => app.fetch(request) }
 }

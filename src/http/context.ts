@@ -6,6 +6,8 @@ import type { Drain } from './drain.ts'
 export interface Env {
   Variables: {
     requestId: string
+    /** What every path in an answer begins with. */
+    basePath: string
     /** Facts for the request's log line. */
     facts: Record<string, unknown>
     /** Ends the waiting for this request. */

@@ -47,7 +47,7 @@ const FACES = {
 export function problem(c: Context<Env>, thrown: Error): Response {
   const error = toServiceError(thrown)
   const body = problemBody(c, error)
-  return c.body(JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(error) })
+  return c.body(JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(c, error) })
 }
 
 /** What is told of an error: of an expected one its facts, of a bug nothing. */
@@ -66,7 +66,7 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('InternalError', 'Something went wrong here; the log has it under this requestId')
 }
 
-function headersOf({ error, details }: ServiceError): Record<string, string> {
+function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {
   switch (error) {
     case 'UnauthorizedError':
       return { 'WWW-Authenticate': 'Basic realm="portico", charset="UTF-8"' }
@@ -74,7 +74,7 @@ function headersOf({ error, details }: ServiceError): Record<string, string> {
       return { Connection: 'close' }
     // No Retry-After: to send the run again would start another.
     case 'WorkflowExecutionTimedOutError':
-      return details.workflowId === undefined ? {} : { Location: resultPath(details.workflowId) }
+      return details.workflowId === undefined ? {} : { Location: resultPath(c, details.workflowId) }
     default:
       return details.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(details.retryAfterSeconds) }
   }

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
 import { catalogFault, handlerNameFault, workflowIdFault } from '../protocol/names.ts'
+import type { Env } from './context.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -11,6 +12,25 @@ export function rawPath({ url }: Request): string {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.slice(start).search(/[?#]/)
   return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : start + end)
+}
+
+/** Where the routes are. */
+export interface Mount {
+  /** Like `/portico`; empty: at the root. */
+  basePath: string
+  /** A framework routes requests here, and may have taken the base path off them. */
+  mayBeStripped?: boolean
+}
+
+/** The path of a request below the base path; of a request outside it a path that no route has. */
+export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request: Request) => string {
+  if (basePath === '') return rawPath
+  return (request) => {
+    const path = rawPath(request)
+    if (path === basePath) return '/'
+    if (path.startsWith(`${basePath}/`)) return path.slice(basePath.length)
+    return mayBeStripped ? path : `/${path}`
+  }
 }
 
 /** Refuses what hono would pass on undecoded: malformed escapes, and escapes that are no UTF-8. */
@@ -40,8 +60,8 @@ export function catalogId(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogFault)
 }
 
-export function resultPath(workflowId: string): string {
-  return `/workflow/${encodeURIComponent(workflowId)}/result`
+export function resultPath(c: Context<Env>, workflowId: string): string {
+  return `${c.var.basePath}/workflow/${encodeURIComponent(workflowId)}/result`
 }
 
 function checked(what: string, value = '', faultOf: (value: string) => string | null): string {

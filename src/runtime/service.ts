@@ -64,7 +64,7 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     await portico.close()
   })
   // Whoever reads it may send a signal at once.
-  log('info', 'listening', { url: listener.url, catalog: config.catalog, open: config.access.tokens === null })
+  log('info', 'listening', { url: `${listener.url}${config.basePath}`, catalog: config.catalog, open: config.access.tokens === null })
 }
 
 // What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.

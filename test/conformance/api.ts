@@ -31,7 +31,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     control(stage)
     olderWorkers(stage)
     catalogs(stage)
-    common(stage)
+    common(stage, serve)
     badInput(stage)
     faults(stage, serve)
   })

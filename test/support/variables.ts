@@ -39,6 +39,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   SERVICE_PORT: { mark: '61789', may: LISTENS },
   SERVICE_HOST: { mark: 'marked-host.invalid', may: LISTENS },
+  SERVICE_BASE_PATH: {
+    mark: '/marked-base-path',
+    may: { answers: 'Location begins with it', log: '`listening` says where' },
+  },
   SERVICE_API_AUTH_TOKEN: secret('marked-token,marked-second-token'),
   SERVICE_ALLOW_ANONYMOUS: word,
   SERVICE_CORS_ORIGINS: {

@@ -15,6 +15,7 @@ describe('parseConfig', () => {
         codecEndpoint: null,
       },
       catalog: 'orders',
+      basePath: '',
       server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
       access: { tokens: null, corsOrigins: [], loopbackOnly: true },
       limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000 },
@@ -162,6 +163,22 @@ describe('parseConfig, who may call', () => {
   test('parseConfig: never ignores a token, not even where anonymous calls are allowed', () => {
     expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual(['s3cret'])
   })
+})
+
+describe('parseConfig, the base path', () => {
+  test('SERVICE_BASE_PATH: is a path without a slash at its end', () => {
+    expect(parse({}).basePath).toBe('')
+    expect(parse({ SERVICE_BASE_PATH: '/apis/portico-1' }).basePath).toBe('/apis/portico-1')
+    expect(parse({ SERVICE_BASE_PATH: '/portico/' }).basePath).toBe('/portico')
+    expect(parse({ SERVICE_BASE_PATH: '/' }).basePath).toBe('')
+  })
+
+  test.each(['portico', '//', '/a//b', '/a/../b', '/.', '/a b', '/a%20b', '/a?b', '/a#b', 'http://host/a'])(
+    'SERVICE_BASE_PATH: %s is refused',
+    (path) => {
+      expect(faultsOf({ ...least, SERVICE_BASE_PATH: path })).toEqual([expect.stringMatching(/^SERVICE_BASE_PATH must be a path like/)])
+    },
+  )
 })
 
 describe('parseConfig, the engine', () => {

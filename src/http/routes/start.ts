@@ -34,7 +34,7 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOp
     .post('/start', async (c) => {
       const command = startCommand(c, await json(c, runRequest), defaultCatalog, 'args')
       const { workflowId, runId } = await workflows.start(command, call(c))
-      c.header('Location', resultPath(workflowId))
+      c.header('Location', resultPath(c, workflowId))
       return answer(c, { workflowId, runId, status: 'running' })
     })
 }

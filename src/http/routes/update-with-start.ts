@@ -18,7 +18,7 @@ export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs 
     const body = await json(c, request)
     const command = startCommand(c, body, defaultCatalog, 'startArgs')
     const { workflowId, runId, started, result } = await workflows.updateWithStart(command, { name, args: toArguments(body) }, call(c))
-    c.header('Location', resultPath(workflowId))
+    c.header('Location', resultPath(c, workflowId))
     return answer(c, { workflowId, runId, started, result })
   })
 }

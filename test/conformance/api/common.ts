@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
-import { anId, ORIGIN, OTHER_TOKEN, type Stage, TOKEN } from './stage.ts'
+import { anId, ORIGIN, OTHER_TOKEN, type Serve, type Stage, TOKEN } from './stage.ts'
 
 /** What holds for every request. */
-export function common(stage: () => Stage): void {
+export function common(stage: () => Stage, serve: Serve): void {
   /** What a request without its workflow is told when it may call (404), and when it may not (401). */
   async function knock(authorization: string): Promise<number> {
     const { status } = await makeApi({ url: stage().guarded.url }).call('GET', `/workflow/${anId()}/status`, undefined, {
@@ -214,6 +214,28 @@ export function common(stage: () => Stage): void {
         [204, 'PATCH'],
         [204, 'GET, HEAD'],
       ])
+    })
+  })
+
+  describe('base path', () => {
+    test('SERVICE_BASE_PATH: every route is below it, health too, and so is each Location', async () => {
+      const { address, httpUrl } = inject('engine')
+      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: stage().catalog, SERVICE_PORT: '0', SERVICE_BASE_PATH: '/portico' }
+      const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
+      const { call } = makeApi({ url: new URL(server.url).origin })
+
+      const health = [await call('GET', '/portico/health'), await call('GET', '/portico/ready'), await call('GET', '/health')]
+      const run = await call('POST', '/portico/workflow/run', { workflowName: 'echo', input: 1 })
+      const start = await call('POST', '/portico/workflow/start', { workflowName: 'neverEnds', input: null })
+      const location = start.headers.get('Location')
+      const result = await call('GET', location ?? '')
+      await call('POST', `/portico/workflow/${start.body.workflowId}/terminate`)
+      await server.stop()
+
+      expect(health.map(({ status }) => status)).toEqual([200, 200, 404])
+      expect([run.status, run.body.output]).toEqual([200, 1])
+      expect(location).toBe(`/portico/workflow/${start.body.workflowId}/result`)
+      expect(result.body.error).toBe('WorkflowNotCompletedError')
     })
   })
 
