@@ -22,7 +22,8 @@ const MAX_AVAILABLE = 50
 /**
  * Whether this may be started, before anything is. Rejects with `UnsupportedWorkflowError`, `ValidationError` or `CatalogNotAvailableError`.
  *
- * Every refusal is given on what was read after the request came, so a fresh deploy is never refused.
+ * Every refusal is given on what was read after the request came, so a fresh deploy is never refused. So is every acceptance
+ * where nothing is published: a catalog that is in force is never missed.
  */
 export async function accept(catalogs: Catalogs, command: StartCommand, call: Call, now: () => number = Date.now): Promise<Accepted> {
   const asked: Asked = { catalogs, command, call, now }
@@ -48,7 +49,11 @@ async function judge(asked: Asked, freshSince: number): Promise<Verdict> {
   if (published !== null) return { readAt, ...(await judgePublished(asked, published)) }
   const polled = await inTime(catalogs.lastPolledAt(command.catalog, freshSince), call)
   const lastPoll = polled.value?.getTime() ?? 0
-  return { readAt: Math.min(readAt, polled.readAt), ...judgeUnpublished(command, now() - lastPoll < POLL_IS_FRESH_MS) }
+  if (now() - lastPoll >= POLL_IS_FRESH_MS) return { readAt: Math.min(readAt, polled.readAt), refusal: unavailable(command) }
+  // The kit publishes before it polls: what is read after its poll was seen, and after the request came, has its catalog.
+  const again = await inTime(catalogs.published(command.catalog, now()), call)
+  const judgement = again.value === null ? judgeUnpublished(command) : await judgePublished(asked, again.value)
+  return { readAt: again.readAt, ...judgement }
 }
 
 type Judgement = { refusal: ServiceError } | { refusal: null; accepted: Accepted }
@@ -65,8 +70,7 @@ async function judgePublished({ catalogs, command, call }: Asked, published: Pub
   return { refusal: null, accepted: { workflowName, traces } }
 }
 
-function judgeUnpublished(command: StartCommand, isPolled: boolean): Judgement {
-  if (!isPolled) return { refusal: unavailable(command) }
+function judgeUnpublished(command: StartCommand): Judgement {
   // A TypeScript worker looks its workflows up in a plain object: it would run these.
   if (command.workflowName in Object.prototype) return { refusal: unsupported(command, null) }
   return { refusal: null, accepted: { workflowName: command.workflowName, traces: null } }

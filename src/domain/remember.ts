@@ -17,12 +17,13 @@ export interface RememberOptions<T> {
 /**
  * A reader that reads a key at most once per `ttlMs`, however many ask for it at once.
  *
- * With `freshSince` (epoch ms) the value is not older than that. A failed reading is not remembered.
+ * With `freshSince` (epoch ms) the value is not older than that; those who come while an older reading is in flight share the
+ * next one. A failed reading is not remembered.
  */
 export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPending = true }: RememberOptions<T>) {
-  const readings = new Map<string, { readAt: number; value: Promise<T> | T }>()
+  const readings = new Map<string, Reading<T>>()
 
-  function keep(key: string, reading: { readAt: number; value: Promise<T> | T }) {
+  function keep(key: string, reading: Reading<T>) {
     readings.delete(key)
     readings.set(key, reading)
     const [oldest] = readings.keys()
@@ -30,12 +31,13 @@ export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPendin
   }
 
   async function begin(key: string): Promise<Remembered<T>> {
-    const reading = { readAt: now(), value: read(key) }
+    const reading: Reading<T> = { readAt: now(), value: read(key), settled: null }
     if (sharesPending) keep(key, reading)
     try {
       const value = await reading.value
-      if (!sharesPending) keep(key, { ...reading, value })
-      return { ...reading, value }
+      reading.settled = { value }
+      if (!sharesPending) keep(key, reading)
+      return { value, readAt: reading.readAt }
     } catch (error) {
       if (readings.get(key) === reading) readings.delete(key)
       throw error
@@ -43,8 +45,20 @@ export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPendin
   }
 
   return async (key: string, freshSince = 0): Promise<Remembered<T>> => {
-    const known = readings.get(key)
-    const fresh = known !== undefined && known.readAt >= freshSince && known.readAt > now() - ttlMs
-    return fresh ? { value: await known.value, readAt: known.readAt } : begin(key)
+    while (true) {
+      const known = readings.get(key)
+      if (known === undefined) return begin(key)
+      const isFresh = freshSince > 0 ? known.readAt >= freshSince : known.readAt > now() - ttlMs
+      if (isFresh) return { value: known.settled ? known.settled.value : await known.value, readAt: known.readAt }
+      if (freshSince === 0 || known.settled !== null) return begin(key)
+      await known.value.catch(() => {}) // reported to those who asked for it; the next reading may succeed
+    }
   }
+}
+
+interface Reading<T> {
+  readAt: number
+  value: Promise<T>
+  /** Null while it is in flight. On workerd another request may use what was read, but not the promise of it. */
+  settled: { value: T } | null
 }

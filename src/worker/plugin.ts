@@ -1,6 +1,7 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
 import type { WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
+import { holdPolls } from './catalog/hold-polls.ts'
 import { publishCatalog } from './publish-catalog.ts'
 import type { Redact } from './redact.ts'
 import { createTracing, type Tracing } from './tracing.ts'
@@ -16,9 +17,12 @@ export interface PorticoPluginOptions {
   redact?: Redact
 }
 
+const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
+
 /**
  * For those who build their `Worker` themselves: when the worker runs, publishes the catalog of its task queue through its
- * connection. A catalog that can't be published shuts the worker down; `worker.run()` then rejects with the reason.
+ * connection, then lets it poll for workflow tasks. A catalog that can't be published shuts the worker down; `worker.run()`
+ * then rejects with the reason.
  */
 export function porticoPlugin({ catalog, onReady, traces, redact }: PorticoPluginOptions): WorkerPlugin {
   /** One plugin may serve several workers; each keeps the sinks that were made for it. */
@@ -36,10 +40,14 @@ export function porticoPlugin({ catalog, onReady, traces, redact }: PorticoPlugi
       const sink = worker.options.sinks?.defaultWorkerLogger
       const tracing = sink === undefined ? null : (tracings.get(sink) ?? null)
       tracing?.start(worker)
-      // Not after publishing: worker.shutdown() and runUntil() count on a worker that is running at once.
+      const { isHeld, release } = holdPolls(worker)
+      if (!isHeld) Runtime.instance().logger.warn(NOT_HELD, { taskQueue: worker.options.taskQueue })
       const running = next(worker).finally(() => tracing?.stop())
       const publishing = publish(worker, catalog, tracing?.templates ?? false).then(
-        () => onReady?.(worker),
+        () => {
+          release()
+          onReady?.(worker)
+        },
         (error) => {
           if (worker.getState() === 'RUNNING') worker.shutdown()
           throw error

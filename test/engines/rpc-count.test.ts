@@ -53,6 +53,20 @@ describe('calls of the engine', () => {
     expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
   })
 
+  test('start without a catalog: 2 more, one for each form of a catalog; many at once share them', async () => {
+    const plain = await startWorker({ address: engine.address, taskQueue: 'plain' })
+    const startPlain = () => post('/workflow/start', { workflowName: 'nothing', input: null, catalog: 'plain' })
+    await startPlain()
+
+    const one = await counted(startPlain)
+    const many = await counted(() => Promise.all(Array.from({ length: 50 }, startPlain)))
+    await plain.stop()
+
+    expect(one).toEqual({ DescribeWorkflowExecution: 2, StartWorkflowExecution: 1 })
+    expect(many).toMatchObject({ StartWorkflowExecution: 50 })
+    expect(many.DescribeWorkflowExecution).toBeLessThanOrEqual(20)
+  })
+
   test('run: one poll more for each link of a chain, and one read for the input of the last', async () => {
     expect(await counted(() => ended('chain', { links: 3 }))).toEqual({
       StartWorkflowExecution: 1,

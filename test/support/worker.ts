@@ -76,13 +76,14 @@ export async function startWorker({ address, taskQueue, namespace = 'default', .
   return { taskQueue, stop }
 }
 
-/** Resolves when the engine has seen a worker ask this queue for workflow tasks. */
+/** Resolves when the engine has seen a worker ask this queue for tasks. */
 export async function untilPolled(
   { workflowService }: Pick<NativeConnection, 'workflowService'>,
   namespace: string,
   taskQueue: string,
+  kind: 'workflows' | 'activities' = 'workflows',
 ): Promise<void> {
-  const taskQueueType = 1 // WORKFLOW
+  const taskQueueType = kind === 'workflows' ? 1 : 2
   await until(`a worker polls ${taskQueue}`, async () => {
     const { pollers } = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType })
     return (pollers?.length ?? 0) > 0

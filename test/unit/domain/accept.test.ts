@@ -194,6 +194,42 @@ describe('freshness', () => {
     expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
+  test('accept: takes no name unchecked because nothing was published a moment ago', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+    await accepted(shelf, { workflowName: 'anything' })
+    shelf.pass(1)
+    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+
+    expect(await accepted(shelf, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
+    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({ error: 'UnsupportedWorkflowError' })
+  })
+
+  test('accept: takes no name unchecked when a catalog was published between its look at the catalog and its look at the workers', async () => {
+    const shelf = aShelf()
+    const { lastPolledAt } = shelf.engine
+    shelf.engine.lastPolledAt = async (...args) => {
+      shelf.publish('c1', [{ name: 'order' }])
+      shelf.poll()
+      shelf.pass(1)
+      return lastPolledAt(...args)
+    }
+
+    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({ error: 'UnsupportedWorkflowError' })
+  })
+
+  test('accept: where nothing is published, each start costs one more look at both forms of a catalog', async () => {
+    const shelf = aShelf()
+    shelf.poll()
+    await accepted(shelf)
+    shelf.pass(1)
+    shelf.reads.length = 0
+
+    await accepted(shelf)
+
+    expect(shelf.reads).toEqual(['describe $catalog:orders', 'describe orders'])
+  })
+
   test('accept: refuses nothing because only half of what it judges on was read for it', async () => {
     const shelf = aShelf()
     await shelf.catalogs.published('orders')

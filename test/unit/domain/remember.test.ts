@@ -52,6 +52,48 @@ describe('remember', () => {
     now = 220
     expect((await reader('a')).readAt).toBe(220)
   })
+
+  test('remember: those who want a newer reading than the one in flight wait for it and share the next', async () => {
+    const reads: PromiseWithResolvers<string>[] = []
+    let now = 100
+    const read = () => {
+      const reading = Promise.withResolvers<string>()
+      reads.push(reading)
+      return reading.promise
+    }
+    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+
+    const first = reader('a')
+    now = 101
+    const late = [reader('a', 101), reader('a', 101), reader('a', 101)]
+    now = 102
+    reads[0]?.resolve('old')
+    await first
+    reads[1]?.resolve('new')
+
+    expect(await Promise.all(late)).toEqual(late.map(() => ({ value: 'new', readAt: 102 })))
+    expect(reads).toHaveLength(2)
+  })
+
+  test('remember: a reading in flight that fails does not fail those who want a newer one', async () => {
+    const reads: PromiseWithResolvers<string>[] = []
+    let now = 100
+    const read = () => {
+      const reading = Promise.withResolvers<string>()
+      reads.push(reading)
+      return reading.promise
+    }
+    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+
+    const first = reader('a')
+    now = 101
+    const late = reader('a', 101)
+    reads[0]?.reject(new Error('not now'))
+    await expect(first).rejects.toThrow('not now')
+    reads[1]?.resolve('well')
+
+    expect(await late).toEqual({ value: 'well', readAt: 101 })
+  })
 })
 
 function counted() {
