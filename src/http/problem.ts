@@ -16,3 +16,10 @@ export function toProblem<Status extends number>({ status, error, title, message
   const type = `urn:portico:error:${error.replace(/\B[A-Z]/g, '-$&').toLowerCase()}`
   return { type, title, status, detail: message, error, message, source, requestId }
 }
+
+const ACCEPTED = /^[\w.-]{1,128}$/
+
+/** The caller's own id of a request when it is a plain one, otherwise a new one. */
+export function toRequestId(given: string | undefined): string {
+  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID()
+}

@@ -1,12 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Env } from './context.ts'
-
-const ACCEPTED = /^[\w.-]{1,128}$/
-
-/** The caller's own id of a request when it is a plain one, otherwise a new one. */
-export function toRequestId(given: string | undefined): string {
-  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID()
-}
+import { toRequestId } from './problem.ts'
 
 /** Every answer carries the id of its request; what all answers need is set with it. */
 export function requestId(basePath: string): MiddlewareHandler<Env> {

@@ -1,9 +1,10 @@
 /** A fetch handler on a socket of Node's. */
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import { continueOnRead, dontContinue } from './node-continue.ts'
 import { hasCome, lastOfConnection } from './node-linger.ts'
-import { refuseOnSocket, refuseUrl } from './node-refusal.ts'
+import { refuseConnect, refuseHead, refuseOnSocket, refuseUrl } from './node-refusal.ts'
 import type { Listener, ListenOptions } from './service.ts'
 
 const SERVER_OPTIONS = {
@@ -14,6 +15,8 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 500,
   // Above the 60 s after which load balancers usually give an idle connection up: it should be they who close it.
   keepAliveTimeout: 65_000,
+  // Node's own refusal has no body and no request id: ours has.
+  requireHostHeader: false,
 }
 
 /** Resolves when it listens; rejects when it can't, with Node's error. */
@@ -23,20 +26,30 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
 
   const answer = getRequestListener(
     async (request, { incoming }) => {
-      const response = await fetch(request)
+      const response = refuseHead(incoming) ?? (await fetch(request))
+      dontContinue(incoming)
       if (closing) response.headers.set('Connection', 'close')
       return (await hasCome(incoming)) ? response : lastOfConnection(response, incoming)
     },
     { hostname: 'localhost', errorHandler: refuseUrl },
   )
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
+
+  function respond(request: IncomingMessage, response: ServerResponse) {
     unanswered.add(response)
     response.once('close', () => {
       unanswered.delete(response)
       closeWhenDone()
     })
     void answer(request, response)
+  }
+
+  const server = createServer(SERVER_OPTIONS, respond)
+  server.on('checkContinue', (request, response) => {
+    continueOnRead(request, response)
+    respond(request, response)
   })
+  server.on('checkExpectation', respond)
+  server.on('connect', refuseConnect)
   server.on('clientError', refuse)
 
   function refuse(error: Error, socket: Duplex) {

@@ -122,6 +122,22 @@ test('hostile bytes: what is no HTTP is a 400 like any other error, and the end 
   expect(answers.map((all) => all.length)).toEqual(garbage.map(() => 1))
 })
 
+test('hostile bytes: no Host, an unknown expectation and CONNECT are answered like any other error', async () => {
+  const requests = [
+    'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n',
+    'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+  ]
+
+  const answers = await Promise.all(requests.map(exchange))
+
+  expect(answers.flat().map(({ status, error }) => [status, error])).toEqual([
+    [400, 'ValidationError'],
+    [417, 'ValidationError'],
+    [405, 'MethodNotAllowedError'],
+  ])
+})
+
 test("hostile bytes: garbage behind a whole request does not take that request's answer", async () => {
   const wire = await dial(service.url)
 

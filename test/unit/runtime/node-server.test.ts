@@ -164,6 +164,78 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toMatch(/400 Bad Request[\s\S]*x-request-id: [\s\S]*"error":"ValidationError"/i)
   })
 
+  test('serveNode: a request without Host is a 400 with the error body and its request id', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+  })
+
+  test('serveNode: HTTP/1.0 needs no Host', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.0\r\n\r\n')
+
+    await expect.poll(() => seen.text).toContain('{"status":"ok"}')
+  })
+
+  test('serveNode: an expectation that nobody knows is a 417 with the error body and its request id', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect
+      .poll(() => seen.text)
+      .toMatch(/^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+  })
+
+  test('serveNode: CONNECT is a 405 with the error body and its request id, and the end of its connection', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect.poll(() => seen.closed).toBe(true)
+    expect(seen.text).toMatch(/^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/)
+    expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
+  })
+
+  test.each([
+    ['without a token', '', 'Content-Length: 20', 401],
+    ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
+    ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
+  ])('serveNode: a body that is announced %s is refused instead of asked for', async (_, authorization, length, status) => {
+    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+    const { socket, seen } = await dial()
+    const path = status === 404 ? '/nope' : '/workflow/run'
+
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
+    )
+
+    await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
+    expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
+    expect(seen.text).not.toContain('100 Continue')
+  })
+
+  test('serveNode: a body that is announced and wanted is asked for once', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+    const body = '{"workflowName": 17}'
+
+    socket.write(
+      `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write(body)
+
+    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
+  })
+
   test('serveNode: paths reach the app as they were sent', async () => {
     const ids: string[] = []
     const { dial } = await serveApi({
