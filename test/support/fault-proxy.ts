@@ -21,6 +21,8 @@ export type Fault =
   | 'hang'
   /** The connection that carries the call ends. */
   | 'close'
+  /** The call alone is reset, as proxies do that are at their limit; over HTTP it is `close`. */
+  | 'calm'
   /** The engine does it; when this resolves, its answer is lost with the connection. */
   | { lost: () => Promise<unknown> }
 
@@ -32,6 +34,11 @@ export interface FaultRule {
   fault: Fault
   /** How often; for ever when absent. */
   times?: number
+}
+
+export interface FaultProxyOptions {
+  /** Calls that one connection may carry at once; without, as many as come. */
+  maxConcurrentStreams?: number
 }
 
 /** A call that is never answered. */
@@ -49,11 +56,19 @@ export interface FaultProxy {
   on(rule: FaultRule): () => void
   /** Calls that hang just now: those that nobody waits for any more do not count. */
   hanging(): number
+  /** gRPC calls that are open now. */
+  open(): number
+  /** Connections of gRPC that are open now. */
+  connections(): number
   stop(): Promise<void>
 }
 
 /** Passes everything on to the engine but what a rule says otherwise of. */
-export async function startFaultProxy(target: string, targetHttpUrl: string | null = null): Promise<FaultProxy> {
+export async function startFaultProxy(
+  target: string,
+  targetHttpUrl: string | null = null,
+  { maxConcurrentStreams }: FaultProxyOptions = {},
+): Promise<FaultProxy> {
   const rules: FaultRule[] = []
   const sessions = new Set<ServerHttp2Session>()
   const engine = connect(`http://${target}`)
@@ -66,7 +81,8 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
     call.once('close', () => hanging.delete(call))
   }
 
-  const server = createServer()
+  let open = 0
+  const server = createServer(maxConcurrentStreams === undefined ? {} : { settings: { maxConcurrentStreams } })
   server.on('session', (session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
@@ -74,6 +90,8 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
   })
   server.on('stream', async (stream, headers) => {
     stream.on('error', () => {}) // of a call that was given up
+    open++
+    stream.once('close', () => open--)
     const message = await bodyOf(stream)
     const fault = takeFault(rules, String(headers[':path']), message)
     if (fault === null) forward(engine, stream, headers, message)
@@ -91,6 +109,8 @@ export async function startFaultProxy(target: string, targetHttpUrl: string | nu
   return {
     httpUrl: http?.url ?? null,
     hanging: () => hanging.size,
+    open: () => open,
+    connections: () => sessions.size,
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     on(rule) {
       rules.push(rule)
@@ -130,6 +150,10 @@ function commit(stream: ServerHttp2Stream, fault: Answered): void {
   if (stream.closed) return
   if (fault === 'close') {
     stream.session?.destroy()
+    return
+  }
+  if (fault === 'calm') {
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     return
   }
   const headers = { ':status': 200, 'content-type': 'application/grpc' }

@@ -100,7 +100,7 @@ const STATUS = new Map([
 ])
 
 function commit(outgoing: ServerResponse, fault: Answered, { resolvedResponseType }: protobuf.Method): void {
-  if (fault === 'close') {
+  if (fault === 'close' || fault === 'calm') {
     outgoing.destroy()
   } else if ('answer' in fault) {
     const answer = resolvedResponseType?.decode(fault.answer)

@@ -11,7 +11,7 @@ const CHANNEL_ARGS = {
   // An engine that restarts is found again within a third of a second instead of three.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
-  // Else both connections would share one TCP stream, and a peer's stream limit taken up by long polls would block all other calls.
+  // Else all connections would share one TCP stream, and held calls that take up a peer's stream limit would block all other calls.
   'grpc.use_local_subchannel_pool': 1,
 }
 
@@ -92,6 +92,8 @@ function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   if (httpStatus !== undefined) return codeOfHttpStatus(Number(httpStatus))
   // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
   if (code === Code.CANCELLED && !aborted) return Code.DEADLINE_EXCEEDED
+  // A proxy that has no room for this call. The engine's own limits have details.
+  if (code === Code.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details)) return Code.UNAVAILABLE
   // Deno's word for a connection that broke under the call; Node and Bun say UNAVAILABLE.
   if (code === Code.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details)) return Code.UNAVAILABLE
   return code

@@ -1,4 +1,5 @@
 import type { GrpcConnection } from './grpc-connection.ts'
+import { grpcPool } from './grpc-pool.ts'
 import type { CallOptions, Method, Request, Response, Transport } from './transport.ts'
 
 export interface GrpcOptions {
@@ -17,6 +18,13 @@ export interface GrpcTls {
   serverName?: string
 }
 
+const HELD: ReadonlySet<Method> = new Set<Method>(['queryWorkflow', 'updateWorkflowExecution', 'executeMultiOperation'])
+
+/** Whether the engine answers only when a worker has, or an event comes: such calls must not hold up the short ones. */
+function mayBeHeld(method: Method, request: object): boolean {
+  return HELD.has(method) || ('waitNewEvent' in request && request.waitNewEvent === true)
+}
+
 /** Temporal over gRPC. The client library is loaded, and the connection made, on the first call. */
 export function grpcTransport(options: GrpcOptions): Transport {
   let connections: { short: GrpcConnection; long: GrpcConnection } | null = null
@@ -24,7 +32,7 @@ export function grpcTransport(options: GrpcOptions): Transport {
   // What is kept are the connections, not the wait for them: were the client not to be loaded once, it would be so for ever.
   async function connected() {
     const { grpcConnection } = await import('./grpc-connection.ts')
-    connections ??= { short: grpcConnection(options), long: grpcConnection(options) }
+    connections ??= { short: grpcConnection(options), long: grpcPool(() => grpcConnection(options)) }
     return connections
   }
 
@@ -34,7 +42,7 @@ export function grpcTransport(options: GrpcOptions): Transport {
 
     async call<M extends Method>(method: M, request: Request<M>, call: CallOptions): Promise<Response<M>> {
       const { short, long } = connections ?? (await connected())
-      return call.longPoll ? long.send(method, request, call) : short.send(method, request, call)
+      return (mayBeHeld(method, request) ? long : short).send(method, request, call)
     },
 
     async close() {
