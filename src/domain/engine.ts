@@ -40,7 +40,10 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
  * A verb without a pinned run acts on the latest one.
  */
 export interface Engine {
-  /** Starts once, however often the call has to be repeated. Rejects with `WorkflowAlreadyStartedError` when the id is in use. */
+  /**
+   * Starts once, however often the call has to be repeated. Rejects with `WorkflowAlreadyStartedError` when the id is in
+   * use, and with `EngineUnavailableError` when an answer was lost and the id has been used by others since.
+   */
   start(request: StartRequest, call: Call): Promise<Started>
 
   /** How exactly this run ended; null when it is still open at `call.deadlineAt` or when `call.signal` aborts. Outlives outages of the engine. */
@@ -54,13 +57,21 @@ export interface Engine {
   /** What the run was started with: the one argument, null for none, the array for several. */
   input(run: RunRef, call: Call): Promise<unknown>
 
-  /** Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that took the signal. */
+  /**
+   * Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that took the signal.
+   *
+   * Delivered at most once, also without a pinned run: it never reaches a run that came after the one it was first sent
+   * to. Rejects with `EngineUnavailableError` when an answer was lost and that run cannot be known.
+   */
   signal(ref: ExecutionRef, message: Message, call: Call): Promise<{ runId: string | null }>
 
   /** Rejects with `HandlerNotFoundError`, `QueryFailedError`, `WorkflowNotReadyError`, `DeadlineExceededError`. */
   query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
 
-  /** Rejects like `query`, with `UpdateFailedError`; the same `updateId` is never run twice. */
+  /**
+   * Rejects like `query`, with `UpdateFailedError`. Carried out at most once, as `signal` is delivered; the engine knows
+   * an `updateId` within one run only, so two calls with the same one are one update only on the same run.
+   */
   update(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown>
 
   /**

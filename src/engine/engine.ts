@@ -14,6 +14,7 @@ import { update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
 import { wait } from './calls/wait.ts'
 import type { Wire } from './calls/wire.ts'
+import { createEngineClock } from './clock.ts'
 import { toServiceError } from './errors.ts'
 import { type Codec, createPayloads } from './payload.ts'
 import { createRpc } from './rpc.ts'
@@ -29,7 +30,8 @@ export interface EngineOptions {
 
 /** Temporal as the port Engine, whatever carries the calls. */
 export function createEngine({ transport, namespace, maxPayloadBytes, codec }: EngineOptions): Engine {
-  const wire: Wire = { rpc: createRpc(transport), namespace, payloads: createPayloads({ codec, maxBytes: maxPayloadBytes }) }
+  const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes })
+  const wire: Wire = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }
   return {
     start: (request, call) => start(wire, request, call),
     wait: (run, call) => wait(wire, run, call),

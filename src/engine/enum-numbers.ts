@@ -11,8 +11,6 @@ export const WorkflowExecutionStatus = {
   PAUSED: 8,
 } as const
 
-export const WorkflowIdReusePolicy = { REJECT_DUPLICATE: 3 } as const
-
 export const WorkflowIdConflictPolicy = { USE_EXISTING: 2 } as const
 
 export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const

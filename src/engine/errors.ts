@@ -123,15 +123,13 @@ function notFound(error: RpcError, asked: Asked): ServiceError {
 }
 
 function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
-  const { runId } = inUse(error)
-  const facts = runId === null ? {} : { runId }
-  return wrap('WorkflowAlreadyStartedError', `Workflow id ${asked.facts.workflowId} is in use`, error, asked, facts)
+  const { runId } = detailOf(error, 'WorkflowExecutionAlreadyStartedFailure') ?? {}
+  return idInUse({ ...asked.facts, ...(runId && { runId }) }, error)
 }
 
-/** The run that uses the id, and the first one of its chain. */
-export function inUse(error: RpcError): { runId: string | null; firstRunId: string | null } {
-  const { runId, firstExecutionRunId } = detailOf(error, 'WorkflowExecutionAlreadyStartedFailure') ?? {}
-  return { runId: runId || null, firstRunId: firstExecutionRunId || null }
+/** `runId` in the facts is the run that uses the id. */
+export function idInUse(facts: ErrorFacts, cause: RpcError): ServiceError {
+  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${facts.workflowId} is in use`, { cause, details: facts })
 }
 
 function notReady(error: RpcError, asked: Asked): ServiceError {

@@ -4,40 +4,57 @@ import { isPassing } from './errors.ts'
 import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
 /** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
-export type Rpc = <M extends Method>(method: M, request: Request<M>, call: Call, options?: RpcOptions<M>) => Promise<Response<M>>
+export type Rpc = <M extends Method, Found = never>(
+  method: M,
+  request: Request<M>,
+  call: Call,
+  options?: RpcOptions<M, Found>,
+) => Promise<Response<M> | Found>
 
-export interface RpcOptions<M extends Method = Method> extends Pick<CallOptions, 'longPoll'> {
-  /** False for what would be done twice if the first try arrived after all: it is repeated only when nothing was sent. */
-  repeatable?: boolean
-  /** What is sent instead once an earlier try may have arrived. */
-  again?: Request<M>
+export interface RpcOptions<M extends Method = Method, Found = unknown> extends Pick<CallOptions, 'longPoll'> {
+  /** What happens when an attempt may have arrived and its answer is lost. By default the same request is sent again. */
+  whenLost?: 'give up' | ((lost: RpcError) => Promise<AfterLoss<M, Found>>)
 }
+
+/** What was to be answered, when it was found in another way; or the request to send now. */
+export type AfterLoss<M extends Method, Found = never> = { found: Found } | { request: Request<M> }
 
 const PAUSES_MS = [100, 250, 500, 1000]
 
 export function createRpc(transport: Transport): Rpc {
-  return async <M extends Method>(
+  return async <M extends Method, Found>(
     method: M,
     request: Request<M>,
     call: Call,
-    { longPoll = false, repeatable = true, again = request }: RpcOptions<M> = {},
-  ): Promise<Response<M>> => {
+    { longPoll = false, whenLost }: RpcOptions<M, Found> = {},
+  ): Promise<Response<M> | Found> => {
+    const { deadlineAt, signal } = call
+    let next = request
     let repeated = false
     for (let attempt = 0; ; attempt++) {
       try {
-        return await transport.call(method, repeated ? again : request, { deadlineAt: call.deadlineAt, signal: call.signal, longPoll })
+        return await transport.call(method, next, { deadlineAt, signal, longPoll })
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         const maybeSent: boolean = repeated || error.maybeSent
-        const pauseMs = PAUSES_MS[attempt]
-        const goesOn = isPassing(error) && (repeatable || !maybeSent) && pauseMs !== undefined && Date.now() + pauseMs < call.deadlineAt
-        if (!goesOn) throw repeated ? afterRepeats(error) : error
+        const pauseMs = whenLost === 'give up' && maybeSent ? null : pauseAfter(error, attempt, deadlineAt)
+        if (pauseMs === null) throw repeated ? afterRepeats(error) : error
         repeated = maybeSent
         call.note({ engineRetries: attempt + 1 })
-        await pause(pauseMs, call.signal)
+        await pause(pauseMs, signal)
+        if (!error.maybeSent || typeof whenLost !== 'function') continue
+        const after = await whenLost(error)
+        if ('found' in after) return after.found
+        next = after.request
       }
     }
   }
+}
+
+/** How long to wait before the next attempt; null when there is none. */
+function pauseAfter(error: RpcError, attempt: number, deadlineAt: number): number | null {
+  const pauseMs = PAUSES_MS[attempt]
+  return pauseMs !== undefined && isPassing(error) && Date.now() + pauseMs < deadlineAt ? pauseMs : null
 }
 
 /** An earlier try may have arrived, whatever became of the last one. */

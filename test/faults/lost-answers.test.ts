@@ -61,10 +61,10 @@ interface Sent {
 }
 
 /** An update-with-start whose first answer is lost; until then there is time for `lost`. */
-async function updateAndLose(workflowId: string, handler: string, lost: () => Promise<unknown>, sent: Sent = {}) {
+async function updateAndLose(workflowId: string, handler: string, lost: () => Promise<unknown>, sent: Sent = {}, through = api) {
   const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
   const body = { workflowName: 'messages', input: null, workflowId, ...sent }
-  const answer = await api.call('POST', `/workflow/update-with-start/${handler}`, body)
+  const answer = await through.call('POST', `/workflow/update-with-start/${handler}`, body)
   takeBack()
   return answer
 }
@@ -111,15 +111,33 @@ test('lost answers: an update-with-start whose run has gone on before the second
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
+test('lost answers: an update-with-start that has found a run is answered by that run, open or closed since', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+  const { body: run } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+  const closes = () => api.call('POST', `/workflow/${workflowId}/terminate`)
+
+  const open = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'a' })
+  const closed = await updateAndLose(workflowId, 'set', closes, { payload: 'b' })
+
+  const found = { workflowId, runId: run.runId, started: false }
+  expect(open.body).toMatchObject({ ...found, result: { before: null, after: 'a' } })
+  expect(closed.body).toMatchObject({ ...found, result: { before: 'a', after: 'b' } })
+  expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.status).toBe('terminated')
+})
+
 test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: other } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+  // It has not measured the engine's clock: to it a run as young as this may have come after the request.
+  const fresh = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: served.catalog })
+  const through = makeApi({ ...fresh, engine: 'faulty' })
 
-  const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
+  const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' }, through)
   const { body: state } = await api.call('POST', `/workflow/${workflowId}/query/state`)
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
   expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
   expect(state.value).toBe('once')
   await api.call('POST', `/workflow/${workflowId}/runs/${other.runId}/terminate`)
+  await fresh.close()
 })

@@ -25,6 +25,8 @@ export type Fault =
   | 'calm'
   /** The engine does it; when this resolves, its answer is lost with the connection. */
   | { lost: () => Promise<unknown> }
+  /** The engine never sees it; when this resolves, the connection ends. */
+  | { dropped: () => Promise<unknown> }
 
 export interface FaultRule {
   /** Like `DescribeWorkflowExecution`. */
@@ -97,6 +99,7 @@ export async function startFaultProxy(
     if (fault === null) forward(engine, stream, headers, message)
     else if (fault === 'hang') hang(stream)
     else if (typeof fault === 'object' && 'lost' in fault) lose(engine, stream, headers, message, fault.lost)
+    else if (typeof fault === 'object' && 'dropped' in fault) void fault.dropped().then(() => commit(stream, 'close'))
     else commit(stream, fault)
   })
   server.listen(0, '127.0.0.1')
@@ -144,7 +147,7 @@ function takeFault(rules: FaultRule[], path: string, message: Buffer | string): 
   return rule.fault
 }
 
-export type Answered = Exclude<Fault, 'hang' | { lost: unknown }>
+export type Answered = Exclude<Fault, 'hang' | { lost: unknown } | { dropped: unknown }>
 
 function commit(stream: ServerHttp2Stream, fault: Answered): void {
   if (stream.closed) return

@@ -27,6 +27,7 @@ export async function startHttpFaultProxy(
     if (fault === null || method === null) forward(targetUrl, incoming, outgoing, body)
     else if (fault === 'hang') hang(outgoing)
     else if (typeof fault === 'object' && 'lost' in fault) lose(targetUrl, incoming, outgoing, body, fault.lost)
+    else if (typeof fault === 'object' && 'dropped' in fault) void fault.dropped().then(() => outgoing.destroy())
     else commit(outgoing, fault, method)
   })
   server.listen(0, '127.0.0.1')

@@ -3,6 +3,7 @@ import { inject } from 'vitest'
 import { createPortico } from '../../src/assemble.ts'
 import { type Environment, hidingValues, parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { httpApiTransport } from '../../src/engine/transport/http-api.ts'
 import { jsonLog } from '../../src/log.ts'
 import { idleMarks } from './variables.ts'
 import { watchLines } from './watch.ts'
@@ -25,8 +26,9 @@ export function serve(env: Environment = {}): Served {
   })
   const config = parseConfig(told, { binds: false })
   const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: hidingValues(told) })
-  const { address, apiKey } = config.engine
-  const transport = grpcTransport({ address, apiKey, tls: null })
+  const { address, apiKey, httpUrl } = config.engine
+  const isHttp = config.engine.transport === 'http'
+  const transport = isHttp ? httpApiTransport({ url: httpUrl ?? '', apiKey }) : grpcTransport({ address, apiKey, tls: null })
   const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node' })
   return { catalog: config.catalog, fetch, drain, close }
 }

@@ -189,6 +189,17 @@ export async function chainOnSignal(rounds: number): Promise<number> {
   return rounds
 }
 
+/** Fails when signalled with `next`, for the engine to retry it; its query `state` answers which attempt it is. */
+export async function failsOnSignal(): Promise<never> {
+  let failing = false
+  setHandler(state, () => workflowInfo().attempt)
+  setHandler(next, () => {
+    failing = true
+  })
+  await condition(() => failing)
+  throw ApplicationFailure.retryable('signalled', 'Flaky')
+}
+
 /** Runs a child of any type in this catalog and returns what it returns. */
 export async function parent({ child, input, workflowId }: { child: string; input: unknown; workflowId?: string }): Promise<unknown> {
   return executeChild(child, { args: [input], ...(workflowId !== undefined && { workflowId }) })

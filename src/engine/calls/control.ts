@@ -22,6 +22,6 @@ export async function terminate(wire: Wire, run: RunRef, reason: string | null, 
   const request = { namespace: wire.namespace, workflowExecution: toExecution(run), reason, identity: IDENTITY }
   // Not repeated once it may have arrived: the second try would find the run closed, by us.
   await onOpenRun(wire, run, { kind: 'write', facts: factsOf(run) }, call, () =>
-    wire.rpc('terminateWorkflowExecution', request, call, { repeatable: false }),
+    wire.rpc('terminateWorkflowExecution', request, call, { whenLost: 'give up' }),
   )
 }

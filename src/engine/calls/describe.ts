@@ -6,10 +6,13 @@ import { revealed, toErrorCause } from '../failure.ts'
 import { decodeMemo, toRunRef } from '../opening.ts'
 import type { Payloads } from '../payload.ts'
 import { toStatus } from '../status.ts'
-import { toDate } from '../time.ts'
+import { toDate, toEpochMs } from '../time.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
-export async function describe({ rpc, namespace, payloads }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
+// A look waits for no worker, however long that which failed might have waited for one.
+export const LOOK_MS = 4000
+
+export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
   try {
     const { workflowExecutionInfo, pendingActivities } = await rpc(
       'describeWorkflowExecution',
@@ -19,6 +22,7 @@ export async function describe({ rpc, namespace, payloads }: Wire, ref: Executio
     const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength } =
       workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
+    clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
     return {
       workflowId: ref.workflowId,
       runId,

@@ -11,11 +11,11 @@ export async function signal(wire: Wire, ref: ExecutionRef, { name, args }: Mess
     signalName: name,
     input: await wire.payloads.encode(args),
     identity: IDENTITY,
-    // One for all tries: the signal is delivered once, whichever of them arrive.
+    // One for all attempts: a run takes the signal once, whichever of them arrive.
     requestId: crypto.randomUUID(),
   }
-  const { link } = await onOpenRun(wire, ref, { kind: 'write', facts: factsOf(ref) }, call, () =>
-    wire.rpc('signalWorkflowExecution', request, call),
+  const { link } = await onOpenRun(wire, ref, { kind: 'write', facts: factsOf(ref) }, call, ({ repeat }) =>
+    wire.rpc('signalWorkflowExecution', request, call, { whenLost: repeat(request, call) }),
   )
   return { runId: link?.workflowEvent?.runId || ref.runId || null }
 }

@@ -9,9 +9,9 @@ import { withIds } from '../../domain/with-ids.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../enum-numbers.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
 import { attended } from './attended.ts'
-import { describe } from './describe.ts'
+import { describe, LOOK_MS } from './describe.ts'
 import { missingHandler } from './handlers.ts'
-import { LOOK_MS, onOpenRun } from './target.ts'
+import { onOpenRun } from './target.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
 
 /** Answered when there is an outcome. */
@@ -79,8 +79,8 @@ function send(wire: Wire, update: Update, call: Call) {
     waitPolicy: UNTIL_COMPLETED,
     request: toRequest(update),
   }
-  return onOpenRun(wire, ref, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } }, call, () =>
-    attended(wire.rpc, call, (watched) => wire.rpc('updateWorkflowExecution', request, watched)),
+  return onOpenRun(wire, ref, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } }, call, ({ repeat }) =>
+    attended(wire.rpc, call, (watched) => wire.rpc('updateWorkflowExecution', request, watched, { whenLost: repeat(request, watched) })),
   )
 }
 

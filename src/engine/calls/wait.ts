@@ -6,9 +6,8 @@ import { HistoryEventFilterType } from '../enum-numbers.ts'
 import { isPassing, isTransient, toServiceError } from '../errors.ts'
 import { toClosing } from '../outcome.ts'
 import { Code, RpcError } from '../transport/transport.ts'
-import { describe } from './describe.ts'
+import { describe, LOOK_MS } from './describe.ts'
 import { closingOf } from './read.ts'
-import { LOOK_MS } from './target.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
 // The engine holds a poll for 20 s, but answers at once when less than a second of its deadline is left:

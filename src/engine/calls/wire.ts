@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { ErrorFacts } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
+import type { EngineClock } from '../clock.ts'
 import type { Payloads } from '../payload.ts'
 import type { Rpc } from '../rpc.ts'
 
@@ -9,6 +10,7 @@ export interface Wire {
   rpc: Rpc
   namespace: string
   payloads: Payloads
+  clock: EngineClock
 }
 
 /** Who the engine notes as the author of what we do: no host, no process. */

@@ -95,7 +95,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
 
     test('start: an older run of the id that has ended is not taken for it', async () => {
       const workflowId = crypto.randomUUID()
-      const older = await bench.start('nothing', null, workflowId)
+      const older = await start('nothing', workflowId)
       await bench.closed(older)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
@@ -103,6 +103,21 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
 
       expect(runId).not.toBe(older.runId)
       await engine.terminate({ workflowId, runId }, null, call())
+    })
+
+    test('start: is not done again when another has used the id since, and released it', async () => {
+      const workflowId = crypto.randomUUID()
+      lose(workflowId, async () => {
+        await until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen))
+        await bench.closed(await bench.start('nothing', null, workflowId))
+        await until('both have ended', async () => (await runsOf(workflowId)).filter(({ isOpen }) => !isOpen).length === 2)
+      })
+
+      const refused = await refusal(start('nothing', workflowId))
+
+      expect(refused).toMatchObject({ error: 'EngineUnavailableError', workflowId })
+      expect(refused).not.toHaveProperty('retryAfterSeconds')
+      expect(await runsOf(workflowId)).toHaveLength(2)
     })
 
     test('start: another’s run of the id that is open is not taken for it', async () => {

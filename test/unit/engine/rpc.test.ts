@@ -134,15 +134,38 @@ test('rpc: a fault of the transport itself is no answer and is not repeated', as
 test('rpc: what must not be done twice is not repeated once it may have arrived', async () => {
   const { transport, sent } = transportThat(DOWN)
 
-  expect(await settled(transport, aCall(), { repeatable: false })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { whenLost: 'give up' })).toBe(DOWN)
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: what must not be done twice is repeated while nothing was sent', async () => {
   const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
 
-  expect(await settled(transport, aCall(), { repeatable: false })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { whenLost: 'give up' })).toBe(DOWN)
   expect(sent).toHaveLength(3)
+})
+
+test('rpc: once an answer was lost, what is sent is what the caller has found out', async () => {
+  const pinned = { ...REQUEST, workflowId: 'pinned' }
+  const { transport, sent } = transportThat(UNSENT, DOWN, UNSENT)
+  const whenLost = vi.fn(async () => ({ request: pinned }))
+
+  expect(await settled(transport, aCall(), { whenLost })).toBe(ANSWER)
+  expect(sent.map(({ request }) => request)).toEqual([REQUEST, REQUEST, pinned, pinned])
+  expect(whenLost.mock.calls).toEqual([[DOWN]])
+})
+
+test('rpc: what was found after a lost answer is the answer, and nothing more is sent', async () => {
+  const { transport, sent } = transportThat(DOWN)
+
+  expect(await settled(transport, aCall(), { whenLost: async () => ({ found: 'this' }) })).toBe('this')
+  expect(sent).toHaveLength(1)
+})
+
+test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
+  const { transport } = transportThat(DOWN, new RpcError('no', { code: Code.NOT_FOUND }))
+
+  expect(await settled(transport, aCall(), { whenLost: async () => ({ request: REQUEST }) })).toMatchObject({ repeated: true })
 })
 
 test('rpc: an earlier try may have arrived even when the last was never sent', async () => {

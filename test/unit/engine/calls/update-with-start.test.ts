@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { Wire } from '../../../../src/engine/calls/wire.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
@@ -6,6 +6,15 @@ import { aCall, refusal } from '../../call.ts'
 import { described, done, outcome, type Sent, updateRefused, wireThat } from './wire-that.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
 const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
@@ -25,7 +34,12 @@ const COMPLETED = 2
 
 const HOUR_MS = 3_600_000
 
-const send = (wire: Wire) => updateWithStart(wire, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+async function send(wire: Wire) {
+  const sending = updateWithStart(wire, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+  sending.catch(() => {}) // told below
+  await vi.advanceTimersByTimeAsync(2900)
+  return sending
+}
 const methods = (sent: Sent[]) => sent.map(({ method, runId }) => (runId === '' ? method : `${method} ${runId}`))
 
 test('update-with-start: one call when all is well', async () => {

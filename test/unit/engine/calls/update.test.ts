@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
 import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createEngineClock } from '../../../../src/engine/clock.ts'
 import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
@@ -23,7 +24,12 @@ function wireThat(...answers: unknown[]): { wire: Wire; sent: string[] } {
     return answer
   }
   return {
-    wire: { rpc: rpc as unknown as Wire['rpc'], namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1e6 }) },
+    wire: {
+      rpc: rpc as unknown as Wire['rpc'],
+      namespace: 'default',
+      payloads: createPayloads({ codec: null, maxBytes: 1e6 }),
+      clock: createEngineClock(),
+    },
     sent,
   }
 }

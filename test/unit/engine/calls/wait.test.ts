@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { wait } from '../../../../src/engine/calls/wait.ts'
 import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createEngineClock } from '../../../../src/engine/clock.ts'
 import { createPayloads } from '../../../../src/engine/payload.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
@@ -45,7 +46,12 @@ function wireThat(...answers: (object | Error | 'held')[]) {
     if (answer instanceof Error) throw answer
     return answer
   }
-  const wire: Wire = { rpc: rpc as Rpc, namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) }
+  const wire: Wire = {
+    rpc: rpc as Rpc,
+    namespace: 'default',
+    payloads: createPayloads({ codec: null, maxBytes: 1000 }),
+    clock: createEngineClock(),
+  }
   return { wire, polls, run }
 }
 

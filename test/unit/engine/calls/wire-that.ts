@@ -1,7 +1,9 @@
 /** What an engine may answer to an update-with-start and to the looks after it. */
 import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import { createEngineClock } from '../../../../src/engine/clock.ts'
 import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { createRpc } from '../../../../src/engine/rpc.ts'
+import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'
 
 const RUNNING = 1
 
@@ -14,10 +16,10 @@ export interface Sent {
 
 export type Answer = (sent: Sent) => unknown
 
-/** Answers the calls in this order; what is sent is kept. */
+/** Answers the calls in this order, the last one for ever; what is sent is kept. */
 export function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: Sent[] } {
   const sent: Sent[] = []
-  const rpc = async (method: string, request: RequestLike) => {
+  const answer = async (method: string, request: RequestLike) => {
     const [first, second] = request.operations ?? []
     const call = {
       method,
@@ -26,13 +28,24 @@ export function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: S
       runId: (request.workflowExecution ?? request.execution)?.runId ?? '',
     }
     sent.push(call)
-    const next = answers.shift()
-    const answer = typeof next === 'function' ? next(call) : next
-    if (answer instanceof Error) throw answer
-    return answer
+    const next = answers.length > 1 ? answers.shift() : answers[0]
+    const answered = typeof next === 'function' ? next(call) : next
+    if (answered instanceof Error) throw answered
+    return answered
+  }
+  const transport: Transport = {
+    name: 'grpc',
+    features: { slashInIds: true, updateWithStart: true },
+    call: (method, request) => answer(method, request as RequestLike) as never,
+    async close() {},
   }
   return {
-    wire: { rpc: rpc as unknown as Wire['rpc'], namespace: 'default', payloads: createPayloads({ codec: null, maxBytes: 1000 }) },
+    wire: {
+      rpc: createRpc(transport),
+      namespace: 'default',
+      payloads: createPayloads({ codec: null, maxBytes: 1000 }),
+      clock: createEngineClock(),
+    },
     sent,
   }
 }
@@ -74,7 +87,13 @@ export interface Run {
 export function described({ runId, firstRunId = runId, status = RUNNING, requestId, sinceMs = 0 }: Run) {
   const at = { seconds: Math.floor((Date.now() - sinceMs) / 1000), nanos: 0 }
   return {
-    workflowExecutionInfo: { execution: { workflowId: 'w', runId }, firstRunId, status, startTime: at, closeTime: at },
+    workflowExecutionInfo: {
+      execution: { workflowId: 'w', runId },
+      firstRunId,
+      status,
+      startTime: at,
+      ...(status !== RUNNING && { closeTime: at }),
+    },
     workflowExtendedInfo: { requestIdInfos: requestId === undefined ? {} : { [requestId]: {} } },
   }
 }

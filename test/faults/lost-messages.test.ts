@@ -1,0 +1,262 @@
+/** The engine's answer to a signal or an update is lost: neither reaches a run that came after the one it was sent to. */
+import { Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Served, serve } from '../support/serve.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+describeLostMessages('grpc')
+describeLostMessages('http')
+
+function describeLostMessages(transport: 'grpc' | 'http'): void {
+  describe(`lost answers over ${transport}`, () => {
+    let proxy: FaultProxy
+    let worker: TestWorker
+    let served: Served
+    let api: Api
+    let connection: Connection
+
+    beforeAll(async () => {
+      const { address, httpUrl } = inject('engine')
+      proxy = await startFaultProxy(address, httpUrl)
+      served = serveOverProxy()
+      worker = await startWorker({ address, taskQueue: served.catalog, catalog: testCatalog })
+      connection = await Connection.connect({ address })
+      api = makeApi({ ...served, engine: 'faulty' })
+      await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+    })
+
+    afterAll(async () => {
+      await served?.close()
+      await worker?.stop()
+      await connection?.close()
+      await proxy?.stop()
+    })
+
+    function serveOverProxy(env: Record<string, string> = {}): Served {
+      return serve({ ENGINE_TRANSPORT: transport, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '', ...env })
+    }
+
+    async function start(workflowName: string, input: unknown = null, workflowId = `lost-${crypto.randomUUID()}`) {
+      const { body } = await api.call('POST', '/workflow/start', { workflowName, input, workflowId })
+      return { workflowId, runId: String(body.runId) }
+    }
+
+    const signal = (workflowId: string, name: string, payload: unknown = null) =>
+      api.call('POST', `/workflow/${workflowId}/signal/${name}`, { payload })
+
+    /** Sends one message whose first attempt meets this fault. */
+    async function faulted(path: string, fault: Fault, payload: unknown = null, through: Api = api): Promise<Answer> {
+      const method = path.includes('/signal/') ? 'SignalWorkflowExecution' : 'UpdateWorkflowExecution'
+      const [, , containing = ''] = path.split('/')
+      const takeBack = proxy.on({ method, containing, fault, times: 1 })
+      const answer = await through.call('POST', path, { payload })
+      takeBack()
+      return answer
+    }
+
+    const statusOf = async (path: string) => (await api.call('GET', `/workflow/${path}/status`)).body
+    const ended = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
+      until('the run has ended', async () => (await statusOf(`${workflowId}/runs/${runId}`)).status !== 'running')
+    const state = async (workflowId: string) => (await api.call('POST', `/workflow/${workflowId}/query/state`)).body
+    const round = async (workflowId: string) => (await api.call('POST', `/workflow/${workflowId}/update/round`)).body
+    const end = (workflowId: string) => api.call('POST', `/workflow/${workflowId}/terminate`)
+
+    async function continueAsNew(run: { workflowId: string; runId: string }): Promise<void> {
+      await signal(run.workflowId, 'next')
+      await ended(run)
+    }
+
+    async function reuse(run: { workflowId: string; runId: string }): Promise<void> {
+      await end(run.workflowId)
+      await start('messages', null, run.workflowId)
+    }
+
+    async function reuseAndClose(run: { workflowId: string; runId: string }): Promise<void> {
+      await reuse(run)
+      await signal(run.workflowId, 'finish')
+      await until('it has ended', async () => (await statusOf(run.workflowId)).status === 'completed')
+    }
+
+    const nothing = async () => {}
+    const unknown = ({ status, body, headers }: Answer) => [status, body.error, body.workflowId, headers.get('Retry-After')]
+
+    test('signal: is delivered once to a run that is still the latest', async () => {
+      const { workflowId, runId } = await start('messages')
+
+      const lost = await faulted(`/workflow/${workflowId}/signal/add`, { lost: nothing }, 1)
+      const dropped = await faulted(`/workflow/${workflowId}/signal/add`, { dropped: nothing }, 2)
+
+      expect([lost.status, lost.body.runId]).toEqual([200, runId])
+      expect([dropped.status, dropped.body.runId]).toEqual([200, runId])
+      expect((await state(workflowId)).gathered).toEqual([1, 2])
+      await end(workflowId)
+    })
+
+    test('signal: the run that took it and continued as new is the answer; the successor does not get it', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId, runId } = run
+
+      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, { lost: () => ended(run) })
+
+      expect([status, body.runId]).toEqual([200, runId])
+      expect(await round(workflowId)).toBe(2)
+      await end(workflowId)
+    })
+
+    test('signal: is not sent to the successor when the run it was meant for has not taken it', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId } = run
+
+      const answer = await faulted(`/workflow/${workflowId}/signal/next`, { dropped: () => continueAsNew(run) })
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect(await round(workflowId)).toBe(2)
+      await end(workflowId)
+    })
+
+    test('signal: the run that took it and ended is the answer', async () => {
+      const run = await start('waitForSignal')
+
+      const { status, body } = await faulted(`/workflow/${run.workflowId}/signal/finish`, { lost: () => ended(run) }, 'once')
+
+      expect([status, body.runId]).toEqual([200, run.runId])
+    })
+
+    test('signal: a run that ended without it is not running', async () => {
+      const run = await start('messages')
+      const { workflowId, runId } = run
+
+      const { status, body } = await faulted(`/workflow/${workflowId}/signal/add`, { dropped: () => end(workflowId) })
+
+      expect([status, body.error, body.runId, body.workflowStatus]).toEqual([409, 'WorkflowNotRunningError', runId, 'terminated'])
+    })
+
+    test('signal: a later use of the id does not get it, be it open or closed', async () => {
+      const [open, closed] = [await start('messages'), await start('messages')]
+
+      const refused = [
+        await faulted(`/workflow/${open.workflowId}/signal/add`, { lost: () => reuse(open) }, 'for the first'),
+        await faulted(`/workflow/${closed.workflowId}/signal/add`, { lost: () => reuseAndClose(closed) }, 'for the first'),
+      ]
+
+      expect(refused.map(unknown)).toEqual([
+        [503, 'EngineUnavailableError', open.workflowId, null],
+        [503, 'EngineUnavailableError', closed.workflowId, null],
+      ])
+      expect((await state(open.workflowId)).gathered).toEqual([])
+      expect((await api.call('GET', `/workflow/${closed.workflowId}/result`)).body.output.gathered).toEqual([])
+      await end(open.workflowId)
+    })
+
+    test('signal: the next attempt of a retry policy does not get it', async () => {
+      const workflowId = `lost-${crypto.randomUUID()}`
+      const { runId = '' } = await connection.workflowService.startWorkflowExecution({
+        namespace: 'default',
+        workflowId,
+        workflowType: { name: 'failsOnSignal' },
+        taskQueue: { name: served.catalog },
+        requestId: crypto.randomUUID(),
+        retryPolicy: { initialInterval: { nanos: 1_000_000 }, maximumAttempts: 5 },
+      })
+
+      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, { lost: () => ended({ workflowId, runId }) })
+
+      expect([status, body.runId]).toEqual([200, runId])
+      expect(await state(workflowId)).toBe(2)
+      await end(workflowId)
+    })
+
+    test('signal, update: sent to one run, they are repeated to that run, whatever came after it', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId, runId } = run
+
+      const updated = await faulted(`/workflow/${workflowId}/runs/${runId}/update/round`, { lost: nothing })
+      const signalled = await faulted(`/workflow/${workflowId}/runs/${runId}/signal/next`, { lost: () => ended(run) })
+
+      expect([updated.status, updated.body]).toEqual([200, 1])
+      expect([signalled.status, signalled.body.runId]).toEqual([200, runId])
+      expect(await round(workflowId)).toBe(2)
+      await end(workflowId)
+    })
+
+    test('update: is carried out once, and its value is the answer', async () => {
+      const { workflowId } = await start('messages')
+
+      const lost = await faulted(`/workflow/${workflowId}/update/set`, { lost: nothing }, 'a')
+      const dropped = await faulted(`/workflow/${workflowId}/update/set`, { dropped: nothing }, 'b')
+
+      expect([lost.status, lost.body]).toEqual([200, { before: null, after: 'a' }])
+      expect([dropped.status, dropped.body]).toEqual([200, { before: 'a', after: 'b' }])
+      await end(workflowId)
+    })
+
+    test('update: the value of the run that has continued as new since is the answer; the successor does not get it', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId } = run
+
+      const { status, body } = await faulted(`/workflow/${workflowId}/update/round`, { lost: () => continueAsNew(run) })
+
+      expect([status, body]).toEqual([200, 1])
+      const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
+      expect(chain.match(/"kind":"update"/g)).toHaveLength(1)
+      await end(workflowId)
+    })
+
+    test('update: is not sent to the successor when the run it was meant for has not taken it', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId } = run
+
+      const answer = await faulted(`/workflow/${workflowId}/update/round`, { dropped: () => continueAsNew(run) })
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect(answer.body.updateId).toMatch(/./)
+      const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
+      expect(chain).not.toContain('"kind":"update"')
+      await end(workflowId)
+    })
+
+    test('update: a later use of the id does not get it, be it open or closed', async () => {
+      const [open, closed] = [await start('messages'), await start('messages')]
+
+      const refused = [
+        await faulted(`/workflow/${open.workflowId}/update/set`, { lost: () => reuse(open) }, 'for the first'),
+        await faulted(`/workflow/${closed.workflowId}/update/set`, { lost: () => reuseAndClose(closed) }, 'for the first'),
+      ]
+
+      expect(refused.map(unknown)).toEqual([
+        [503, 'EngineUnavailableError', open.workflowId, null],
+        [503, 'EngineUnavailableError', closed.workflowId, null],
+      ])
+      expect(refused.map(({ body }) => typeof body.updateId)).toEqual(['string', 'string'])
+      expect((await state(open.workflowId)).value).toBeNull()
+      expect((await api.call('GET', `/workflow/${closed.workflowId}/result`)).body.output.value).toBeNull()
+      await end(open.workflowId)
+    })
+
+    test('update: a run that ended after it is answered from, one that ended without it is not running', async () => {
+      const [after, without] = [await start('messages'), await start('messages')]
+
+      const value = await faulted(`/workflow/${after.workflowId}/update/set`, { lost: () => end(after.workflowId) }, 'a')
+      const refused = await faulted(`/workflow/${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
+
+      expect([value.status, value.body]).toEqual([200, { before: null, after: 'a' }])
+      expect([refused.status, refused.body.error, refused.body.runId]).toEqual([409, 'WorkflowNotRunningError', without.runId])
+    })
+
+    test('signal: a service that has not measured the engine’s clock repeats nothing to a run as young as this', async () => {
+      const { workflowId } = await start('messages')
+      const fresh = serveOverProxy()
+
+      const answer = await faulted(`/workflow/${workflowId}/signal/add`, { lost: nothing }, 1, makeApi({ ...fresh, engine: 'faulty' }))
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect((await state(workflowId)).gathered).toEqual([1])
+      await end(workflowId)
+      await fresh.close()
+    })
+  })
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { createEngineClock, stampOf } from '../../../src/engine/clock.ts'
+
+const NOW = 1_700_000_000_000
+
+test('clock: until it is measured, the engine may be a minute behind', () => {
+  const clock = createEngineClock(() => NOW)
+  clock.saw(null)
+  clock.saw(NOW - 3_600_000)
+
+  expect(clock.floor(NOW)).toBe(NOW - 60_000)
+})
+
+test('clock: the engine is no further behind than its newest stamp was when it came', () => {
+  const clock = createEngineClock(() => NOW)
+  for (const lateMs of [30_000, 5, 200]) clock.saw(NOW - lateMs)
+
+  expect(clock.floor(NOW)).toBe(NOW - 5)
+})
+
+test('clock: an engine that is behind is known to be', () => {
+  let now = NOW
+  const clock = createEngineClock(() => now)
+  clock.saw(NOW - 40_000)
+  now += 1000
+
+  expect(clock.floor(now)).toBe(now - 40_000)
+})
+
+test('clock: an engine that is ahead counts as being on time', () => {
+  const clock = createEngineClock(() => NOW)
+  clock.saw(NOW + 5000)
+
+  expect(clock.floor(NOW)).toBe(NOW)
+})
+
+test('clock: what was measured ten minutes ago holds no more', () => {
+  let now = NOW
+  const clock = createEngineClock(() => now)
+  clock.saw(now - 5)
+  now += 599_999
+  expect(clock.floor(now)).toBe(now - 5)
+  now += 1
+  expect(clock.floor(now)).toBe(now - 60_000)
+
+  clock.saw(now - 200)
+  expect(clock.floor(now)).toBe(now - 200)
+})
+
+test('clock: the run id of a fresh start tells when it was made, that of a successor does not', () => {
+  const ids = ['01a2014c-9bd9-740d-b794-c0b6d76c221c', '58f10cca-5598-4162-b1b9-74659713e454', '']
+
+  expect(ids.map(stampOf)).toEqual([Date.parse('2026-11-22T03:28:47.577Z'), null, null])
+})
