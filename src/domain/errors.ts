@@ -43,6 +43,8 @@ export interface ErrorFacts {
   runId?: string
   workflowStatus?: Status
   updateId?: string
+  /** Of a value that is stored outside the engine. */
+  sizeBytes?: number
   /** Names the caller could have used instead. */
   available?: string[]
   issues?: Issue[]

@@ -1,5 +1,6 @@
 /** The words everything else is said in. */
 import type { RunRef } from '../protocol/run-ref.ts'
+import type { StoredElsewhere } from './stored-elsewhere.ts'
 
 export type { RunRef }
 
@@ -32,7 +33,8 @@ export interface ErrorDetails extends ErrorCause {
 }
 
 export type Outcome =
-  | { status: 'completed'; output: unknown }
+  /** `output` is null where it is stored elsewhere. */
+  | { status: 'completed'; output: unknown; storedElsewhere?: StoredElsewhere }
   | { status: 'failed' | 'canceled' | 'terminated' | 'timed_out'; error: ErrorDetails }
   | { status: 'continued' }
 

@@ -1,11 +1,16 @@
 import type { Closing, Execution, TraceMeta, WorkflowResult } from './execution.ts'
+import { outputStoredElsewhere } from './stored-elsewhere.ts'
 
-/** The specification's workflow result: its eight keys all speak of one run. */
+/** The specification's workflow result: its eight keys all speak of one run. Throws `NotSupportedError` where the output is stored elsewhere. */
 export function toResult(
   { workflowId, runId, input }: Pick<Execution, 'input' | 'runId' | 'workflowId'>,
   { outcome, trace: traceInEnd }: Closing,
   trace: TraceMeta | null,
 ): WorkflowResult {
+  if (outcome.status === 'completed' && outcome.storedElsewhere !== undefined) {
+    const facts = { workflowId, runId, workflowStatus: outcome.status }
+    throw outputStoredElsewhere(`The output of workflow ${workflowId}`, outcome.storedElsewhere, facts)
+  }
   const error = 'error' in outcome ? outcome.error : null
   return {
     workflowId,

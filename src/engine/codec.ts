@@ -1,10 +1,11 @@
 import { ServiceError } from '../domain/errors.ts'
 import { pause } from '../domain/pause.ts'
 import { fromBase64, toBase64 } from './base64.ts'
+import { MAX_DOWNLOAD_BYTES } from './external-storage.ts'
 import type { Codec, Payload } from './payload.ts'
 
 export interface RemoteCodecOptions {
-  /** Temporal's remote codec protocol is spoken at `<endpoint>/encode` and `<endpoint>/decode`. */
+  /** Base URL of `/encode`, `/decode` and `/download`: Temporal's remote codec protocol. */
   endpoint: string
   namespace: string
   fetch?: typeof globalThis.fetch
@@ -13,7 +14,16 @@ export interface RemoteCodecOptions {
 // A codec is called in the middle of a request that has 5 s: all attempts together get this.
 const TIMEOUT_MS = 2000
 
+// A store is slower than a codec.
+const DOWNLOAD_TIMEOUT_MS = 4000
+
 const RETRY_AFTER_MS = [100, 300]
+
+// A codec server without a store, or whose store does not have the value, answers with one of these.
+const NOT_STORED: ReadonlySet<number> = new Set([400, 404, 405, 501])
+
+// Base64 takes a third more; the rest is for what is around the data.
+const MAX_DOWNLOAD_ANSWER_BYTES = MAX_DOWNLOAD_BYTES * 1.5
 
 /**
  * Payloads encoded and decoded by a codec server, as Temporal's own tools ask it.
@@ -21,8 +31,8 @@ const RETRY_AFTER_MS = [100, 300]
  * https://docs.temporal.io/remote-data-encoding
  */
 export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: RemoteCodecOptions): Codec {
-  async function ask(verb: 'decode' | 'encode', payloads: Payload[], signal: AbortSignal): Promise<Payload[]> {
-    const response = await fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
+  async function send(verb: 'decode' | 'download' | 'encode', payloads: Payload[], signal: AbortSignal): Promise<Response> {
+    return fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },
       body: JSON.stringify({ payloads: payloads.map(toJson) }),
@@ -30,30 +40,70 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
       redirect: 'manual',
       signal,
     })
-    if (!response.ok) throw new Error(`the codec answered ${response.status}`)
-    const answer = ((await response.json()) as { payloads?: JsonPayload[] }).payloads
-    if (answer?.length !== payloads.length) throw new Error(`the codec answered ${answer?.length} payloads for ${payloads.length}`)
-    return answer.map(fromJson)
   }
 
-  /** Neither verb changes anything: a failure is retried, whatever it is. */
-  async function askAgain(verb: 'decode' | 'encode', payloads: Payload[]): Promise<Payload[]> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await ask(verb, payloads, signal)
-      } catch (error) {
-        const restMs = RETRY_AFTER_MS[attempt]
-        if (restMs === undefined || signal.aborted) throw failed(error)
-        await pause(restMs, signal)
-      }
-    }
-  }
+  const code = (verb: 'decode' | 'encode', payloads: Payload[]) =>
+    retried(TIMEOUT_MS, async (signal) => {
+      const response = await send(verb, payloads, signal)
+      refuseFailure(response)
+      return toPayloads(await response.json(), payloads.length)
+    })
 
   return {
-    encode: (payloads) => askAgain('encode', payloads),
-    decode: (payloads) => askAgain('decode', payloads),
+    encode: (payloads) => code('encode', payloads),
+    decode: (payloads) => code('decode', payloads),
+    download: (references) =>
+      retried(DOWNLOAD_TIMEOUT_MS, async (signal) => {
+        const response = await send('download', references, signal)
+        if (NOT_STORED.has(response.status)) return discard(response)
+        refuseFailure(response)
+        const text = await textWithin(response, MAX_DOWNLOAD_ANSWER_BYTES)
+        return text === null ? null : toPayloads(JSON.parse(text), references.length)
+      }),
   }
+}
+
+/** No verb changes anything: a failure is retried, whatever it is. */
+async function retried<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await act(signal)
+    } catch (error) {
+      const restMs = RETRY_AFTER_MS[attempt]
+      if (restMs === undefined || signal.aborted) throw failed(error)
+      await pause(restMs, signal)
+    }
+  }
+}
+
+function refuseFailure({ ok, status }: Response): void {
+  if (!ok) throw new Error(`the codec answered ${status}`)
+}
+
+function toPayloads(answer: unknown, count: number): Payload[] {
+  const { payloads } = answer as { payloads?: JsonPayload[] }
+  if (payloads?.length !== count) throw new Error(`the codec answered ${payloads?.length} payloads for ${count}`)
+  return payloads.map(fromJson)
+}
+
+async function discard(response: Response): Promise<null> {
+  await response.body?.cancel()
+  return null
+}
+
+/** Null when it is longer. */
+async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    // Leaving the loop cancels the rest.
+    if (bytes > maxBytes) return null
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
 }
 
 /** Nothing has been sent to the engine, or only read from it: the request may be repeated. What has changed something drops `Retry-After`. */
@@ -67,14 +117,24 @@ function failed(cause: unknown): ServiceError {
 interface JsonPayload {
   metadata?: Record<string, string>
   data?: string
+  /** A 64-bit integer is text in JSON; whoever reads a size takes it as text, an object (gRPC) or a number. */
+  externalPayloads?: Payload['externalPayloads']
 }
 
-function toJson({ metadata, data }: Payload): JsonPayload {
-  return { metadata: mapValues(metadata ?? {}, toBase64), data: toBase64(data ?? new Uint8Array()) }
+function toJson({ metadata, data, externalPayloads }: Payload) {
+  return {
+    metadata: mapValues(metadata ?? {}, toBase64),
+    data: toBase64(data ?? new Uint8Array()),
+    ...(externalPayloads?.length && { externalPayloads: externalPayloads.map(({ sizeBytes }) => ({ sizeBytes: String(sizeBytes ?? 0) })) }),
+  }
 }
 
-function fromJson({ metadata, data }: JsonPayload): Payload {
-  return { metadata: mapValues(metadata ?? {}, fromBase64), data: fromBase64(data ?? '') }
+function fromJson({ metadata, data, externalPayloads }: JsonPayload): Payload {
+  return {
+    metadata: mapValues(metadata ?? {}, fromBase64),
+    data: fromBase64(data ?? ''),
+    ...(externalPayloads?.length && { externalPayloads }),
+  }
 }
 
 function mapValues<A, B>(record: Record<string, A>, map: (value: A) => B): Record<string, B> {

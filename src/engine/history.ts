@@ -10,7 +10,7 @@ import { type EventTable, newStory, type Story } from './history/story.ts'
 import { timerEvents } from './history/timer-events.ts'
 import { workflowEvents } from './history/workflow-events.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { Payloads } from './payload.ts'
+import type { PayloadReader } from './payload.ts'
 
 /** Reads the history of a run, of whatever SDK, page by page, oldest event first. */
 export interface HistoryReader {
@@ -34,7 +34,7 @@ type Teller = (told: unknown, event: HistoryEvent, story: Story) => Draft[]
 // Each teller gets the attributes of its own name: that is what the table's type says.
 const TELLERS: ReadonlyMap<string, Teller> = new Map(Object.entries(TABLE) as [string, Teller][])
 
-export function createHistoryReader(run: RunRef, payloads: Pick<Payloads, 'decode'>): HistoryReader {
+export function createHistoryReader(run: RunRef, payloads: PayloadReader): HistoryReader {
   const story = newStory(run)
   return {
     entriesOf: (events) =>

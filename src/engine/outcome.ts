@@ -1,19 +1,16 @@
 import type { temporal } from '@temporalio/proto'
 import type { Closing, ErrorDetails, Outcome, TraceMeta } from '../domain/execution.ts'
-import { fromArguments } from '../domain/from-arguments.ts'
 import { revealed, toErrorDetails } from './failure.ts'
 import { traceInDetails, unwrapWorkflowOutput } from './older-worker.ts'
-import type { Payloads } from './payload.ts'
+import type { PayloadReader } from './payload.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
 // What the engine writes down when it is given none.
 const NO_REASON = 'terminated by user via frontend'
 
-type Decoder = Pick<Payloads, 'decode'>
-
 /** How a run ended, from its last events; null when they hold no close event. */
-export async function toClosing(events: readonly HistoryEvent[], payloads: Decoder): Promise<Closing | null> {
+export async function toClosing(events: readonly HistoryEvent[], payloads: PayloadReader): Promise<Closing | null> {
   const last = events.at(-1)
   if (last === undefined) return null
   const end = await toEnd(last, events, payloads)
@@ -27,11 +24,11 @@ interface End {
   trace?: TraceMeta | null
 }
 
-async function toEnd(event: HistoryEvent, events: readonly HistoryEvent[], payloads: Decoder): Promise<End | null> {
+async function toEnd(event: HistoryEvent, events: readonly HistoryEvent[], payloads: PayloadReader): Promise<End | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
-    const values = await payloads.decode(event.workflowExecutionCompletedEventAttributes.result?.payloads)
-    const { output, trace } = unwrapWorkflowOutput(fromArguments(values))
-    return { outcome: { status: 'completed', output }, trace }
+    const { value, ...elsewhere } = await payloads.decodeOutput(event.workflowExecutionCompletedEventAttributes.result?.payloads)
+    const { output, trace } = unwrapWorkflowOutput(value)
+    return { outcome: { status: 'completed', output, ...elsewhere }, trace }
   }
   if (event.workflowExecutionFailedEventAttributes) {
     const failure = event.workflowExecutionFailedEventAttributes.failure ?? {}

@@ -1,7 +1,10 @@
 import type { temporal } from '@temporalio/proto'
 import { ServiceError } from '../domain/errors.ts'
+import { fromArguments } from '../domain/from-arguments.ts'
+import type { StoredElsewhere } from '../domain/stored-elsewhere.ts'
 import { parseJson } from '../protocol/json.ts'
 import { toBase64 } from './base64.ts'
+import { isReference, replaced, resolveReferences, storedElsewhere } from './external-storage.ts'
 
 export type Payload = temporal.api.common.v1.IPayload
 
@@ -9,17 +12,32 @@ export type Payload = temporal.api.common.v1.IPayload
 export interface Codec {
   encode(payloads: Payload[]): Promise<Payload[]>
   decode(payloads: Payload[]): Promise<Payload[]>
+  /** The payloads that references to a store of the worker's stand for, decoded; null when it cannot get them. */
+  download?(references: Payload[]): Promise<Payload[] | null>
+}
+
+export interface Decoded {
+  /** `{encoding, data}` for what cannot be decoded, the data in base64; null for what is stored elsewhere. */
+  value: unknown
+  storedElsewhere?: StoredElsewhere
 }
 
 /** Values to the engine's payloads and back. */
 export interface Payloads {
   /** Rejects with `PayloadTooLargeError` when the payloads together, as they would leave, are too large. */
   encode(values: readonly unknown[]): Promise<temporal.api.common.v1.IPayloads | null>
-  /** Never rejects for what it can't decode: that is `{encoding, data}`, the data in base64. */
+  /** Never rejects for what it cannot decode: that is `{encoding, data}`, and null when it is stored elsewhere. */
   decode(payloads: readonly Payload[] | null | undefined): Promise<unknown[]>
+  /** The same, and which of them are stored elsewhere. */
+  decodeEach(payloads: readonly Payload[] | null | undefined): Promise<Decoded[]>
+  /** What a workflow or a handler returned: the one value, null for none, the array for several. */
+  decodeOutput(payloads: readonly Payload[] | null | undefined): Promise<Decoded>
   /** Undefined for what it can't decode: where a value has a meaning, bytes must not be taken for one. */
   decodeReadable(payloads: readonly Payload[]): Promise<unknown[]>
 }
+
+/** All that a reader of histories needs. */
+export type PayloadReader = Pick<Payloads, 'decode' | 'decodeEach' | 'decodeOutput'>
 
 export interface PayloadOptions {
   codec: Codec | null
@@ -29,8 +47,16 @@ export interface PayloadOptions {
 
 export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
   async function plainOf(payloads: readonly Payload[]): Promise<readonly Payload[]> {
-    // What we can read ourselves the codec never wrote.
-    return codec === null || payloads.every((payload) => isReadable(encodingOf(payload))) ? payloads : codec.decode([...payloads])
+    if (codec === null) return payloads
+    // What we can read ourselves the codec never wrote, and a reference is written after it.
+    const own = payloads.filter((payload) => !isReference(payload))
+    const isPlain = own.every((payload) => isReadable(encodingOf(payload)))
+    const decoded = isPlain ? payloads : replaced(payloads, own, await codec.decode(own))
+    return codec.download === undefined ? decoded : resolveReferences(decoded, codec.download)
+  }
+
+  async function decodeEach(payloads: readonly Payload[] | null | undefined): Promise<Decoded[]> {
+    return (await plainOf(payloads ?? [])).map(toDecoded)
   }
 
   return {
@@ -42,16 +68,28 @@ export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
       return { payloads }
     },
 
-    async decode(payloads) {
-      return (await plainOf(payloads ?? [])).map((payload) => {
-        const value = fromPayload(payload)
-        // A worker may write what it likes: what can't be read is shown as the bytes it is.
-        return value === undefined ? { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } : value
-      })
-    },
-
-    decodeReadable: async (payloads) => (await plainOf(payloads)).map(fromPayload),
+    decode: async (payloads) => (await decodeEach(payloads)).map(({ value }) => value),
+    decodeEach,
+    decodeOutput: async (payloads) => asOne(await decodeEach(payloads)),
+    decodeReadable: async (payloads) =>
+      (await plainOf(payloads)).map((payload) => (storedElsewhere(payload) === null ? fromPayload(payload) : undefined)),
   }
+}
+
+/** Several values as the one that they are together. */
+export function asOne(values: readonly Decoded[]): Decoded {
+  const value = fromArguments(values.map((each) => each.value))
+  const stored = values.flatMap((each) => each.storedElsewhere ?? [])
+  const sizeBytes = stored.reduce((sum, each) => sum + each.sizeBytes, 0)
+  return stored.length === 0 ? { value } : { value, storedElsewhere: { sizeBytes } }
+}
+
+function toDecoded(payload: Payload): Decoded {
+  const elsewhere = storedElsewhere(payload)
+  if (elsewhere !== null) return { value: null, storedElsewhere: elsewhere }
+  const value = fromPayload(payload)
+  // A worker may write what it likes: what can't be read is shown as the bytes it is.
+  return { value: value === undefined ? { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } : value }
 }
 
 const encoder = new TextEncoder()

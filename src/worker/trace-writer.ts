@@ -1,5 +1,5 @@
 import { createHistoryReader } from '../engine/history.ts'
-import type { Payloads } from '../engine/payload.ts'
+import type { PayloadReader } from '../engine/payload.ts'
 import { MAX_JSON_DEPTH } from '../protocol/json.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../protocol/trace-document.ts'
@@ -17,7 +17,7 @@ export interface TraceWriterOptions {
   engine: Pick<EngineCalls, 'history'>
   kv: Pick<KvStore, 'readList'>
   targets: readonly TraceTarget[]
-  payloads: Pick<Payloads, 'decode'>
+  payloads: PayloadReader
   redact: Redact
   /** Of a trace as it is stored. */
   maxBytes: number

@@ -13,6 +13,7 @@ import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
 import { type Gap, type Serve, setStage } from './api/stage.ts'
 import { start } from './api/start.ts'
+import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 
 /** What the API promises, asked of a service that listens, whatever runtime it is on. A gap is tested as what it is instead. */
@@ -30,6 +31,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     updateWithStart(stage)
     control(stage)
     olderWorkers(stage)
+    storedElsewhere(stage, serve)
     catalogs(stage)
     common(stage, serve)
     badInput(stage)

@@ -3,6 +3,7 @@ import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
+import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeUpdateWithStart } from '../conformance/engine/update-with-start.ts'
 
 const overGrpc = ({ address }: { address: string }) => grpcTransport({ address, apiKey: null, tls: null })
@@ -11,4 +12,5 @@ describeRunning('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
+describeStoredElsewhere('grpc', overGrpc)
 describeUpdateWithStart('grpc', overGrpc)

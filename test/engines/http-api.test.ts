@@ -7,6 +7,7 @@ import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
+import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { freePort } from '../support/ports.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
@@ -15,6 +16,7 @@ describeRunning('http', overHttp)
 describeStarting('http', overHttp)
 describeFailures('http', overHttp)
 describeMessages('http', overHttp)
+describeStoredElsewhere('http', overHttp)
 
 describe.concurrent('engine over http: what is different there', () => {
   const bench = useBench('http-only', overHttp)

@@ -18,9 +18,11 @@ export interface CodecServer {
 export interface CodecOptions {
   /** It makes of each payload one that nobody else reads, as `opaque` does; else it changes nothing. */
   opaque?: boolean
+  /** What the store has in the places of references: `/download`, which without it is 404. Where this throws it is 400. */
+  download?: (references: JsonPayload[]) => Payload[]
 }
 
-export async function startCodec({ opaque: isOpaque = false }: CodecOptions = {}): Promise<CodecServer> {
+export async function startCodec({ opaque: isOpaque = false, download }: CodecOptions = {}): Promise<CodecServer> {
   let failure = { status: 200, times: 0 }
   let failed = 0
   const server = createServer(async (request, response) => {
@@ -30,8 +32,10 @@ export async function startCodec({ opaque: isOpaque = false }: CodecOptions = {}
       failure.times--
       failed++
     }
-    response.writeHead(fails ? failure.status : 200, { 'content-type': 'application/json' })
-    response.end(isOpaque && !fails ? translated(request, body) : body)
+    const isDownload = !fails && request.url?.endsWith('/download')
+    const { status, answer } = isDownload ? downloaded(download, body) : { status: 200, answer: body }
+    response.writeHead(fails ? failure.status : status, { 'content-type': 'application/json' })
+    response.end(isOpaque && !fails && !isDownload ? translated(request, body) : answer)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -53,9 +57,10 @@ export async function startCodec({ opaque: isOpaque = false }: CodecOptions = {}
 
 const ENCODING = 'binary/opaque'
 
-interface JsonPayload {
+export interface JsonPayload {
   metadata: Record<string, string>
   data: string
+  externalPayloads?: { sizeBytes?: string }[]
 }
 
 /** For workers: what such a server makes of their payloads. */
@@ -67,6 +72,17 @@ export const opaque: PayloadCodec = {
 function translated({ url }: IncomingMessage, body: string): string {
   const { payloads } = JSON.parse(body) as { payloads: JsonPayload[] }
   return JSON.stringify({ payloads: payloads.map(url?.endsWith('/encode') ? wrap : unwrap) })
+}
+
+/** What was stored, decoded. */
+function downloaded(download: CodecOptions['download'], body: string): { status: number; answer: string } {
+  if (download === undefined) return { status: 404, answer: 'no such path' }
+  try {
+    const { payloads } = JSON.parse(body) as { payloads: JsonPayload[] }
+    return { status: 200, answer: JSON.stringify({ payloads: download(payloads).map((payload) => unwrap(toJson(payload))) }) }
+  } catch (error) {
+    return { status: 400, answer: String(error) }
+  }
 }
 
 function wrap(payload: JsonPayload): JsonPayload {

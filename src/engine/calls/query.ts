@@ -2,7 +2,7 @@ import type { Call } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { fromArguments } from '../../domain/from-arguments.ts'
+import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { isQueryFailure, toServiceError } from '../errors.ts'
 import { toStatus } from '../status.ts'
 import { attended } from './attended.ts'
@@ -18,7 +18,9 @@ export async function query(wire: Wire, ref: ExecutionRef, message: Message, cal
   try {
     const { queryResult, queryRejected } = await attended(wire.rpc, call, (watched) => wire.rpc('queryWorkflow', request, watched))
     if (queryRejected) throw rejected(ref, queryRejected.status)
-    return fromArguments(await wire.payloads.decode(queryResult?.payloads))
+    const { value, storedElsewhere } = await wire.payloads.decodeOutput(queryResult?.payloads)
+    if (storedElsewhere === undefined) return value
+    throw outputStoredElsewhere(`The result of query "${message.name}" of workflow ${ref.workflowId}`, storedElsewhere, factsOf(ref))
   } catch (error) {
     if (!isQueryFailure(error)) throw toServiceError(error, { kind: 'read', waitsForWorker: true, facts: factsOf(ref) })
     throw (await missingHandler(wire, ref, 'query', message, error.message, call)) ?? failed(ref, message, error)

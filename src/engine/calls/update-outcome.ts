@@ -3,11 +3,12 @@ import { atMost, type Call, within } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { fromArguments } from '../../domain/from-arguments.ts'
 import { pause } from '../../domain/pause.ts'
+import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { withIds } from '../../domain/with-ids.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../enum-numbers.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
+import type { Payload } from '../payload.ts'
 import { attended } from './attended.ts'
 import { describe, LOOK_MS } from './describe.ts'
 import { missingHandler } from './handlers.ts'
@@ -61,7 +62,7 @@ export async function outcomeOf(wire: Wire, update: Update, call: Call, answered
       isAdmitted ||= updateRef != null
       run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
       if (outcome?.failure) throw await failed(wire, { ...update, ref: run }, outcome.failure, call)
-      if (outcome) return fromArguments(await wire.payloads.decode(outcome.success?.payloads))
+      if (outcome) return await resultOf(wire, { ...update, ref: run }, outcome.success?.payloads)
       await pause(REST_MS, call.signal)
     }
   } catch (error) {
@@ -82,6 +83,13 @@ function send(wire: Wire, update: Update, call: Call) {
   return onOpenRun(wire, ref, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } }, call, ({ repeat }) =>
     attended(wire.rpc, call, (watched) => wire.rpc('updateWorkflowExecution', request, watched, { whenLost: repeat(request, watched) })),
   )
+}
+
+async function resultOf(wire: Wire, { ref, message, updateId }: Update, payloads: Payload[] | null | undefined): Promise<unknown> {
+  const { value, storedElsewhere } = await wire.payloads.decodeOutput(payloads)
+  if (storedElsewhere === undefined) return value
+  const result = `Update "${message.name}" of workflow ${ref.workflowId} was carried out; its result`
+  throw outputStoredElsewhere(result, storedElsewhere, { ...factsOf(ref), updateId })
 }
 
 function isBusy(error: unknown): boolean {

@@ -1,9 +1,8 @@
-import { fromArguments } from '../../domain/from-arguments.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
 import { unwrapOutput } from '../older-worker.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
-import type { Payload, Payloads } from '../payload.ts'
+import { asOne, type Payload, type PayloadReader } from '../payload.ts'
 
 type PayloadList = readonly Payload[] | null | undefined
 
@@ -18,25 +17,26 @@ export interface Draft extends Omit<TraceEntry, 'input' | 'output'> {
   closing?: readonly HistoryEvent[]
 }
 
-type Decoder = Pick<Payloads, 'decode'>
-
 /** The entries that the drafts become: all values are decoded in one go, for a codec may be a server. */
-export async function toEntries(drafts: readonly Draft[], payloads: Decoder): Promise<TraceEntry[]> {
+export async function toEntries(drafts: readonly Draft[], payloads: PayloadReader): Promise<TraceEntry[]> {
   const lists = drafts.flatMap(({ input, output }) => [input ?? [], output ?? []])
-  const values = await payloads.decode(lists.flat())
+  const values = await payloads.decodeEach(lists.flat())
   const entries: TraceEntry[] = []
   let at = 0
   const next = (list: Draft['input']) => {
     const from = at
     at += list?.length ?? 0
-    return fromArguments(values.slice(from, at))
+    return asOne(values.slice(from, at))
   }
   for (const draft of drafts) {
     const { failure, lastFailure, closing, input, output, ...rest } = draft
+    const given = input === undefined ? undefined : next(input)
+    const returned = output === undefined ? undefined : next(output)
     const entry = {
       ...rest,
-      ...(input !== undefined && { input: next(input) }),
-      ...(output !== undefined && { output: unwrapOutput(next(output)) }),
+      ...(given !== undefined && { input: given.value }),
+      ...(returned !== undefined && { output: unwrapOutput(returned.value) }),
+      ...((given?.storedElsewhere || returned?.storedElsewhere) && { attributes: { ...rest.attributes, storedElsewhere: true } }),
     }
     // Most have none of these, and histories are long.
     entries.push(failure === undefined && lastFailure == null && closing === undefined ? entry : await withFailures(entry, draft, payloads))
@@ -44,7 +44,7 @@ export async function toEntries(drafts: readonly Draft[], payloads: Decoder): Pr
   return entries
 }
 
-async function withFailures(entry: TraceEntry, { failure, lastFailure, closing }: Draft, payloads: Decoder): Promise<TraceEntry> {
+async function withFailures(entry: TraceEntry, { failure, lastFailure, closing }: Draft, payloads: PayloadReader): Promise<TraceEntry> {
   return {
     ...entry,
     ...(failure !== undefined && { error: await ownFailure(failure ?? {}, payloads) }),
@@ -54,17 +54,20 @@ async function withFailures(entry: TraceEntry, { failure, lastFailure, closing }
 }
 
 /** The user's own, not the engine's words for where it came from. */
-async function ownFailure(failure: Failure, payloads: Decoder): Promise<TraceError> {
+async function ownFailure(failure: Failure, payloads: PayloadReader): Promise<TraceError> {
   const { name, message, cause } = toErrorDetails(await revealed(failure, payloads))
   return { name, message, cause }
 }
 
-async function toEnd(entry: TraceEntry, events: readonly HistoryEvent[], payloads: Decoder): Promise<Partial<TraceEntry>> {
+async function toEnd(entry: TraceEntry, events: readonly HistoryEvent[], payloads: PayloadReader): Promise<Partial<TraceEntry>> {
   const closing = await toClosing(events, payloads)
   if (closing === null) return {}
   const { outcome, nextRunId } = closing
   const attributes = { ...entry.attributes, status: outcome.status, ...(nextRunId !== null && { nextRunId }) }
-  if (outcome.status === 'completed') return { attributes, output: outcome.output }
+  if (outcome.status === 'completed') {
+    const { output, storedElsewhere } = outcome
+    return { output, attributes: { ...attributes, ...(storedElsewhere && { storedElsewhere: true }) } }
+  }
   if (outcome.status === 'continued') return { attributes }
   const { name, message, cause } = outcome.error
   return { attributes, error: { name, message, cause } }

@@ -1,3 +1,4 @@
+import Long from 'long'
 import { expect, test, vi } from 'vitest'
 import { remoteCodec } from '../../../src/engine/codec.ts'
 import { createPayloads, type Payload } from '../../../src/engine/payload.ts'
@@ -107,4 +108,45 @@ test('remoteCodec: the log is told which variable to look at', async () => {
   const { codec } = codecThat(() => new Response('no', { status: 500 }))
 
   await expect(codec.encode([PAYLOAD])).rejects.toMatchObject({ cause: { message: 'look at ENGINE_CODEC_ENDPOINT' } })
+})
+
+const REFERENCE: Payload = { ...PAYLOAD, externalPayloads: [{ sizeBytes: Long.fromNumber(9) }] }
+
+test('remoteCodec: asks for what a reference stands for at a third place, with its size', async () => {
+  const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
+
+  const found = await codec.download?.([REFERENCE])
+
+  expect(requests[0]?.url).toBe('http://codec.test/v1/download')
+  expect(await requests[0]?.json()).toEqual({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] })
+  expect(found).toEqual([{ metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) }, data: new Uint8Array(Buffer.from('1')) }])
+})
+
+test('remoteCodec: a reference that is decoded is still one', async () => {
+  const { codec } = codecThat(() => Response.json({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] }))
+
+  expect(await codec.decode([PAYLOAD])).toMatchObject([{ externalPayloads: [{ sizeBytes: '9' }] }])
+})
+
+test('remoteCodec: a server that has no /download, or not the value, is asked once', async () => {
+  for (const status of [400, 404, 405, 501]) {
+    const { codec, requests } = codecThat(() => new Response('no', { status }))
+
+    expect(await codec.download?.([REFERENCE])).toBeNull()
+    expect(requests).toHaveLength(1)
+  }
+})
+
+test('remoteCodec: more than may be held at once is as good as not there', async () => {
+  const chunk = new Uint8Array(1 << 20)
+  let left = 49
+  const endless = new ReadableStream({ pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()) })
+
+  expect(await codecThat(() => new Response(endless)).codec.download?.([REFERENCE])).toBeNull()
+})
+
+test('remoteCodec: a download that fails for another reason is PayloadCodecError', async () => {
+  const { codec } = codecThat(() => new Response('no', { status: 500 }))
+
+  expect((await refusal(codec.download?.([REFERENCE]) ?? Promise.resolve())).error).toBe('PayloadCodecError')
 })

@@ -260,12 +260,12 @@ test('history: markers of other makes are left out', async () => {
 
 test('history: values are decoded all at once, for a codec may be a server', async () => {
   let asked = 0
-  const decode = (given: Parameters<typeof payloads.decode>[0]) => {
+  const decodeEach: typeof payloads.decodeEach = (given) => {
     asked++
-    return payloads.decode(given)
+    return payloads.decodeEach(given)
   }
   const [run] = recorded('typescript')
-  await createHistoryReader(run ?? RUN, { decode }).entriesOf(run?.events.slice(0, -1) ?? [])
+  await createHistoryReader(run ?? RUN, { ...payloads, decodeEach }).entriesOf(run?.events.slice(0, -1) ?? [])
 
   expect(asked).toBe(1)
 })

@@ -1,0 +1,105 @@
+import { Client } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type Api, makeApi } from '../../support/api.ts'
+import { type RunningStore, startStore } from '../../support/external-storage.ts'
+import { nodesIn } from '../../support/trace-nodes.ts'
+import { idleMarks } from '../../support/variables.ts'
+import { startWorker, type TestWorker } from '../../support/worker.ts'
+import { eventsIn } from './run-events.ts'
+import { anId, type Serve, type Server, type Stage } from './stage.ts'
+
+const LARGE = 'x'.repeat(600)
+
+/** A worker that encodes its payloads and keeps the large ones outside the engine, with a codec server and without. */
+export function storedElsewhere(stage: () => Stage, serve: Serve): void {
+  describe('stored elsewhere', () => {
+    const catalog = `stored-elsewhere-${crypto.randomUUID()}`
+    let store: RunningStore
+    let worker: TestWorker
+    let server: Server
+    let withCodec: Api
+
+    beforeAll(async () => {
+      const { address, httpUrl } = inject('engine')
+      store = await startStore({ thresholdBytes: 500, opaque: true })
+      worker = await startWorker({ address, taskQueue: catalog, options: { dataConverter: store.dataConverter } })
+      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0', ENGINE_CODEC_ENDPOINT: store.codec.url }
+      server = await serve({ ...idleMarks(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
+      withCodec = makeApi({ url: server.url })
+    })
+
+    afterAll(async () => {
+      await Promise.all([worker.stop(), server.stop()])
+      await store.stop()
+    })
+
+    test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
+      const { body: ran } = await withCodec.call('POST', '/workflow/run', { workflowName: 'bigOutput', input: { bytes: 600 } })
+      const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const { body: open } = await withCodec.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+      const set = await withCodec.call('POST', `/workflow/${open.workflowId}/update/echo`, { payload: LARGE })
+      await withCodec.call('POST', `/workflow/${open.workflowId}/update/set`, { payload: LARGE })
+      const state = await withCodec.call('POST', `/workflow/${open.workflowId}/query/state`)
+
+      expect(ran).toMatchObject({ status: 'completed', input: { bytes: 600 }, output: LARGE })
+      expect(nodesIn(log.data)).toMatchObject([{ input: { bytes: 600 }, output: LARGE }])
+      expect([set.body, state.body.value]).toEqual([[LARGE], LARGE])
+    })
+
+    test('stored elsewhere: without a codec server an output is refused with the ids and its size, and a trace says so', async () => {
+      const { open } = stage()
+      const { body: ran } = await withCodec.call('POST', '/workflow/run', { workflowName: 'bigOutput', input: { bytes: 600 } })
+      const { workflowId, runId } = ran
+
+      const { status, body } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { body: log } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+
+      expect([status, body]).toMatchObject([
+        501,
+        { error: 'NotSupportedError', workflowId, runId, workflowStatus: 'completed', sizeBytes: expect.any(Number) },
+      ])
+      expect(body.sizeBytes).toBeGreaterThan(600)
+      expect(nodesIn(log.data)).toMatchObject([{ output: null, attributes: { status: 'completed', storedElsewhere: true } }])
+    })
+
+    test('stored elsewhere: without a codec server run answers the same, as an event too', async () => {
+      const { open } = stage()
+      const request = { workflowName: 'bigOutput', input: { bytes: 600 }, catalog: `${catalog}-plain` }
+      const plain = await startStore({ thresholdBytes: 500 })
+      const { address } = inject('engine')
+      const plainWorker = await startWorker({ address, taskQueue: request.catalog, options: { dataConverter: plain.dataConverter } })
+
+      const { status, body } = await open.call('POST', '/workflow/run', request)
+      const { text } = await open.call('POST', '/workflow/run', request, { Accept: 'text/event-stream' })
+      const { body: read } = await open.call('GET', `/workflow/${body.workflowId}/result`)
+      const ids = { workflowId: expect.any(String), runId: expect.any(String) }
+
+      const refusal = { status: 501, error: 'NotSupportedError', workflowStatus: 'completed', sizeBytes: 629, ...ids }
+      expect([status, body]).toMatchObject([501, refusal])
+      expect(read).toMatchObject({ ...refusal, workflowId: body.workflowId, runId: body.runId })
+      expect(eventsIn(text)).toMatchObject([{ event: 'started' }, { event: 'server_error', data: refusal }])
+      await plainWorker.stop()
+      await plain.stop()
+    })
+
+    test('stored elsewhere: a catalog whose definition is stored elsewhere is as good as none', async () => {
+      const { open, client } = stage()
+      const taskQueue = anId()
+      const plain = await startStore({ thresholdBytes: 500 })
+      const storing = new Client({ connection: client.connection, dataConverter: plain.dataConverter })
+      const definition = { workflows: [{ name: 'greet', description: LARGE }], workflowNames: { greet: 'greet' } }
+      const handle = await storing.workflow.start('$catalog', {
+        workflowId: `$catalog:${taskQueue}`,
+        taskQueue: '$catalog',
+        startDelay: '1 day',
+        args: [definition],
+        memo: { workflowNames: { greet: 'greet' }, hash: 'a', traces: false },
+      })
+
+      const { status, body } = await open.call('GET', `/workflow/catalog/${taskQueue}`)
+
+      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+      await Promise.all([handle.terminate(), plain.stop()])
+    })
+  })
+}

@@ -1,0 +1,155 @@
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Engine } from '../../../src/domain/engine.ts'
+import type { RunRef } from '../../../src/domain/execution.ts'
+import { remoteCodec } from '../../../src/engine/codec.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
+import type { Transport } from '../../../src/engine/transport/transport.ts'
+import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import { startCodec } from '../../support/codec.ts'
+import { type RunningStore, startStore } from '../../support/external-storage.ts'
+import { startWorker, type TestWorker } from '../../support/worker.ts'
+import { call, type MakeTransport, refusal } from './bench.ts'
+
+const LARGE = 'x'.repeat(600)
+// The text with its quotes, its encoding, and what protobuf puts around them.
+const LARGE_BYTES = 629
+
+/** Values that the SDK's external storage keeps outside the engine, and of which the engine has a reference. */
+export function describeStoredElsewhere(name: string, makeTransport: MakeTransport): void {
+  describe.concurrent(`engine over ${name}: values stored elsewhere`, () => {
+    const taskQueue = `stored-elsewhere-${name}-${crypto.randomUUID()}`
+    let store: RunningStore
+    let worker: TestWorker
+    let connection: Connection
+    let transport: Transport
+    let client: Client
+    let without: Engine
+    let withCodec: Engine
+
+    beforeAll(async () => {
+      const addresses = inject('engine')
+      store = await startStore({ thresholdBytes: 500 })
+      worker = await startWorker({ ...addresses, taskQueue, options: { dataConverter: store.dataConverter } })
+      connection = await Connection.connect(addresses)
+      client = new Client({ connection, dataConverter: store.dataConverter })
+      transport = makeTransport(addresses)
+      const options = { transport, namespace: 'default', maxPayloadBytes: 1_000_000 }
+      without = createEngine({ ...options, codec: null })
+      withCodec = createEngine({ ...options, codec: remoteCodec({ endpoint: store.codec.url, namespace: 'default' }) })
+    })
+
+    afterAll(async () => {
+      await worker.stop()
+      await Promise.all([transport.close(), connection.close(), store.stop()])
+    })
+
+    /** Started by a client that stores large inputs elsewhere too. */
+    async function start(workflowName: string, ...args: unknown[]): Promise<RunRef> {
+      const workflowId = crypto.randomUUID()
+      const { firstExecutionRunId: runId } = await client.workflow.start(workflowName, { args, taskQueue, workflowId })
+      return { workflowId, runId }
+    }
+    async function ended(workflowName: string, ...args: unknown[]): Promise<RunRef> {
+      const run = await start(workflowName, ...args)
+      await client.workflow
+        .getHandle(run.workflowId)
+        .result()
+        .catch(() => {})
+      return run
+    }
+    async function entriesOf(engine: Engine, run: RunRef): Promise<TraceEntry[]> {
+      const entries: TraceEntry[] = []
+      for await (const entry of engine.entries(run, call())) entries.push(entry)
+      return entries
+    }
+
+    test('stored elsewhere: an output is known by its size, an input is null', async () => {
+      const run = await ended('echo', LARGE)
+      const outcome = { status: 'completed', output: null, storedElsewhere: { sizeBytes: LARGE_BYTES } }
+
+      expect(await without.wait(run, call())).toEqual({ outcome, nextRunId: null })
+      expect(await without.read(run, call())).toMatchObject({ input: null, closing: { outcome } })
+      expect(await without.input(run, call())).toBeNull()
+    })
+
+    test('stored elsewhere: of several arguments only the large one is null', async () => {
+      expect(await without.input(await start('several', 1, LARGE), call())).toEqual([1, null])
+    })
+
+    test('stored elsewhere: with a codec server that has /download input and output are the values', async () => {
+      const run = await ended('several', 1, LARGE)
+
+      expect(await withCodec.read(run, call())).toMatchObject({ input: [1, LARGE], closing: { outcome: { output: [1, LARGE] } } })
+    })
+
+    test('stored elsewhere: a query and an update are refused with their ids, and carried out', async () => {
+      const { workflowId, runId } = await start('messages')
+      const refused = { error: 'NotSupportedError', workflowId, sizeBytes: expect.any(Number) }
+
+      expect(await refusal(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call()))).toMatchObject({
+        ...refused,
+        runId,
+        updateId: 'an-id',
+      })
+      await withCodec.update({ workflowId }, { name: 'set', args: [LARGE] }, 'another', call())
+      expect(await refusal(without.query({ workflowId }, { name: 'state', args: [] }, call()))).toMatchObject(refused)
+      expect(await withCodec.query({ workflowId }, { name: 'state', args: [] }, call())).toEqual({ gathered: [], value: LARGE })
+      expect(await withCodec.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'third', call())).toEqual([LARGE])
+    })
+
+    test('stored elsewhere: entries of a trace say so where they lack a value, and only there', async () => {
+      const run = await ended('everyKind', LARGE)
+
+      const entries = await entriesOf(without, run)
+      const large = entries.filter(({ kind }) => kind !== 'timer' && kind !== 'child_workflow')
+      const children = entries.filter(({ kind, input, output }) => kind === 'child_workflow' && (input ?? output) !== undefined)
+
+      expect(large.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual(['workflow began', 'step began', 'step ended', 'workflow ended'])
+      for (const { input = null, output = null, attributes } of [...large, ...children])
+        expect({ input, output, storedElsewhere: attributes?.storedElsewhere }).toEqual({
+          input: null,
+          output: null,
+          storedElsewhere: true,
+        })
+      for (const { attributes } of entries.filter(({ kind }) => kind === 'timer')) expect(attributes?.storedElsewhere).toBeUndefined()
+      expect(JSON.stringify(entries)).not.toContain('claimData')
+    })
+
+    test('stored elsewhere: entries of a trace have the values with a codec server that has /download', async () => {
+      const run = await ended('everyKind', LARGE)
+
+      const entries = await entriesOf(withCodec, run)
+
+      expect(entries.filter(({ input, output }) => input === LARGE || output === LARGE).length).toBeGreaterThanOrEqual(5)
+      expect(JSON.stringify(entries)).not.toContain('storedElsewhere')
+    })
+
+    test('stored elsewhere: memo and details of a failure are read as if they were not there', async () => {
+      const trace = { local: `/${LARGE}` }
+      const announced = await ended('saysTrace', { trace })
+      const failed = await ended('olderFails', { trace })
+
+      expect((await without.describe(announced, call())).memo.get('trace')).toBeUndefined()
+      expect(await without.read(failed, call())).toMatchObject({ closing: { outcome: { error: { name: 'BadInput' } } } })
+      expect((await without.read(failed, call())).closing).not.toHaveProperty('trace')
+      expect((await withCodec.describe(announced, call())).memo.get('trace')).toEqual(trace)
+      expect((await withCodec.read(failed, call())).closing?.trace).toEqual({ destinations: trace })
+    })
+
+    test('stored elsewhere: a codec server without the value, or without /download, is as good as none', async () => {
+      const [other, plain] = await Promise.all([startStore({ thresholdBytes: 500 }), startCodec()])
+      const run = await ended('echo', LARGE)
+
+      for (const { url } of [other.codec, plain]) {
+        const codec = remoteCodec({ endpoint: url, namespace: 'default' })
+        const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1_000_000, codec })
+        expect(await engine.read(run, call())).toMatchObject({
+          input: null,
+          closing: { outcome: { output: null, storedElsewhere: { sizeBytes: LARGE_BYTES } } },
+        })
+      }
+      await Promise.all([other.stop(), plain.close()])
+    })
+  })
+}
