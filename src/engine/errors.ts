@@ -139,9 +139,17 @@ function notReady(error: RpcError, asked: Asked): ServiceError {
       workflowStatus: 'paused',
     })
   }
+  if (error.message.startsWith('no poller seen for task queue')) return unpolled(error, asked)
   if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unforeseen(error, asked)
   const why = 'its workflow task is failing, has not begun, or never did before it closed'
   return wrap('WorkflowNotReadyError', `Workflow ${workflowId} can't take this now: ${why}`, error, asked)
+}
+
+/** The engine gives a query up before its deadline when no worker polls; it has no details for that. */
+function unpolled(error: RpcError, asked: Asked): ServiceError {
+  const { workflowId } = asked.facts
+  const message = `No worker answered for workflow ${workflowId}: none has polled its task queue recently`
+  return wrap('DeadlineExceededError', message, error, asked)
 }
 
 function exhausted(error: RpcError, asked: Asked): ServiceError {

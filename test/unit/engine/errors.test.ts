@@ -50,6 +50,15 @@ describe('toServiceError', () => {
     expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
   })
 
+  test('toServiceError: a query or an update that the engine gives up for want of a worker says so', () => {
+    const unpolled = answer(Code.FAILED_PRECONDITION, 'no poller seen for task queue recently, worker may be down')
+
+    expect(translated(unpolled, { ...WRITE, waitsForWorker: true })).toMatchObject({
+      error: 'DeadlineExceededError',
+      message: 'No worker answered for workflow orders-17: none has polled its task queue recently',
+    })
+  })
+
   test('toServiceError: what we gave up is the silence of whom we waited for', () => {
     expect(translated(answer(Code.CANCELLED)).error).toBe('EngineUnavailableError')
     expect(translated(answer(Code.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
