@@ -84,6 +84,7 @@ export function createPortico(parts: Parts): Portico {
     log,
     drain,
   })
+  for (const warning of config.warnings) log('warn', warning)
   return {
     fetch: app.fetch,
     drain: () => drain.abortAll(),

@@ -1,5 +1,5 @@
 import { basePath } from './config/base-path.ts'
-import { type EngineApiConfig, engineApiConfig } from './config/engine.ts'
+import { type EngineApiConfig, engineApiConfig, pathFault } from './config/engine.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bytes,
@@ -38,6 +38,8 @@ export interface Config {
   messageTimeoutMs: number
   traces: TracesConfig
   logLevel: LogLevel
+  /** Sentences for the log: variables that have no effect because their names look misspelled. */
+  warnings: readonly string[]
 }
 
 export interface AccessConfig {
@@ -72,13 +74,14 @@ export interface Surroundings {
 
 /** Throws one `ConfigError` that lists every fault. */
 export function parseConfig(env: Environment, { binds, isolated = false }: Surroundings): Config {
-  return readVariables(env, (variables) => {
+  const { value, warnings } = readVariables(env, (variables) => {
     const { read } = variables
     const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
     const { host, loopbackOnly } = serverHost(variables, binds)
+    const engine = engineApiConfig(variables, { isolated })
     return {
-      engine: engineApiConfig(variables, { isolated }),
-      catalog: defaultCatalog(variables),
+      engine,
+      catalog: defaultCatalog(variables, engine.transport),
       server: {
         host,
         port: read('SERVICE_PORT', integer(0, 65_535)) ?? 3001,
@@ -97,11 +100,13 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       logLevel: read('SERVICE_LOG_LEVEL', satisfying(toLogLevel, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
     }
   })
+  return { ...value, warnings }
 }
 
-function defaultCatalog({ read, isSet, fault }: Variables): string {
+function defaultCatalog({ read, isSet, fault }: Variables, transport: EngineApiConfig['transport']): string {
   if (!isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) of the workers')
-  return read('SERVICE_CATALOG_ID', without(catalogFault)) ?? ''
+  const parse = without((catalog) => catalogFault(catalog) ?? (transport === 'http' ? pathFault(catalog) : null))
+  return read('SERVICE_CATALOG_ID', parse) ?? ''
 }
 
 /** Without a token only who can reach this machine's own address may call, unless it is said aloud that all may. */

@@ -22,21 +22,20 @@ export interface EngineTls {
 
 /** How the API carries its calls. */
 export interface EngineApiConfig extends EngineConfig {
-  transport: 'grpc' | 'http'
+  transport: TransportName
   /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
   httpUrl: string | null
   codecEndpoint: string | null
 }
 
-export function engineConfig(variables: Variables): EngineConfig {
+type TransportName = 'grpc' | 'http'
+
+/** `transport`: what has to carry the namespace; a worker has gRPC alone. */
+export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
   const { read } = variables
   return {
     address: read('ENGINE_ADDRESS', satisfying(toAddress, 'must be <host>:<port>, without a scheme')) ?? '127.0.0.1:7233',
-    namespace:
-      read(
-        'ENGINE_NAMESPACE',
-        without((name) => (characterFault(name) === null ? null : 'must be well-formed text')),
-      ) ?? 'default',
+    namespace: read('ENGINE_NAMESPACE', NAMESPACE[transport]) ?? 'default',
     apiKey: read('ENGINE_API_KEY', matching(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
     tls: engineTls(variables),
   }
@@ -44,12 +43,24 @@ export function engineConfig(variables: Variables): EngineConfig {
 
 export function engineApiConfig(variables: Variables, { isolated }: { isolated: boolean }): EngineApiConfig {
   const { read, fault } = variables
-  const engine = engineConfig(variables)
   const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
+  const engine = engineConfig(variables, transport)
   const httpUrl = read('ENGINE_HTTP_URL', baseUrl())
   if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not to be had on this runtime, which has no sockets: use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
   return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl()) }
+}
+
+const NAMESPACE = {
+  // It is sent as metadata too.
+  grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, for gRPC carries nothing else'),
+  http: without((name) => (characterFault(name) === null ? pathFault(name) : 'must be well-formed text')),
+}
+
+/** What is wrong with a value that has to be one part of a path of the engine's HTTP API. */
+export function pathFault(value: string): string | null {
+  const isPart = !value.includes('/') && value !== '.' && value !== '..'
+  return isPart ? null : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http: the HTTP API has no path for it'
 }
 
 function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {
@@ -82,6 +93,6 @@ function toAddress(value: string): string | null {
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? value : null
 }
 
-function toTransport(value: string): 'grpc' | 'http' | null {
+function toTransport(value: string): TransportName | null {
   return value === 'grpc' || value === 'http' ? value : null
 }

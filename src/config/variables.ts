@@ -1,5 +1,6 @@
 /** How environment variables are read: one by one, remembering what is wrong. A fault never shows the value: it may be a secret. */
 import { durationMs, MAX_TIMER_MS } from '../protocol/duration.ts'
+import { misspelled } from './misspelled.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -30,11 +31,16 @@ export interface Variables {
   fault(sentence: string): void
 }
 
-/** Reads `env` with `read`; throws a `ConfigError` when there was any fault. */
-export function readVariables<T>(env: Environment, read: (variables: Variables) => T): T {
+/**
+ * Reads `env` with `read`; throws a `ConfigError` when there was any fault. `warnings` are sentences about variables that `read` does
+ * not know and that look like misspelled ones; with a fault they stand beside it, for they may be its reason.
+ */
+export function readVariables<T>(env: Environment, read: (variables: Variables) => T): { value: T; warnings: string[] } {
   const faults: string[] = []
+  const known = new Set<string>()
   const value = read({
     read(name, parse) {
+      known.add(name)
       const text = env[name]
       if (text === undefined || text === '') return null
       try {
@@ -45,11 +51,15 @@ export function readVariables<T>(env: Environment, read: (variables: Variables) 
         return null
       }
     },
-    isSet: (name) => Boolean(env[name]),
+    isSet(name) {
+      known.add(name)
+      return Boolean(env[name])
+    },
     fault: (sentence) => void faults.push(sentence),
   })
-  if (faults.length > 0) throw new ConfigError(faults)
-  return value
+  const warnings = misspelled(Object.keys(env), known)
+  if (faults.length > 0) throw new ConfigError([...faults, ...warnings])
+  return { value, warnings }
 }
 
 const FLAGS = new Map([

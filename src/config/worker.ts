@@ -10,6 +10,8 @@ export interface WorkerConfig {
   catalog: string | null
   tuning: TuningConfig
   traces: WorkerTraces
+  /** Sentences for the log: variables that have no effect because their names look misspelled. */
+  warnings: readonly string[]
 }
 
 /** Where a worker's traces go. */
@@ -26,7 +28,7 @@ export interface TuningConfig {
 
 /** Throws one `ConfigError` that lists every fault. `catalogRequired` is false for a worker that is told its task queue in code. */
 export function parseWorkerConfig(env: Environment, { catalogRequired }: { catalogRequired: boolean }): WorkerConfig {
-  return readVariables(env, (variables) => ({
+  const { value, warnings } = readVariables(env, (variables) => ({
     engine: engineConfig(variables),
     catalog: catalogId(variables, catalogRequired),
     tuning: {
@@ -39,11 +41,12 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
     },
     traces: workerTraces(variables),
   }))
+  return { ...value, warnings }
 }
 
 /** Where a worker's traces go, for who builds a `Worker` without `runWorker`. Throws one `ConfigError` that lists every fault. */
 export function parseTracesConfig(env: Environment): WorkerTraces {
-  return readVariables(env, workerTraces)
+  return readVariables(env, workerTraces).value
 }
 
 function workerTraces(variables: Variables): WorkerTraces {

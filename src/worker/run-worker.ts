@@ -31,6 +31,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
  */
 export async function runWorker({ catalog, workflowsPath, redact, plugins = [], ...options }: RunWorkerOptions): Promise<void> {
   const config = parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined })
+  for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
   const portico = porticoPlugin({ catalog, onReady, traces: config.traces, ...(redact && { redact }) })
   const connection = options.connection ?? (await connect(config.engine))

@@ -23,6 +23,7 @@ describe('parseConfig', () => {
       messageTimeoutMs: 60_000,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       logLevel: 'info',
+      warnings: [],
     })
   })
 
@@ -213,6 +214,14 @@ describe('parseConfig, the engine', () => {
       expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, []])
   })
 
+  test('parseConfig: gRPC carries a namespace of printable ASCII alone', () => {
+    expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'münchen' })).toEqual([
+      'ENGINE_NAMESPACE must be printable ASCII, for gRPC carries nothing else',
+    ])
+    expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'shop\n' })).toHaveLength(1)
+    expect(parse({ ENGINE_NAMESPACE: 'a b/c.~d' }).engine.namespace).toBe('a b/c.~d')
+  })
+
   test('parseConfig: the HTTP transport needs its URL', () => {
     expect(faultsOf({ ...least, ENGINE_TRANSPORT: 'http' })).toEqual([
       "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
@@ -236,6 +245,26 @@ describe('parseConfig over HTTP', () => {
     expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' })).toEqual([])
     expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_HTTP_URL: 'https://engine' })).toEqual([])
     expect(faultsOf({ ...http, ENGINE_TLS: 'true' })).toHaveLength(1)
+  })
+
+  test.each(['ENGINE_NAMESPACE', 'SERVICE_CATALOG_ID'])(
+    '%s: has to be one part of a path, and is refused together with other faults',
+    (name) => {
+      for (const value of ['a/b', '.', '..'])
+        expect([value, faultsOf({ ...http, [name]: value, SERVICE_PORT: 'x' })]).toEqual([
+          value,
+          expect.arrayContaining([
+            expect.stringMatching(`^${name} must not contain a slash`),
+            expect.stringMatching(/^SERVICE_PORT must be/),
+          ]),
+        ])
+      for (const value of ['münchen', 'a b', 'a.b', '...', 'a%2Fb'])
+        expect([value, faultsOf({ ...http, [name]: value })]).toEqual([value, []])
+    },
+  )
+
+  test('SERVICE_CATALOG_ID: may have a slash over gRPC', () => {
+    expect(parse({ SERVICE_CATALOG_ID: 'a/b' }).catalog).toBe('a/b')
   })
 
   test('ENGINE_TLS_…: certificates are not for fetch', () => {
