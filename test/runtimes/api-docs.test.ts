@@ -17,7 +17,7 @@ const SHOWN_CATALOG = 'examples'
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const WAITED = /after \d+ ms/
+const WAITED = /(?:after|within) \d+ ms/
 const YEAR_2000_MS = 946_684_800_000
 
 let service: Served
