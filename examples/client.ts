@@ -150,8 +150,10 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual([query.status, query.body], [200, { stage: 'waiting_for_approval', priority: 'normal', approvedBy: null }])
     const update = await post(`${path}/update/priority`, { payload: { level: 'high' } })
     assert.deepEqual([update.status, update.body], [200, { before: 'normal', after: 'high' }])
-    const refused = await post(`${path}/update/priority`, { payload: { level: 'at once' } })
+    const refused = await post(`${path}/update/priority`, { payload: { level: 'high' } })
     assert.deepEqual([refused.status, refused.body.error, refused.body.source], [422, 'UpdateFailedError', 'workflow'])
+    const invalid = await post(`${path}/update/priority`, { payload: { level: 'at once' } })
+    assert.deepEqual([invalid.status, invalid.body.error, invalid.body.issues[0].path], [400, 'ValidationError', '/payload/level'])
 
     const signal = await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
     assert.deepEqual([signal.status, signal.body.signal, signal.body.accepted], [200, 'approve', true])

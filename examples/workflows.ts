@@ -47,6 +47,7 @@ export async function order({ orderId, amount, card }: Order): Promise<{ orderId
     {
       validator: (change) => {
         if (!PRIORITIES.includes(change?.level)) throw new Error(`level must be one of ${PRIORITIES.join(', ')}`)
+        if (change.level === now.priority) throw new Error(`the priority is ${now.priority} already`)
       },
     },
   )

@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import { accept } from './accept.ts'
+import { admitMessage } from './admit-message.ts'
 import { within } from './call.ts'
 import { readCapabilities } from './capabilities.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
+import { addingStarts, createKnownRuns } from './known-runs.ts'
 import { readListing } from './listing.ts'
 import { refuseUnreachableId } from './reachable-id.ts'
 import { createReady } from './ready.ts'
@@ -32,7 +34,10 @@ export interface WorkflowsOptions {
 
 /** The verbs over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
-  const { engine, catalogs, traceSources, deployment, messageTimeoutMs, sharesPending = true } = options
+  const { catalogs, traceSources, deployment, messageTimeoutMs, sharesPending = true } = options
+  const knownRuns = createKnownRuns({ engine: options.engine, sharesPending })
+  const engine = addingStarts(options.engine, knownRuns)
+  const admission = { catalogs, knownRuns }
   return {
     async start(command, call) {
       refuseUnreachableId(deployment.features, command)
@@ -46,7 +51,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     },
 
     updateWithStart: (command, message, call) =>
-      updateWithStart({ engine, catalogs, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
+      updateWithStart({ engine, ...admission, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
 
     async status(ref, call) {
       const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = await engine.describe(ref, call)
@@ -64,14 +69,21 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
 
     async signal(ref, message, call) {
       if (catalogs.isOlderForm(ref.workflowId)) throw catalogRun(ref)
+      await admitMessage(admission, ref, 'signal', message, call)
       return { workflowId: ref.workflowId, ...(await engine.signal(ref, message, call)) }
     },
 
-    query: (ref, message, call) => engine.query(ref, message, within(call, messageTimeoutMs)),
+    async query(ref, message, call) {
+      const limited = within(call, messageTimeoutMs)
+      await admitMessage(admission, ref, 'query', message, limited)
+      return engine.query(ref, message, limited)
+    },
 
     async update(ref, message, call) {
       if (catalogs.isOlderForm(ref.workflowId)) throw catalogRun(ref)
-      return engine.update(ref, message, uuidv7(), within(call, messageTimeoutMs))
+      const limited = within(call, messageTimeoutMs)
+      await admitMessage(admission, ref, 'update', message, limited)
+      return engine.update(ref, message, uuidv7(), limited)
     },
 
     stop: (ref, reason, call) => stop(engine, ref, reason, call),

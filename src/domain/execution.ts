@@ -64,6 +64,8 @@ export interface Description extends RunRef {
   completedAt: Date | null
   /** Number of events so far. */
   historyLength: number
+  /** Whether workers of the version it runs on finish it, whatever is deployed later. */
+  pinnedToVersion: boolean
   /** Activities that have not ended, with what the history tells of them only afterwards; decoded when asked for. */
   pendingSteps?(): Promise<PendingStep[]>
 }
@@ -76,7 +78,7 @@ export interface PendingStep {
 }
 
 /** One run with what went in and what came out. */
-export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'startedAt'> {
+export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'pinnedToVersion' | 'startedAt'> {
   /** The one argument, null for none, the array for several. */
   input: unknown
   /** Null while the run is open. */

@@ -44,7 +44,7 @@ export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPendin
     }
   }
 
-  return async (key: string, freshSince = 0): Promise<Remembered<T>> => {
+  async function get(key: string, freshSince = 0): Promise<Remembered<T>> {
     while (true) {
       const known = readings.get(key)
       if (known === undefined) return begin(key)
@@ -54,6 +54,11 @@ export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPendin
       await known.value.catch(() => {}) // reported to those who asked for it; the next reading may succeed
     }
   }
+
+  return Object.assign(get, {
+    /** What is known without a reading counts as read now. */
+    put: (key: string, value: T) => keep(key, { readAt: now(), value: Promise.resolve(value), settled: { value } }),
+  })
 }
 
 interface Reading<T> {

@@ -1,15 +1,14 @@
 import { accept } from './accept.ts'
+import { type AdmissionPorts, admitUpdateWithStart } from './admit-message.ts'
 import { type Call, within } from './call.ts'
-import type { Catalogs } from './catalog.ts'
-import type { Engine, Message, StartedUpdate } from './engine.ts'
+import type { Engine, StartedUpdate } from './engine.ts'
 import { ServiceError } from './errors.ts'
 import { toStartRequest } from './start.ts'
 import { catalogRun } from './stop.ts'
-import type { Features, StartCommand } from './workflows.ts'
+import type { Features, MessageCommand, StartCommand } from './workflows.ts'
 
-export interface UpdateWithStartPorts {
+export interface UpdateWithStartPorts extends AdmissionPorts {
   engine: Engine
-  catalogs: Catalogs
   features: Pick<Features, 'updateWithStart'>
   /** How long the update may wait for a worker. */
   messageTimeoutMs: number
@@ -17,9 +16,9 @@ export interface UpdateWithStartPorts {
 
 /** The open run of that id is updated whatever its workflow is; the name counts where one has to be started. */
 export async function updateWithStart(
-  { engine, catalogs, features, messageTimeoutMs }: UpdateWithStartPorts,
+  { engine, catalogs, knownRuns, features, messageTimeoutMs }: UpdateWithStartPorts,
   command: StartCommand,
-  message: Message,
+  message: MessageCommand,
   updateId: string,
   call: Call,
 ): Promise<StartedUpdate> {
@@ -27,6 +26,7 @@ export async function updateWithStart(
   const request = toStartRequest(command, await accept(catalogs, command, call))
   // Asked when the catalog has been read: it may be that catalog's own run.
   if (catalogs.isOlderForm(request.workflowId)) throw catalogRun(request)
+  await admitUpdateWithStart({ catalogs, knownRuns }, { ...command, workflowName: request.workflowName }, message, call)
   return engine.updateWithStart(request, message, updateId, within(call, messageTimeoutMs))
 }
 

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
 import type { Call } from './call.ts'
 import type { Arguments } from './check-argument.ts'
-import type { EngineReadiness, Message, StartedUpdate } from './engine.ts'
+import type { EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
 import type { Trace } from './traces.ts'
 
@@ -12,15 +12,15 @@ export interface Workflows {
   /** Starts a workflow and waits for the end of its chain, `timeoutMs` at most; the workflow goes on either way. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
   /** Updates the open run of that id, and starts it before when there is none, in one step. */
-  updateWithStart(command: StartCommand, message: Message, call: Call): Promise<StartedUpdate>
+  updateWithStart(command: StartCommand, message: MessageCommand, call: Call): Promise<StartedUpdate>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
-  signal(ref: ExecutionRef, message: Message, call: Call): Promise<SignalAccepted>
+  signal(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<SignalAccepted>
   /** The handler's value; null when it returns nothing. */
-  query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
+  query(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<unknown>
   /** The handler's value; null when it returns nothing. */
-  update(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
+  update(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<unknown>
   /** Asks the run to cancel itself: its cleanup runs. */
   stop(ref: ExecutionRef, reason: string | null, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
@@ -37,6 +37,11 @@ export interface StartCommand extends Arguments {
   workflowId?: string
   workflowName: string
   catalog: string
+}
+
+export interface MessageCommand extends Arguments {
+  /** Name of the signal, query or update handler. */
+  name: string
 }
 
 export interface RunCommand extends StartCommand {

@@ -13,6 +13,8 @@ export const WorkflowExecutionStatus = {
 
 export const WorkflowIdConflictPolicy = { USE_EXISTING: 2 } as const
 
+export const VersioningBehavior = { PINNED: 1 } as const
+
 export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const
 
 export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const

@@ -4,6 +4,7 @@ import { catalogs } from './api/catalog.ts'
 import { common } from './api/common.ts'
 import { control } from './api/control.ts'
 import { faults } from './api/faults.ts'
+import { handlerSchemas } from './api/handler-schemas.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
@@ -28,6 +29,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     start(stage)
     inspect(stage)
     message(stage)
+    handlerSchemas(stage)
     updateWithStart(stage)
     control(stage)
     olderWorkers(stage)

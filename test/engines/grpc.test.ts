@@ -5,11 +5,13 @@ import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeUpdateWithStart } from '../conformance/engine/update-with-start.ts'
+import { describeVersions } from '../conformance/engine/versions.ts'
 
 const overGrpc = ({ address }: { address: string }) => grpcTransport({ address, apiKey: null, tls: null })
 
 describeRunning('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
+describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)

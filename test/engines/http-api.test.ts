@@ -8,12 +8,14 @@ import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
+import { describeVersions } from '../conformance/engine/versions.ts'
 import { freePort } from '../support/ports.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
 
 describeRunning('http', overHttp)
 describeStarting('http', overHttp)
+describeVersions('http', overHttp)
 describeFailures('http', overHttp)
 describeMessages('http', overHttp)
 describeStoredElsewhere('http', overHttp)

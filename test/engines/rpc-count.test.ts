@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { defineCatalog } from '../../src/worker/define-catalog.ts'
 import { startEngine } from '../support/engine.ts'
 import { callsDuring } from '../support/metrics.ts'
@@ -17,7 +18,8 @@ describe('calls of the engine', () => {
     engine = await startEngine()
     const workflow = { description: 'For counting' }
     const names = ['echo', 'chain', 'messages', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
-    const catalog = defineCatalog(Object.fromEntries(names.map((name) => [name, workflow])))
+    const updates = { validated: { input: z.number() } }
+    const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
     worker = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
     connection = await Connection.connect({ address: engine.address })
     served = serveCounted()
@@ -111,6 +113,34 @@ describe('calls of the engine', () => {
     }
 
     expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, QueryWorkflow: 1, UpdateWorkflowExecution: 1 })
+  })
+
+  test('a message to a run that was started elsewhere: one look for the first that has an argument, one more for a refusal', async () => {
+    const other = serveCounted()
+    const elsewhere = async (path: string, body?: unknown) => {
+      const init = { method: 'POST', body: JSON.stringify(body ?? {}), headers: { 'content-type': 'application/json' } }
+      return (await other.fetch(new Request(`http://portico${path}`, init))).status
+    }
+    const id = await start('messages')
+    await elsewhere('/workflow/run', { workflowName: 'echo', input: 'warm' })
+    await post(`/workflow/${id}/query/state`)
+
+    const without = await counted(() => elsewhere(`/workflow/${id}/query/state`))
+    const first = await counted(() => elsewhere(`/workflow/${id}/update/validated`, { payload: 1 }))
+    const later = await counted(async () => {
+      await elsewhere(`/workflow/${id}/update/validated`, { payload: 2 })
+      await elsewhere(`/workflow/${id}/signal/add`, { payload: 2 })
+    })
+    const refused = await counted(async () => expect(await elsewhere(`/workflow/${id}/update/validated`, { payload: 'x' })).toBe(400))
+    await other.close()
+
+    expect([without, first, later, refused]).toEqual([
+      { QueryWorkflow: 1 },
+      { DescribeWorkflowExecution: 1, UpdateWorkflowExecution: 1 },
+      { UpdateWorkflowExecution: 1, SignalWorkflowExecution: 1 },
+      // The run, and the catalog.
+      { DescribeWorkflowExecution: 2 },
+    ])
   })
 
   test('update-with-start 1, whether it starts the run or finds it', async () => {

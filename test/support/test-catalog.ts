@@ -31,7 +31,10 @@ export const testCatalog = defineCatalog<typeof workflows>({
   waitForSignal: {},
   messages: {
     signals: { add: { description: 'Gathers its arguments.' }, finish: {} },
-    queries: { state: { output: z.object({ gathered: z.array(z.unknown()), value: z.unknown() }) } },
+    queries: {
+      state: { output: z.object({ gathered: z.array(z.unknown()), value: z.unknown() }) },
+      echo: { input: z.union([z.string(), z.number(), z.object({ a: z.number() })]) },
+    },
     updates: { set: { description: 'Sets the value.' }, validated: { input: z.number() } },
   },
   saysTrace: {},

@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
+import { VersioningBehavior } from '../enum-numbers.ts'
 import { toServiceError } from '../errors.ts'
 import { revealed, toErrorCause } from '../failure.ts'
 import { decodeMemo, toRunRef } from '../opening.ts'
@@ -19,7 +20,7 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
       { namespace, execution: toExecution(ref) },
       call,
     )
-    const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength } =
+    const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength, versioningInfo } =
       workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
     clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
@@ -35,11 +36,17 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
       startedAt: toDate(startTime),
       completedAt: toDate(closeTime),
       historyLength: Number(historyLength ?? 0),
+      pinnedToVersion: isPinned(versioningInfo),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
   }
+}
+
+function isPinned(info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined): boolean {
+  const override = info?.versioningOverride
+  return override ? !override.autoUpgrade : info?.behavior === VersioningBehavior.PINNED
 }
 
 async function toPendingStep(

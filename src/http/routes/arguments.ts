@@ -1,15 +1,16 @@
 import * as z from 'zod/mini'
+import type { Arguments } from '../../domain/check-argument.ts'
 
 /** What a body that is for a handler has: `payload` is one argument, `args` are several, neither is none. */
 export const argumentFields = { payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) }
 
-interface Arguments {
+interface ArgumentFields {
   payload?: unknown
   args?: unknown[]
 }
 
-export const notBoth = z.refine<Arguments>((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')
+export const notBoth = z.refine<ArgumentFields>((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')
 
-export function toArguments(body: Arguments): unknown[] {
-  return 'payload' in body ? [body.payload] : (body.args ?? [])
+export function toArguments(body: ArgumentFields): Arguments {
+  return 'payload' in body ? { args: [body.payload], argumentPointer: '/payload' } : { args: body.args ?? [], argumentPointer: '/args/0' }
 }

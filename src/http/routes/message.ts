@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { Message } from '../../domain/engine.ts'
-import type { Workflows } from '../../domain/workflows.ts'
+import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
 import { answer } from '../answer.ts'
 import { call, type Env } from '../context.ts'
 import type { ReadJson } from '../json.ts'
@@ -10,9 +9,9 @@ import { argumentFields, notBoth, toArguments } from './arguments.ts'
 
 /** What is sent to an execution's own handlers. */
 export function message(workflows: Workflows, json: ReadJson) {
-  async function messageOf(c: Context<Env>): Promise<Message> {
+  async function messageOf(c: Context<Env>): Promise<MessageCommand> {
     const name = handlerName(c)
-    return { name, args: await json(c, messageRequest) }
+    return { name, ...(await json(c, messageRequest)) }
   }
 
   return new Hono<Env>()

@@ -47,7 +47,7 @@ export function catalogs(stage: () => Stage): void {
       })
       expect(entries.get('messages')).toMatchObject({
         signals: [{ name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null }, { name: 'finish' }],
-        queries: [{ name: 'state', outputSchema: { type: 'object' } }],
+        queries: [{ name: 'state', outputSchema: { type: 'object' } }, { name: 'echo' }],
         updates: [{ name: 'set' }, { name: 'validated', inputSchema: { type: 'number' } }],
       })
     })

@@ -26,7 +26,7 @@ function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
 }
 
 const REF = { workflowId: 'orders-17' }
-const MESSAGE = { name: 'approve', args: [] }
+const MESSAGE = { name: 'approve', args: [], argumentPointer: '/args/0' }
 
 test('start: starts what the catalog knows and names the run', async () => {
   const { shelf, workflows } = makeWorkflows({

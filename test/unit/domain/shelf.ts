@@ -22,6 +22,7 @@ export function aDescription(overrides: Partial<Description> = {}): Description 
     startedAt: new Date(1000),
     completedAt: null,
     historyLength: 3,
+    pinnedToVersion: false,
     ...overrides,
   }
 }
@@ -33,6 +34,14 @@ export function notFound(workflowId: string): ServiceError {
 export interface PublishedWorkflow {
   name: string
   aliases?: string[]
+  inputSchema?: object
+  signals?: PublishedHandler[]
+  queries?: PublishedHandler[]
+  updates?: PublishedHandler[]
+}
+
+interface PublishedHandler {
+  name: string
   inputSchema?: object
 }
 

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Message } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import type { StartCommand } from '../../../src/domain/workflows.ts'
+import type { MessageCommand, StartCommand } from '../../../src/domain/workflows.ts'
 import { makeApi, refusal } from './api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
 const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }
 
 function makeUpdateApi(result: unknown = 'done') {
-  const asked: { command: StartCommand; message: Message }[] = []
+  const asked: { command: StartCommand; message: MessageCommand }[] = []
   const { call } = makeApi({
     workflows: {
       updateWithStart: async (command, message) => {
@@ -28,7 +27,10 @@ test('update-with-start: passes on start and message, and answers with the run, 
   expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/orders%2F17/result'])
   expect(await response.json()).toEqual({ workflowId: 'orders/17', runId: 'r', started: true, result: { total: 3 } })
   expect(asked).toEqual([
-    { command: { ...COMMAND, workflowId: 'orders/17', catalog: 'c' }, message: { name: 'add/item', args: [[1, null]] } },
+    {
+      command: { ...COMMAND, workflowId: 'orders/17', catalog: 'c' },
+      message: { name: 'add/item', args: [[1, null]], argumentPointer: '/payload' },
+    },
   ])
 })
 
@@ -64,7 +66,7 @@ test('update-with-start: takes the fields of start, the timeout without effect a
   const wrong = await send({ ...START, timeout: 0 })
 
   expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
-  expect(asked).toEqual([{ command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [] } }])
+  expect(asked).toEqual([{ command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/args/0' } }])
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
 

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineCatalog } from '../../../src/worker/define-catalog.ts'
+import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { anId, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+
+// gRPC's.
+const PERMISSION_DENIED = 7
+
+/** Schemas that a catalog publishes for signals, queries and updates. */
+export function handlerSchemas(stage: () => Stage): void {
+  function post(path: string, body?: unknown, api: 'open' | 'faulty' = 'open') {
+    return stage()[api].call('POST', `/workflow/${path}`, body)
+  }
+
+  /** Of a workflow `cart` whose signal `checkout` takes what `by` says. No worker serves it: the engine keeps signals. */
+  async function publishCart(catalog: string, by: z.ZodType) {
+    const { connection } = stage().client
+    const definition = defineCatalog({ cart: { signals: { checkout: { input: z.object({ by }) } } }, basket: {} })
+    await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+  }
+
+  async function startCart(catalog: string, type = 'cart', workflowId = anId()) {
+    const run = await startBehind(stage(), type, { workflowId, taskQueue: catalog })
+    return { workflowId, runId: run.firstExecutionRunId }
+  }
+
+  describe('handler schemas', () => {
+    test('signal, query and update: an argument that the published schema refuses is a 400 and does not reach the workflow', async () => {
+      const catalog = `cart-${anId()}`
+      await publishCart(catalog, z.string())
+      const cart = await startCart(catalog)
+      const messages = await startMessages(stage())
+
+      const signal = await post(`${cart.workflowId}/signal/checkout`, { payload: { by: 17 } })
+      const query = await post(`${messages.workflowId}/query/echo`, { payload: { a: 'x' } })
+      const update = await post(`${messages.workflowId}/update/validated`, { args: ['1', 2] })
+      const pinned = await post(`${messages.workflowId}/runs/${messages.runId}/update/validated`, { payload: null })
+
+      expect([signal.status, signal.body]).toEqual([
+        400,
+        expect.objectContaining({
+          error: 'ValidationError',
+          source: 'gateway',
+          message: 'Signal "checkout" of workflow "cart" refuses this argument: /payload/by must be of type string, not number',
+          issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
+          ...cart,
+        }),
+      ])
+      expect([query.status, query.body.error, query.body.issues[0].path]).toEqual([400, 'ValidationError', '/payload/a'])
+      expect([update.status, update.body.error, update.body.issues]).toEqual([
+        400,
+        'ValidationError',
+        [expect.objectContaining({ path: '/args/0' })],
+      ])
+      expect([pinned.status, pinned.body.issues[0].path, pinned.body.runId]).toEqual([400, '/payload', messages.runId])
+      const { body: status } = await stage().open.call('GET', `/workflow/${cart.workflowId}/status`)
+      expect(status.historyLength).toBe(2)
+      expect((await post(`${messages.workflowId}/query/state`)).body.value).toBeNull()
+      await post(`${cart.workflowId}/terminate`)
+      await post(`${messages.workflowId}/signal/finish`)
+    })
+
+    test('signal, query and update: what fits, further arguments, and none at all reach the workflow', async () => {
+      const { workflowId } = await startMessages(stage())
+
+      const several = await post(`${workflowId}/query/echo`, { args: [{ a: 1 }, null, { a: 'x' }] })
+      const none = await post(`${workflowId}/query/echo`)
+      const set = await post(`${workflowId}/update/validated`, { payload: 5 })
+      const unlisted = await post(`${workflowId}/update/echo`, { payload: { any: 'thing' } })
+
+      expect([several.body, none.body, set.body, unlisted.body]).toEqual([[{ a: 1 }, null, { a: 'x' }], [], 5, [{ any: 'thing' }]])
+      await post(`${workflowId}/signal/finish`)
+    })
+
+    test('signal: what the catalog allows since, or another workflow that has the id now, is not refused', async () => {
+      const catalog = `cart-${anId()}`
+      await publishCart(catalog, z.string())
+      const changed = await startCart(catalog)
+      const reused = await startCart(catalog)
+      const send = (workflowId: string, by: unknown) => post(`${workflowId}/signal/checkout`, { payload: { by } })
+      const before = await Promise.all([changed, reused].map(({ workflowId }) => send(workflowId, 17)))
+      const kept = await send(reused.workflowId, 'Ada')
+
+      await post(`${reused.workflowId}/terminate`)
+      await startCart(catalog, 'basket', reused.workflowId)
+      const other = await send(reused.workflowId, 17)
+      await publishCart(catalog, z.number())
+      const allowed = await send(changed.workflowId, 17)
+
+      expect([...before, kept, other, allowed].map(({ status }) => status)).toEqual([400, 400, 200, 200, 200])
+      await post(`${changed.workflowId}/terminate`)
+      await post(`${reused.workflowId}/terminate`)
+    })
+
+    test('signal and update: a run that is not there is 404 and a closed one 409, whatever the argument; a query is checked', async () => {
+      const { workflowId } = await startMessages(stage())
+      const refused = await post(`${workflowId}/update/validated`, { payload: 'x' })
+      await post(`${workflowId}/signal/finish`)
+      await untilStatus(stage(), workflowId, 'completed')
+
+      const closed = await post(`${workflowId}/update/validated`, { payload: 'x' })
+      const query = await post(`${workflowId}/query/echo`, { payload: { a: 'x' } })
+      const missing = await post(`${anId()}/update/validated`, { payload: 'x' })
+
+      expect([refused, closed, query, missing].map(({ status, body }) => [status, body.error])).toEqual([
+        [400, 'ValidationError'],
+        [409, 'WorkflowNotRunningError'],
+        [400, 'ValidationError'],
+        [404, 'WorkflowNotFoundError'],
+      ])
+    })
+
+    test('signal: schemas of the older form are not enforced', async () => {
+      const catalog = `older-${anId()}`
+      const workflows = [{ name: 'cart', signals: [{ name: 'checkout', inputSchema: { type: 'string' } }] }]
+      const workflowNames = { cart: 'cart' }
+      const options = { workflowId: catalog, taskQueue: `${catalog}-itself`, args: [{ workflows, workflowNames }], memo: { workflowNames } }
+      await startBehind(stage(), '$catalog', options)
+      const { workflowId } = await startCart(catalog)
+
+      const { status } = await post(`${workflowId}/signal/checkout`, { payload: 17 })
+
+      expect(status).toBe(200)
+      await post(`${workflowId}/terminate`)
+      await stage().client.workflow.getHandle(catalog).terminate()
+    })
+
+    test('signal: where the run or its catalog cannot be read, or not within a second, it is sent unchecked', async () => {
+      const { proxy } = stage()
+      const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
+      await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
+      const [denied, hanging, unread] = await Promise.all([startCart(catalogs[0]), startCart(catalogs[0]), startCart(catalogs[1])])
+      const method = 'DescribeWorkflowExecution'
+      const heal = [
+        proxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
+        proxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
+        proxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
+      ]
+      const send = ({ workflowId }: { workflowId: string }) => post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'faulty')
+
+      const unchecked = await Promise.all([denied, hanging, unread].map(send))
+      for (const end of heal) end()
+      const checked = await send(hanging)
+
+      expect([...unchecked, checked].map(({ status }) => status)).toEqual([200, 200, 200, 400])
+      for (const { workflowId } of [denied, hanging, unread]) await post(`${workflowId}/terminate`)
+    })
+
+    test('update-with-start: is checked against the workflow to start, or else the open run of that id', async () => {
+      if (stage().lacks('update-with-start')) return
+      const workflowId = anId()
+      const send = (workflowName: string, payload: unknown, id?: string) =>
+        post('update-with-start/validated', { workflowName, input: null, payload, ...(id !== undefined && { workflowId: id }) })
+
+      const nameless = await send('messages', 'x')
+      const refused = await send('messages', 'x', workflowId)
+      const nothing = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const started = await send('messages', 1, workflowId)
+      const again = await send('messages', 'x', workflowId)
+
+      expect([nameless, refused, again].map(({ status, body }) => [status, body.error, body.issues?.[0].path])).toEqual(
+        Array.from({ length: 3 }, () => [400, 'ValidationError', '/payload']),
+      )
+      expect([nothing.status, started.status, started.body.result, again.body.runId]).toEqual([404, 200, 1, started.body.runId])
+      await post(`${workflowId}/terminate`)
+    })
+
+    test('update-with-start: an open run of another workflow takes what that one accepts', async () => {
+      if (stage().lacks('update-with-start')) return
+      const catalog = `other-${anId()}`
+      const { connection } = stage().client
+      const definition = defineCatalog({ other: { updates: { set: { input: z.number() } } } })
+      await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+      const { workflowId, runId } = await startMessages(stage())
+      const body = { workflowName: 'other', catalog, input: null, workflowId, payload: 'new' }
+
+      const accepted = await post('update-with-start/set', body)
+
+      expect([accepted.status, accepted.body]).toEqual([200, { workflowId, runId, started: false, result: { before: null, after: 'new' } }])
+      await post(`${workflowId}/signal/finish`)
+    })
+  })
+}

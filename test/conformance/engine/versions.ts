@@ -1,0 +1,44 @@
+import type { VersioningBehavior } from '@temporalio/common'
+import { describe, expect, inject, test } from 'vitest'
+import { until } from '../../support/until.ts'
+import { startWorker } from '../../support/worker.ts'
+import { call, type MakeTransport, useBench } from './bench.ts'
+
+/** Runs of workers that use Worker Versioning. */
+export function describeVersions(name: string, makeTransport: MakeTransport): void {
+  describe.concurrent(`engine over ${name}: versions`, () => {
+    const bench = useBench(`${name}-versions`, makeTransport)
+
+    /** Starts a run on a versioned worker whose version is the current one, and resolves when it has its versioning behavior. */
+    async function startVersioned(defaultVersioningBehavior: VersioningBehavior, address: string) {
+      const { connection, engine } = bench
+      const deploymentName = `deployment-${crypto.randomUUID()}`
+      const version = { deploymentName, buildId: '1.0' }
+      const workerDeploymentOptions = { useWorkerVersioning: true as const, version, defaultVersioningBehavior }
+      const worker = await startWorker({ address, taskQueue: deploymentName, options: { workerDeploymentOptions } })
+      await until('the version is the current one', async () => {
+        const current = { namespace: 'default', deploymentName, buildId: version.buildId, identity: 'test' }
+        return connection.workflowService.setWorkerDeploymentCurrentVersion(current).then(
+          () => true,
+          () => false,
+        )
+      })
+      const request = { workflowId: crypto.randomUUID(), workflowName: 'neverEnds', catalog: deploymentName, args: [] }
+      const run = await engine.start(request, call())
+      await until('its first task is done', async () => (await engine.describe(run, call())).historyLength >= 4)
+      return { run, worker }
+    }
+
+    test('describe: tells a run that stays with its version from one that moves on, and from one without versions', async () => {
+      const { address } = inject('engine')
+      const [pinned, upgraded] = await Promise.all([startVersioned('PINNED', address), startVersioned('AUTO_UPGRADE', address)])
+      const unversioned = await bench.start('neverEnds')
+
+      const described = await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.describe(run, call())))
+
+      expect(described.map(({ pinnedToVersion }) => pinnedToVersion)).toEqual([true, false, false])
+      await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.terminate(run, null, call())))
+      await Promise.all([pinned.worker, upgraded.worker].map((worker) => worker.stop()))
+    })
+  })
+}
