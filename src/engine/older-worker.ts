@@ -1,13 +1,11 @@
-/** Wrappers that workers of the older generation put around outputs, and where they say where their traces are. */
+/** What workers of the older generation say in the end of a run. */
 import { ServiceError } from '../domain/errors.ts'
 import type { TraceMeta } from '../domain/execution.ts'
 import { toTraceMeta } from '../domain/trace-meta.ts'
 import { isObject } from '../protocol/is-object.ts'
+import { unwrapWorkflowOutput } from '../protocol/older-wrapper.ts'
 import type { Failure } from './failure.ts'
 import type { Payloads } from './payload.ts'
-
-const WORKFLOW_WRAPPER = '__output_workflow_wrapper_version'
-const ACTIVITY_WRAPPER = '__output_activity_wrapper_version'
 
 export interface WorkflowOutput {
   output: unknown
@@ -15,16 +13,10 @@ export interface WorkflowOutput {
   trace: TraceMeta | null
 }
 
-/** The output of a workflow without its wrapper; null where the wrapper has none. */
-export function unwrapWorkflowOutput(value: unknown): WorkflowOutput {
-  if (!isObject(value) || !Object.hasOwn(value, WORKFLOW_WRAPPER)) return { output: value, trace: null }
-  return { output: value.output ?? null, trace: toTraceMeta(value.trace) }
-}
-
-/** The output of an activity or a child workflow without its wrapper; null where the wrapper has none. */
-export function unwrapOutput(value: unknown): unknown {
-  const isWrapped = isObject(value) && (Object.hasOwn(value, WORKFLOW_WRAPPER) || Object.hasOwn(value, ACTIVITY_WRAPPER))
-  return isWrapped ? (value.output ?? null) : value
+/** What a workflow returned, without the wrapper that may be around it. */
+export function toWorkflowOutput(value: unknown): WorkflowOutput {
+  const { output, trace } = unwrapWorkflowOutput(value)
+  return { output, trace: toTraceMeta(trace) }
 }
 
 // As deep as a chain of causes is shown.

@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Closing, ErrorDetails, Outcome, TraceMeta } from '../domain/execution.ts'
 import { revealed, toErrorDetails } from './failure.ts'
-import { traceInDetails, unwrapWorkflowOutput } from './older-worker.ts'
+import { toWorkflowOutput, traceInDetails } from './older-worker.ts'
 import type { PayloadReader } from './payload.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
@@ -27,7 +27,7 @@ interface End {
 async function toEnd(event: HistoryEvent, events: readonly HistoryEvent[], payloads: PayloadReader): Promise<End | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
     const { value, ...elsewhere } = await payloads.decodeOutput(event.workflowExecutionCompletedEventAttributes.result?.payloads)
-    const { output, trace } = unwrapWorkflowOutput(value)
+    const { output, trace } = toWorkflowOutput(value)
     return { outcome: { status: 'completed', output, ...elsewhere }, trace }
   }
   if (event.workflowExecutionFailedEventAttributes) {

@@ -25,7 +25,11 @@ export function toTraceDocument({ workflowId, rootRunId, entries }: TraceDocumen
 
 /** Throws a `SyntaxError` that says why the text is no stored trace. */
 export function parseTraceDocument(text: string): Parsed<TraceDocument> {
-  const document = parseJson(text)
+  return readTraceDocument(parseJson(text))
+}
+
+/** Throws a `SyntaxError` that says why the JSON is no stored trace. */
+export function readTraceDocument(document: unknown): Parsed<TraceDocument> {
   if (!isObject(document) || document.portico !== 'trace') throw new SyntaxError('it is no trace of this protocol')
   if (document.version !== VERSION) throw new SyntaxError(`its version is another than ${VERSION}`)
   const { workflowId, rootRunId, entries } = document
@@ -94,6 +98,7 @@ function isText(value: unknown): value is string {
 // The last instant that a Date can hold.
 const LAST_INSTANT = 8_640_000_000_000_000
 
-function isInstant(value: unknown): value is number {
+/** A time that a Date can hold, in epoch milliseconds. */
+export function isInstant(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_INSTANT
 }

@@ -32,19 +32,27 @@ export function objectsOf(destination: string, rules: BucketRules): ObjectRef[] 
     : [text, decoded].map((key) => ({ bucket, key }))
 }
 
-function bucketAndKey(destination: string, { region, endpoint }: BucketRules): { bucket: string; text: string } {
+function bucketAndKey(destination: string, { region, bucket, endpoint }: BucketRules): { bucket: string; text: string } {
   if (destination.length > MAX_LENGTH) throw refused(`it has more than ${MAX_LENGTH} characters`)
   // Compared as text: what a URL parser would make of a strange one must not matter.
   const [, scheme = '', host = '', path = ''] = /^([a-zA-Z][\w+.-]*):\/\/([^/]*)\/(.*)$/s.exec(destination) ?? []
-  if (endpoint === null) return onAws({ scheme, host, path }, region)
+  if (endpoint === null) return onAws({ scheme, host, path }, region, bucket)
   const base = `${endpoint.replace(/\/+$/, '')}/`
   if (!destination.startsWith(base)) throw refused('it is not on SERVICE_STORAGE_ENDPOINT')
   return split(destination.slice(base.length))
 }
 
-function onAws({ scheme, host, path }: { scheme: string; host: string; path: string }, region: string): { bucket: string; text: string } {
+interface Place {
+  scheme: string
+  host: string
+  path: string
+}
+
+function onAws({ scheme, host, path }: Place, region: string, ownBucket: string | null): { bucket: string; text: string } {
   if (scheme !== 'https') throw refused('it does not begin with https://')
   if (host === awsHost(region)) return split(path)
+  // Workers of the older generation leave the region out; the bucket is looked for in its own region all the same.
+  if (ownBucket !== null && host === `${ownBucket}.s3.amazonaws.com`) return { bucket: ownBucket, text: path }
   const suffix = `.${awsHost(region)}`
   if (!host.endsWith(suffix)) throw refused('it is on another host than the S3 of SERVICE_STORAGE_REGION')
   return { bucket: host.slice(0, -suffix.length), text: path }

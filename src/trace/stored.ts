@@ -2,13 +2,17 @@
 import { ServiceError } from '../domain/errors.ts'
 import { isOpen } from '../domain/execution.ts'
 import { type FoundTrace, type RootRun, type TracedRun, tellsEnd } from '../domain/traces.ts'
-import { parseTraceDocument } from '../protocol/trace-document.ts'
+import { parseJson } from '../protocol/json.ts'
+import { type Parsed, readTraceDocument, type TraceDocument } from '../protocol/trace-document.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { StoreError } from '../store/store-call.ts'
+import { entriesOfOlderTree, isOlderTree } from './older-tree.ts'
 
 /** Null when nothing of the run is told there. Rejects what is no trace, or that of another root, as `notAvailable`. */
 export function toFoundTrace(run: TracedRun, root: RootRun, text: string): FoundTrace | null {
-  const { found, skipped } = parsed(text)
+  const document = jsonOf(text)
+  if (isOlderTree(document)) return fromOlderTree(run, entriesOfOlderTree(document, run))
+  const { found, skipped } = documentOf(document)
   if (found.workflowId !== root.workflowId) throw notAvailable('What is stored there is the trace of another workflow')
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
   if (root.firstRunId === run.firstRunId) {
@@ -33,9 +37,24 @@ function below(runId: string, entries: readonly TraceEntry[]): TraceEntry[] {
   return found
 }
 
-function parsed(text: string) {
+function fromOlderTree(run: TracedRun, entries: Parsed<TraceEntry[]> | null): FoundTrace {
+  if (entries === null) throw notAvailable('What is stored there is the trace of another run')
+  const { found, skipped } = entries
+  const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]
+  return { entries: found, whole: !isOpen(run.status) && tellsEnd(run, found), warnings }
+}
+
+function jsonOf(text: string): unknown {
+  return orNoTrace(() => parseJson(text))
+}
+
+function documentOf(document: unknown): Parsed<TraceDocument> {
+  return orNoTrace(() => readTraceDocument(document))
+}
+
+function orNoTrace<T>(read: () => T): T {
   try {
-    return parseTraceDocument(text)
+    return read()
   } catch (error) {
     if (error instanceof SyntaxError) throw notAvailable('What is stored there is no trace of this protocol', error)
     throw error

@@ -1,6 +1,6 @@
+import { unwrapOutput } from '../../protocol/older-wrapper.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
-import { unwrapOutput } from '../older-worker.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
 import { asOne, type Payload, type PayloadReader } from '../payload.ts'
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Failure } from '../../../src/engine/failure.ts'
-import { traceInDetails, unwrapOutput, unwrapWorkflowOutput } from '../../../src/engine/older-worker.ts'
+import { toWorkflowOutput, traceInDetails } from '../../../src/engine/older-worker.ts'
 import { createPayloads, type Payloads, toPayload } from '../../../src/engine/payload.ts'
+import { unwrapOutput } from '../../../src/protocol/older-wrapper.ts'
 
 const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
 
@@ -12,23 +13,23 @@ function failing(details: unknown[], cause: Failure | null = null): Failure {
   return { applicationFailureInfo: { type: 'X', details: { payloads: details.map(toPayload) } }, cause }
 }
 
-test('unwrapWorkflowOutput: takes output and trace out of the wrapper', () => {
+test('toWorkflowOutput: takes output and trace out of the wrapper', () => {
   const trace = { destinations: { local: '/a.json', remote: 'https://b/a.json' } }
 
-  expect(unwrapWorkflowOutput(wrapped({ output: [1], trace }))).toEqual({ output: [1], trace })
+  expect(toWorkflowOutput(wrapped({ output: [1], trace }))).toEqual({ output: [1], trace })
 })
 
-test('unwrapWorkflowOutput: a wrapper may lack either, and a destination may be null', () => {
-  expect(unwrapWorkflowOutput(wrapped({}))).toEqual({ output: null, trace: null })
-  expect(unwrapWorkflowOutput(wrapped({ trace: { destinations: { local: null } } })).trace).toEqual({ destinations: {} })
-  expect(unwrapWorkflowOutput(wrapped({ trace: 'nowhere' })).trace).toBeNull()
+test('toWorkflowOutput: a wrapper may lack either, and a destination may be null', () => {
+  expect(toWorkflowOutput(wrapped({}))).toEqual({ output: null, trace: null })
+  expect(toWorkflowOutput(wrapped({ trace: { destinations: { local: null } } })).trace).toEqual({ destinations: {} })
+  expect(toWorkflowOutput(wrapped({ trace: 'nowhere' })).trace).toBeNull()
 })
 
-test('unwrapWorkflowOutput: what has no wrapper of its own is the output', () => {
+test('toWorkflowOutput: what has no wrapper of its own is the output', () => {
   const inherits = Object.create(wrapped({ output: 1 }))
 
   for (const output of [null, 1, 'x', [wrapped({ output: 1 })], { output: 1 }, inherits])
-    expect(unwrapWorkflowOutput(output)).toEqual({ output, trace: null })
+    expect(toWorkflowOutput(output)).toEqual({ output, trace: null })
 })
 
 test('unwrapOutput: takes the output out of the wrapper of an activity, or of a child workflow', () => {

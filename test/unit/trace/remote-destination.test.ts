@@ -89,3 +89,13 @@ test('objectsOf: a refusal repeats nothing of the destination', () => {
   for (const destination of ['https://secret.example/a', `https://secret@${AWS_HOST}/a`, 'secret'])
     expect(refusalOf(destination)).not.toContain('secret')
 })
+
+test('objectsOf: a host without a region is the bucket that is set, where there is no endpoint', () => {
+  const destination = 'https://traces.s3.amazonaws.com/order/2026/11/22/a_orders-17.json'
+
+  expect(objectsOf(destination, ONE_BUCKET)).toEqual([{ bucket: 'traces', key: 'order/2026/11/22/a_orders-17.json' }])
+  expect(refusalOf(destination, AWS)).toContain('it is on another host')
+  expect(refusalOf(destination.replace('traces', 'other'), ONE_BUCKET)).toContain('it is on another host')
+  expect(refusalOf(destination.replace('https', 'http'), ONE_BUCKET)).toContain('it does not begin with https://')
+  expect(refusalOf(destination, OWN)).toContain('it is not on SERVICE_STORAGE_ENDPOINT')
+})

@@ -1,0 +1,119 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { makeApi } from '../support/api.ts'
+import { olderTree } from '../support/older-tree.ts'
+import { type RunningS3, startWeed } from '../support/s3.ts'
+import { type Service, startService } from '../support/service.ts'
+import { nodesIn } from '../support/trace-nodes.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+/** Runs of workers of the older generation, whose own outputs and failures say where their traces are. */
+describe('traces of older workers', () => {
+  const taskQueue = `older-trees-${crypto.randomUUID()}`
+  let s3: RunningS3
+  let endpoint: string
+  let folder: string
+  let worker: TestWorker
+  let service: Service
+
+  beforeAll(async () => {
+    const { address } = inject('engine')
+    ;[s3, folder] = await Promise.all([startWeed(), mkdtemp(join(tmpdir(), 'older-trees-'))])
+    // No answer of the service may hold the other spelling.
+    endpoint = s3.endpoint.replace('127.0.0.1', 'localhost')
+    worker = await startWorker({ address, taskQueue })
+    service = await startService({
+      address,
+      catalog: taskQueue,
+      env: {
+        SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
+        SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
+        SERVICE_STORAGE_REGION: s3.region,
+        SERVICE_STORAGE_BUCKET: s3.bucket,
+        SERVICE_STORAGE_ENDPOINT: endpoint,
+        SERVICE_TRACE_LOCAL_DIR: folder,
+      },
+    })
+  })
+
+  afterAll(async () => {
+    await service.stop(1000)
+    await worker.stop()
+    await Promise.all([s3.stop(), rm(folder, { recursive: true })])
+  })
+
+  const api = () => makeApi({ url: service.url })
+  async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {
+    const { body } = await api().call('POST', '/workflow/run', { workflowName, input: { output: 1, trace: { destinations } } })
+    return body as { workflowId: string; runId: string }
+  }
+  async function traceLog({ workflowId }: { workflowId: string }) {
+    const { status, body } = await api().call('GET', `/workflow/${workflowId}/trace-log`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body
+  }
+  const keyOf = () => `order/2026/11/22/2026-11-22T10-00-00-000Z_${crypto.randomUUID()}.json`
+  async function put(key: string, tree: object) {
+    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key}`, { method: 'PUT', body: JSON.stringify(tree, undefined, 2) })
+    expect(ok).toBe(true)
+  }
+
+  test('older trees: an object that the wrapper of the output names is the trace, spans of its steps included', async () => {
+    const key = keyOf()
+    const run = await ended('olderReturns', { remote: `${endpoint}/${s3.bucket}/${key}` })
+    await put(key, olderTree(run.runId))
+
+    const log = await traceLog(run)
+
+    expect(log).toMatchObject({ source: 'remote', runId: run.runId, complete: true, warnings: [] })
+    expect(log.data).toMatchObject({ id: run.runId, output: 'done', input: { orderId: '17' } })
+    expect(nodesIn(log.data).map(({ kind }) => kind)).toEqual(['workflow', 'step', 'http', 'evaluator', 'workflow', 'step'])
+  })
+
+  test('older trees: a file that the details of a failure name is the trace', async () => {
+    const local = join(folder, `${crypto.randomUUID()}.json`)
+    const run = await ended('olderFails', { local })
+    await writeFile(local, JSON.stringify(olderTree(run.runId)))
+
+    expect(await traceLog(run)).toMatchObject({ source: 'local', complete: true, warnings: [], data: { id: run.runId, output: 'done' } })
+  })
+
+  test('older trees: one that was stored before the end is completed by the history', async () => {
+    const local = join(folder, `${crypto.randomUUID()}.json`)
+    const run = await ended('olderReturns', { local })
+    await writeFile(local, JSON.stringify(olderTree(run.runId, { endedAt: null })))
+
+    const { source, data } = await traceLog(run)
+
+    expect([source, data.id, data.output, data.attributes.status]).toEqual(['local', run.runId, 1, 'completed'])
+    // The step that both tell is one node.
+    expect(nodesIn(data).filter(({ id }) => id === `${run.runId}:step:1`)).toMatchObject([{ children: [{ kind: 'http' }] }])
+  })
+
+  test('older trees: the trace of another run is not believed, nor what is no tree', async () => {
+    const local = join(folder, `${crypto.randomUUID()}.json`)
+    const run = await ended('olderReturns', { local })
+
+    await writeFile(local, JSON.stringify(olderTree(crypto.randomUUID())))
+    const other = await traceLog(run)
+    await writeFile(local, JSON.stringify({ ...olderTree(run.runId), kind: 'step' }))
+    const none = await traceLog(run)
+
+    expect(other).toMatchObject({ source: 'history', warnings: ['local: What is stored there is the trace of another run'] })
+    expect(none).toMatchObject({ source: 'history', warnings: ['local: What is stored there is no trace of this protocol'] })
+  })
+
+  test('older trees: a destination outside of bucket and folder is not read', async () => {
+    const run = await ended('olderReturns', { remote: `https://${s3.bucket}.s3.amazonaws.com/a.json`, local: '/etc/passwd' })
+
+    const { source, warnings } = await traceLog(run)
+
+    expect(source).toBe('history')
+    expect(warnings).toEqual([
+      'remote: The destination of the trace is not read: it is not on SERVICE_STORAGE_ENDPOINT',
+      'local: The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR',
+    ])
+  })
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { toTraceTree } from '../../../src/protocol/trace-tree.ts'
+import { entriesOfOlderTree, isOlderTree } from '../../../src/trace/older-tree.ts'
+import { olderTree } from '../../support/older-tree.ts'
+
+const RUN = { workflowId: 'orders-17', runId: 'run-1', startedAt: new Date(100_000), completedAt: new Date(200_000) }
+
+function entriesOf(tree: unknown, run: Parameters<typeof entriesOfOlderTree>[1] = RUN) {
+  if (!isOlderTree(tree)) throw new Error('it is no tree')
+  return entriesOfOlderTree(tree, run)
+}
+
+test('isOlderTree: a workflow with children; nothing else is one', () => {
+  expect(isOlderTree(olderTree('run-1'))).toBe(true)
+  for (const document of [
+    null,
+    [],
+    'tree',
+    {},
+    { ...olderTree('run-1'), id: '' },
+    { ...olderTree('run-1'), kind: 'step' },
+    { ...olderTree('run-1'), startedAt: -1 },
+    { ...olderTree('run-1'), children: {} },
+    { portico: 'trace', version: 1, workflowId: 'a', rootRunId: 'b', entries: [] },
+  ])
+    expect(isOlderTree(document)).toBe(false)
+})
+
+test('entriesOfOlderTree: the tree, with outputs unwrapped and errors without their stacks', () => {
+  const entries = entriesOf(olderTree('run-1'))
+
+  expect(entries?.skipped).toBe(0)
+  expect(toTraceTree(entries?.found ?? [])).toMatchObject({
+    ...{
+      id: 'run-1',
+      kind: 'workflow',
+      name: 'order',
+      startedAt: 1000,
+      endedAt: 2000,
+      input: { orderId: '17' },
+      output: 'done',
+      error: null,
+    },
+    children: [
+      {
+        ...{ id: 'run-1:step:1', kind: 'step', name: 'order#charge', input: { amount: 4 }, output: 'charged', error: null },
+        children: [{ kind: 'http', output: { status: 500 }, attributes: { http_request_count: { value: 1 } } }],
+      },
+      {
+        ...{ id: 'run-1:step:2', kind: 'evaluator', output: null },
+        error: { name: 'FatalError', message: 'not good', cause: { name: 'TypeError', message: 'x is undefined', cause: null } },
+      },
+      { id: 'child-run', kind: 'workflow', output: 'shipped', children: [{ id: 'child-run:step:1', output: 'sent' }] },
+    ],
+  })
+  expect(JSON.stringify(entries)).not.toContain('/srv/app')
+})
+
+test('entriesOfOlderTree: what has not ended has only begun, without the sentence that stands for its output', () => {
+  const entries = entriesOf({ ...olderTree('run-1', { endedAt: null }), output: '<<Workflow did not finish yet.>>' })
+
+  expect(entries?.found.filter(({ id }) => id === 'run-1')).toMatchObject([{ phase: 'began' }])
+})
+
+test('entriesOfOlderTree: of a child it is what stands below its run', () => {
+  const entries = entriesOf(olderTree('run-1'), { ...RUN, runId: 'child-run' })
+
+  expect(entries?.found.map(({ id, parentId, phase }) => [id, parentId, phase])).toEqual([
+    ['child-run', null, 'began'],
+    ['child-run', null, 'ended'],
+    ['child-run:step:1', 'child-run', 'began'],
+    ['child-run:step:1', 'child-run', 'ended'],
+  ])
+})
+
+test('entriesOfOlderTree: the trace of another run is none', () => {
+  expect(entriesOf(olderTree('run-2'))).toBeNull()
+})
+
+test('entriesOfOlderTree: a root that has its workflow id is the run of that id at its time', () => {
+  const named = (startedAt: number) => olderTree('orders-17', { startedAt })
+
+  expect(entriesOf(named(150_000))?.found[0]).toMatchObject({ id: 'run-1', name: 'order' })
+  expect(entriesOf(named(150_000), { ...RUN, completedAt: null })).not.toBeNull()
+  for (const startedAt of [30_000, 270_000]) expect(entriesOf(named(startedAt))).toBeNull()
+  expect(entriesOf(named(150_000), { ...RUN, workflowId: 'orders-18' })).toBeNull()
+  expect(entriesOf(named(150_000), { ...RUN, startedAt: null })).toBeNull()
+})
+
+test('entriesOfOlderTree: nodes that are none are counted, with what is below them left out', () => {
+  const [step] = olderTree('run-1').children
+  const children = [null, 7, 'x', { ...step, id: 'x'.repeat(5000) }, { ...step, startedAt: 0, kind: '', name: '' }, step]
+
+  const entries = entriesOf({ ...olderTree('run-1'), children })
+
+  expect(entries?.skipped).toBe(5)
+  expect(entries?.found.map(({ kind }) => kind)).toEqual(['workflow', 'workflow', 'step', 'step', 'http', 'http'])
+})
+
+test('entriesOfOlderTree: an error that is only a text keeps it', () => {
+  const entries = entriesOf({ ...olderTree('run-1'), children: [], error: 'it broke' })
+
+  expect(entries?.found[1]?.error).toEqual({ name: 'Error', message: 'it broke', cause: null })
+})
+
+test('entriesOfOlderTree: causes are cut at ten', () => {
+  const deep = (left: number): object => ({ name: `e${left}`, message: '', ...(left > 0 && { cause: deep(left - 1) }) })
+
+  const entries = entriesOf({ ...olderTree('run-1'), children: [], error: deep(50) })
+
+  expect(JSON.stringify(entries?.found[1]?.error).match(/"name"/g)).toHaveLength(11)
+})
