@@ -1,5 +1,6 @@
 import type { CatalogDefinition, CatalogEntry, HandlerEntry } from '../protocol/catalog.ts'
 import { handlerNameFault, workflowNameFault } from '../protocol/names.ts'
+import { sizeFault } from './catalog/size-fault.ts'
 import { type InputSchema, type OutputSchema, toJsonSchema } from './json-schema.ts'
 
 /** What a catalog says of one workflow; the workflow itself stays as it is. */
@@ -52,15 +53,18 @@ export type WorkflowDescriptions<Workflows> = { readonly [Name in WorkflowNames<
  * With `defineCatalog<typeof workflows>` (`import type * as workflows from './workflows.ts'`) the names have to be those of
  * exported workflows, and zod schemas have to fit what these take and return. A workflow that is not in the catalog can't be
  * started through the API. Throws one `TypeError` that lists everything wrong: names that are reserved or given twice, schemas
- * that are none.
+ * that are none, more bytes than the engine takes.
  */
 export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(workflows: WorkflowDescriptions<Workflows>): CatalogDefinition {
   const faults: string[] = []
   const described: [string, WorkflowDescription][] = Object.entries(workflows)
   const entries = described.map(([name, description]) => toEntry(name, description, faults))
   const workflowNames = toWorkflowNames(entries, faults)
+  const catalog = { workflows: entries, workflowNames: Object.fromEntries(workflowNames) }
+  const tooLarge = faults.length === 0 ? sizeFault(catalog) : null
+  if (tooLarge !== null) faults.push(tooLarge)
   if (faults.length > 0) throw new TypeError(`This catalog can't be published:\n${faults.map((fault) => `- ${fault}`).join('\n')}`)
-  return { workflows: entries, workflowNames: Object.fromEntries(workflowNames) }
+  return catalog
 }
 
 function toEntry(name: string, workflow: WorkflowDescription, faults: string[]): CatalogEntry {

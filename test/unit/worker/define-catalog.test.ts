@@ -103,6 +103,14 @@ test('defineCatalog: lists everything that is wrong in one error', () => {
   ])
 })
 
+test('defineCatalog: refuses what is larger than the engine takes, naming its size and the largest workflow', () => {
+  const fault = faultOf(() => defineCatalog({ small: {}, large: { description: 'ä'.repeat(1 << 20) }, greet: {} }))
+
+  expect(fault.split('\n')[1]).toMatch(
+    /^- it has 2097\d{3} bytes as JSON, the engine takes 2097088 at most; the largest workflow is "large" with 20972\d\d bytes$/,
+  )
+})
+
 test('defineCatalog: takes only exported workflows, with schemas that fit them', () => {
   defineCatalog<typeof WORKFLOWS>({
     greet: { input: z.object({ name: z.string().min(1) }), output: z.string() },
