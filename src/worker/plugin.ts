@@ -2,15 +2,21 @@ import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
 import type { WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
-import { publishCatalog } from './publish-catalog.ts'
+import { keepCatalog } from './catalog/keep-catalog.ts'
+import { type Published, publishCatalog } from './publish-catalog.ts'
 import type { Redact } from './redact.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
 export interface PorticoPluginOptions {
   /** Made by `defineCatalog`. */
   catalog: CatalogDefinition
-  /** Called once, when the catalog is published and the worker takes tasks. */
+  /** Called once, when the catalog is published and the worker takes tasks; with Worker Versioning also when another version's stands. */
   onReady?: (worker: Worker) => void
+  /**
+   * When the engine refuses the catalog (it is invalid, or the worker lacks the permission): `stop`, the default, shuts the
+   * worker down; `warn` lets it run without. Whatever passes, like an engine that is away, is tried again in either case.
+   */
+  onPublishError?: 'stop' | 'warn'
   /** Where traces go, as `parseTracesConfig(process.env)` reads it; nowhere when absent. */
   traces?: WorkerTraces
   /** Sees each value of a trace before it leaves the process. */
@@ -19,12 +25,18 @@ export interface PorticoPluginOptions {
 
 const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
 
+// How long a catalog that got lost (the engine restarted without its data, somebody terminated it) stays so.
+const LOOK_EVERY_MS = 60_000
+
 /**
  * For those who build their `Worker` themselves: when the worker runs, publishes the catalog of its task queue through its
- * connection, then lets it poll for workflow tasks. A catalog that can't be published shuts the worker down; `worker.run()`
- * then rejects with the reason.
+ * connection, then lets it poll for workflow tasks, and keeps the catalog published. A catalog that the engine refuses shuts
+ * the worker down; `worker.run()` then rejects with the reason.
  */
-export function porticoPlugin({ catalog, onReady, traces, redact }: PorticoPluginOptions): WorkerPlugin {
+export function porticoPlugin(
+  { catalog, onReady, onPublishError = 'stop', traces, redact }: PorticoPluginOptions,
+  { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
+): WorkerPlugin {
   /** One plugin may serve several workers; each keeps the sinks that were made for it. */
   const tracings = new WeakMap<object, Tracing>()
   return {
@@ -39,39 +51,41 @@ export function porticoPlugin({ catalog, onReady, traces, redact }: PorticoPlugi
     async runWorker(worker, next) {
       const sink = worker.options.sinks?.defaultWorkerLogger
       const tracing = sink === undefined ? null : (tracings.get(sink) ?? null)
+      const { logger } = Runtime.instance()
+      const { namespace, taskQueue } = worker.options
       tracing?.start(worker)
       const { isHeld, release } = holdPolls(worker)
-      if (!isHeld) Runtime.instance().logger.warn(NOT_HELD, { taskQueue: worker.options.taskQueue })
-      const running = next(worker).finally(() => tracing?.stop())
-      const publishing = publish(worker, catalog, tracing?.templates ?? false).then(
-        () => {
+      if (!isHeld) logger.warn(NOT_HELD, { taskQueue })
+      const ended = new AbortController()
+      const running = next(worker).finally(() => {
+        ended.abort()
+        return tracing?.stop()
+      })
+      const keeping = keepCatalog({
+        publish: (starts) => publish(worker, catalog, tracing?.templates ?? false, starts),
+        onPublishError,
+        lookEveryMs,
+        signal: ended.signal,
+        logger,
+        facts: { catalog: taskQueue, namespace },
+        onSettled() {
           release()
           onReady?.(worker)
         },
-        (error) => {
-          if (worker.getState() === 'RUNNING') worker.shutdown()
-          throw error
-        },
-      )
-      const [ran, published] = await Promise.allSettled([running, publishing])
-      for (const result of [published, ran]) if (result.status === 'rejected') throw result.reason
+      }).catch((error) => {
+        if (worker.getState() === 'RUNNING') worker.shutdown()
+        throw error
+      })
+      const [ran, kept] = await Promise.allSettled([running, keeping])
+      for (const result of [kept, ran]) if (result.status === 'rejected') throw result.reason
     },
   }
 }
 
-async function publish(worker: Worker, definition: CatalogDefinition, traces: TraceTemplates): Promise<void> {
-  const { namespace, taskQueue, identity } = worker.options
+async function publish(worker: Worker, definition: CatalogDefinition, traces: TraceTemplates, starts: boolean): Promise<Published> {
+  const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker
   if (!connection) throw new Error('A worker without a connection has no engine to publish its catalog to')
-  try {
-    const { published, hash } = await publishCatalog({ connection, namespace, catalog: taskQueue, definition, traces, identity })
-    Runtime.instance().logger.info(published ? 'Catalog published' : 'Catalog is published already', {
-      catalog: taskQueue,
-      namespace,
-      hash,
-    })
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Catalog ${taskQueue} can't be published to namespace ${namespace}: ${reason}`, { cause })
-  }
+  const version = workerDeploymentOptions?.useWorkerVersioning ? workerDeploymentOptions.version : null
+  return publishCatalog({ connection, namespace, catalog, definition, traces, identity, version, starts })
 }

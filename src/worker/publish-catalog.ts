@@ -2,6 +2,7 @@ import type { temporal } from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
 import { CATALOG_TYPE, type CatalogDefinition, catalogWorkflowId, type TraceTemplates } from '../protocol/catalog.ts'
 import { catalogHash } from '../protocol/catalog-hash.ts'
+import { type DeploymentVersion, type Routing, type Standing, shouldPublish } from './catalog/precedence.ts'
 
 export interface PublishOptions {
   connection: Pick<NativeConnection, 'workflowService' | 'withDeadline'>
@@ -13,60 +14,109 @@ export interface PublishOptions {
   traces: TraceTemplates
   /** Who publishes, as the engine shows it. */
   identity: string
+  /** Null, the default, for a worker without Worker Versioning. */
+  version?: DeploymentVersion | null
+  /** Whether the worker is starting, the default. Later it does not replace what another worker of its version has published. */
+  starts?: boolean
 }
 
-/** False when the same catalog was there already. */
+/** What came of it, with the hash of this worker's catalog. */
 export interface Published {
-  published: boolean
+  /** `unchanged`: it was there already. `left`: another catalog stands, or new workflows go to another version. */
+  state: 'published' | 'unchanged' | 'left'
   hash: string
+  /** The other catalog that was replaced, or left in place. */
+  other: OtherCatalog | null
+}
+
+export interface OtherCatalog {
+  hash: string | null
+  version: DeploymentVersion | null
+  /** Names and aliases of ours that it lacks. */
+  lacks: string[]
+  /** Names and aliases of it that ours lacks. */
+  adds: string[]
 }
 
 type Payload = temporal.api.common.v1.IPayload
 type StartDelay = NonNullable<temporal.api.workflowservice.v1.IStartWorkflowExecutionRequest['workflowStartDelay']>
 type Int64 = NonNullable<StartDelay['seconds']>
 
-const RUNNING = 1
+const OPEN_STATUSES: readonly unknown[] = [1 /* running */, 8 /* paused */]
+const WORKFLOW_QUEUE = 1
 const TERMINATE_EXISTING = 3
 const NOT_FOUND = 5
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60
 
-// Within it the connection repeats what fails for a moment: up to ten times in ten seconds.
-const DEADLINE_MS = 20_000
+// Within it the connection repeats by itself what fails for a moment.
+const DEADLINE_MS = 10_000
 
 /**
  * Makes the catalog known to the API: one parked run that nobody executes (`docs/protocol.md`).
  *
- * Leaves a catalog of the same content alone; replaces any other in one step, so that no reader ever sees none.
+ * Leaves a catalog of the same content alone; replaces another one, if it may, in one step, so that no reader ever sees none.
  */
 export async function publishCatalog(options: PublishOptions): Promise<Published> {
-  const { connection, definition, traces } = options
+  const { connection, definition, traces, version = null, starts = true } = options
   const hash = await catalogHash(definition, traces)
   return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {
-    if ((await publishedHash(options)) === hash) return { published: false, hash }
+    const there = await readStanding(options)
+    if (there?.hash === hash) return { state: 'unchanged', hash, other: null }
+    const other = there && compare(there, definition)
+    if (!shouldPublish(version, there, await readRouting(options), starts)) return { state: 'left', hash, other }
     await connection.workflowService.startWorkflowExecution(toRequest(options, hash))
-    return { published: true, hash }
+    return { state: 'published', hash, other }
   })
 }
 
-async function publishedHash({ connection, namespace, catalog }: PublishOptions): Promise<unknown> {
+interface StandingCatalog extends Standing {
+  names: string[]
+}
+
+async function readStanding({ connection, namespace, catalog }: PublishOptions): Promise<StandingCatalog | null> {
   try {
     const execution = { workflowId: catalogWorkflowId(catalog) }
     const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({ namespace, execution })
-    return run?.status === RUNNING ? fromPayload(run.memo?.fields?.hash) : null
+    if (!OPEN_STATUSES.includes(run?.status)) return null
+    const { hash, version, workflowNames } = run?.memo?.fields ?? {}
+    return { hash: toText(fromPayload(hash)), version: toVersion(fromPayload(version)), names: toNames(fromPayload(workflowNames)) }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return null
     throw error
   }
 }
 
-function toRequest({ namespace, catalog, definition, traces, identity }: PublishOptions, hash: string) {
+function compare({ hash, version, names }: StandingCatalog, { workflowNames }: CatalogDefinition): OtherCatalog {
+  const own = Object.keys(workflowNames)
+  return {
+    hash,
+    version,
+    lacks: own.filter((name) => !names.includes(name)),
+    adds: names.filter((name) => !own.includes(name)),
+  }
+}
+
+/** The engine knows it for a task queue; an engine without Worker Versioning says nothing, which is the same as no version. */
+async function readRouting({ connection, namespace, catalog }: PublishOptions): Promise<Routing> {
+  const request = { namespace, taskQueue: { name: catalog }, taskQueueType: WORKFLOW_QUEUE }
+  const { versioningInfo } = await connection.workflowService.describeTaskQueue(request)
+  const isRamping = (versioningInfo?.rampingVersionPercentage ?? 0) > 0
+  return {
+    current: toVersion(versioningInfo?.currentDeploymentVersion),
+    ramping: isRamping ? toVersion(versioningInfo?.rampingDeploymentVersion) : undefined,
+  }
+}
+
+function toRequest({ namespace, catalog, definition, traces, identity, version }: PublishOptions, hash: string) {
+  const { workflowNames } = definition
+  const memo = { workflowNames, hash, traces, ...(version && { version }) }
   return {
     namespace,
     workflowId: catalogWorkflowId(catalog),
     workflowType: { name: CATALOG_TYPE },
     taskQueue: { name: CATALOG_TYPE },
     input: { payloads: [toPayload(definition)] },
-    memo: { fields: { workflowNames: toPayload(definition.workflowNames), hash: toPayload(hash), traces: toPayload(traces) } },
+    memo: { fields: Object.fromEntries(Object.entries(memo).map(([key, value]) => [key, toPayload(value)])) },
     workflowStartDelay: { seconds: int64(TEN_YEARS_SECONDS) },
     workflowIdConflictPolicy: TERMINATE_EXISTING,
     requestId: crypto.randomUUID(),
@@ -86,6 +136,20 @@ function fromPayload(payload: Payload | undefined): unknown {
   } catch {
     return null // of another publisher's making: it is not ours, so ours replaces it
   }
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function toNames(value: unknown): string[] {
+  return typeof value === 'object' && value !== null ? Object.keys(value) : []
+}
+
+function toVersion(value: unknown): DeploymentVersion | null {
+  if (typeof value !== 'object' || value === null || !('deploymentName' in value && 'buildId' in value)) return null
+  const { deploymentName, buildId } = value
+  return typeof deploymentName === 'string' && typeof buildId === 'string' && buildId !== '' ? { deploymentName, buildId } : null
 }
 
 // protobufjs writes plain numbers as well; its types know only Long.

@@ -3,7 +3,7 @@ import { Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { parseWorkerConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
-import { porticoPlugin } from './plugin.ts'
+import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
 import type { Redact } from './redact.ts'
 import { toTuningOptions } from './tuning.ts'
 
@@ -17,6 +17,8 @@ export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'wor
   taskQueue?: string
   /** Sees each value of a trace before it leaves the process. */
   redact?: Redact
+  /** Whether a catalog that the engine refuses ends the worker: `stop`, the default, or `warn`. */
+  onPublishError?: PorticoPluginOptions['onPublishError']
 }
 
 // Time for activities in hand to end before they are told to; the SDK's own default tells them at once. Orchestrators kill after 30 s.
@@ -29,11 +31,18 @@ const SHUTDOWN_GRACE_TIME = '10s'
  * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every
  * fault of the environment, or when the engine can't be reached or refuses the catalog.
  */
-export async function runWorker({ catalog, workflowsPath, redact, plugins = [], ...options }: RunWorkerOptions): Promise<void> {
+export async function runWorker(given: RunWorkerOptions): Promise<void> {
+  const { catalog, workflowsPath, redact, onPublishError, plugins = [], ...options } = given
   const config = parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined })
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
-  const portico = porticoPlugin({ catalog, onReady, traces: config.traces, ...(redact && { redact }) })
+  const portico = porticoPlugin({
+    catalog,
+    onReady,
+    traces: config.traces,
+    ...(redact && { redact }),
+    ...(onPublishError && { onPublishError }),
+  })
   const connection = options.connection ?? (await connect(config.engine))
   try {
     const worker = await Worker.create({

@@ -35,7 +35,7 @@ test('docs/protocol.md: what it publishes by hand is what the kit would have pub
 
   const publish = () => publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
   const byHand = await started(catalog)
-  expect((await publish()).published).toBe(false)
+  expect((await publish()).state).toBe('unchanged')
   await connection.workflowService.terminateWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: `$catalog:${catalog}` },

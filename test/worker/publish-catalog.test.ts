@@ -48,7 +48,7 @@ test('publishCatalog: leaves a catalog of the same content alone', async () => {
 
   const second = await publish(catalog, FIRST)
 
-  expect([first.published, second.published]).toEqual([true, false])
+  expect([first.state, second.state]).toEqual(['published', 'unchanged'])
   expect(await openRunId(catalog)).toBe(runId)
 })
 
@@ -92,9 +92,9 @@ test('publishCatalog: publishes again what somebody terminated', async () => {
     workflowExecution: { workflowId: `$catalog:${catalog}` },
   })
 
-  const { published } = await publish(catalog, FIRST)
+  const { state } = await publish(catalog, FIRST)
 
-  expect(published).toBe(true)
+  expect(state).toBe('published')
   expect(await openRunId(catalog)).toBeTruthy()
 })
 
@@ -108,8 +108,17 @@ test('publishCatalog: replaces what another publisher wrote there', async () => 
     memo: { fields: { hash: { data: Buffer.from('no JSON') } } },
   })
 
-  expect(await publish(catalog, FIRST)).toMatchObject({ published: true })
+  expect(await publish(catalog, FIRST)).toMatchObject({ state: 'published' })
   expect(await firstArgument(catalog)).toEqual([FIRST])
+})
+
+test('publishCatalog: the engine takes the largest catalog that can be defined', async () => {
+  const bytes = (definition: typeof FIRST) => Buffer.byteLength(JSON.stringify(definition))
+  const withText = (length: number) => defineCatalog({ greet: { description: 'x'.repeat(length) } })
+  const largest = 2 * 1024 * 1024 - 64 - bytes(withText(0))
+
+  expect(await publish(aCatalog(), withText(largest))).toMatchObject({ state: 'published' })
+  expect(() => withText(largest + 1)).toThrow('the largest workflow is "greet"')
 })
 
 test('publishCatalog: goes on when the engine is away for a moment', async () => {
@@ -122,7 +131,7 @@ test('publishCatalog: goes on when the engine is away for a moment', async () =>
   await until('the engine was asked for in vain', () => way.refused() >= 2)
   way.restore()
 
-  expect(await publishing).toMatchObject({ published: true })
+  expect(await publishing).toMatchObject({ state: 'published' })
   expect(await firstArgument(catalog)).toEqual([FIRST])
   await shaky.close()
   await way.close()
@@ -133,7 +142,16 @@ function aCatalog(): string {
 }
 
 function publish(catalog: string, definition: typeof FIRST, through = connection) {
-  return publishCatalog({ connection: through, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
+  return publishCatalog({
+    connection: through,
+    namespace: 'default',
+    catalog,
+    definition,
+    traces: false,
+    identity: 'a test',
+    version: null,
+    starts: true,
+  })
 }
 
 function describe(catalog: string) {

@@ -105,7 +105,7 @@ test("runWorker: what the code says wins over the environment, and a connection 
     connection: own,
     taskQueue,
     namespace: 'default',
-    plugins: [endAtOnce((worker) => seen.push(worker.options))],
+    plugins: [endOncePublished((worker) => seen.push(worker.options))],
     shutdownGraceTime: 0,
   })
 
@@ -120,7 +120,7 @@ test('runWorker: closes the connection that it has opened', async () => {
   vi.stubEnv('ENGINE_ADDRESS', proxy.address)
   const open: number[] = []
 
-  await runWorker({ ...IDLE, plugins: [endAtOnce(() => open.push(proxy.open()))] })
+  await runWorker({ ...IDLE, plugins: [endOncePublished(() => open.push(proxy.open()))] })
 
   expect(open[0]).toBeGreaterThan(0)
   await until('the connection is closed', () => proxy.open() === 0)
@@ -136,11 +136,11 @@ test('runWorker: speaks TLS, and shows its certificate to an engine that asks fo
   vi.stubEnv('ENGINE_ADDRESS', proxy.address)
   vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
   vi.stubEnv('ENGINE_TLS_CA', await file('ca.pem', authority.cert))
-  await expect(runWorker({ ...IDLE, plugins: [endAtOnce()] })).rejects.toThrow(`The engine at ${proxy.address} can't be reached`)
+  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow(`The engine at ${proxy.address} can't be reached`)
   vi.stubEnv('ENGINE_TLS_CERT', await file('cert.pem', own.cert))
   vi.stubEnv('ENGINE_TLS_KEY', await file('key.pem', own.key))
 
-  await runWorker({ ...IDLE, plugins: [endAtOnce()] })
+  await runWorker({ ...IDLE, plugins: [endOncePublished()] })
 
   expect(await isPublished(connection, taskQueue)).toBe(true)
   await proxy.close()
@@ -161,7 +161,7 @@ test('runWorker: sends its API key', async () => {
   vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
   vi.stubEnv('ENGINE_TLS_CA', await file('key-ca.pem', authority.cert))
 
-  await expect(runWorker({ ...IDLE, plugins: [endAtOnce()] })).rejects.toThrow("can't be reached")
+  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow("can't be reached")
 
   expect([...keys]).toEqual(['Bearer a-key'])
   engine.close()
@@ -170,12 +170,14 @@ test('runWorker: sends its API key', async () => {
 // Activities alone: nothing to bundle.
 const IDLE = { catalog: defineCatalog({ echo: {} }), activities }
 
-function endAtOnce(look: (worker: Worker) => void = () => {}): WorkerPlugin {
+function endOncePublished(look: (worker: Worker) => void = () => {}): WorkerPlugin {
   return {
     name: 'test',
     async runWorker(worker, next) {
       look(worker)
       const running = next(worker)
+      const { connection, options } = worker
+      if (connection) await until('its catalog is published', () => isPublished(connection, options.taskQueue))
       worker.shutdown()
       await running
     },
