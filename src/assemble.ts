@@ -32,6 +32,8 @@ export interface Parts {
   runtime?: string
   /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
   sharesPending?: boolean
+  /** How often an event stream that waits gets a comment; default: 10 s. Less where only a write tells that a client has left (workerd). */
+  commentEveryMs?: number
 }
 
 export interface Portico {
@@ -78,6 +80,7 @@ export function createPortico(parts: Parts): Portico {
     auth: access.tokens === null ? null : { tokens: access.tokens },
     maxBodyBytes: limits.maxBodyBytes,
     maxTimeoutMs: limits.maxRunTimeoutMs,
+    ...(parts.commentEveryMs !== undefined && { commentEveryMs: parts.commentEveryMs }),
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),

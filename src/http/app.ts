@@ -11,6 +11,7 @@ import { allowOrigins } from './cors.ts'
 import { refuseCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { createDrain, type Drain } from './drain.ts'
 import { problem } from './errors.ts'
+import { COMMENT_EVERY_MS } from './events.ts'
 import { refuseIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { observe } from './observe.ts'
@@ -36,6 +37,8 @@ export interface AppOptions {
   bodyTimeoutMs?: number
   /** The longest `timeout` of a `run`. */
   maxTimeoutMs: number
+  /** How often an event stream that waits gets a comment; 10 s. */
+  commentEveryMs?: number
   /** Origins whose browsers may call; `*`: all. */
   corsOrigins: string[]
   /** Nobody needs a token, because only this machine can connect: requests must name it in `Host`. */
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     maxBodyBytes,
     bodyTimeoutMs = 27_000,
     maxTimeoutMs,
+    commentEveryMs = COMMENT_EVERY_MS,
     drain = createDrain(),
     mount = { basePath: '' },
   } = options
@@ -74,7 +78,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.use('/capabilities', endWaiting(drain))
   app.route('/', capabilities(workflows))
   app.use('/workflow/*', decodablePath, refuseIdempotencyKey, endWaiting(drain))
-  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs }
+  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))
   app.route('/workflow/catalog', catalog(workflows, defaultCatalog))

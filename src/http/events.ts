@@ -8,7 +8,7 @@ import type { Env } from './context.ts'
 export type Send = (event: string, data: unknown) => Promise<unknown>
 
 // Proxies cut what is silent, many after 30 s.
-const COMMENT_EVERY_MS = 10_000
+export const COMMENT_EVERY_MS = 10_000
 
 /** Whether the client would rather have events than one answer. */
 export function asksForEvents(c: Context): boolean {
@@ -17,7 +17,7 @@ export function asksForEvents(c: Context): boolean {
 }
 
 /** 200 with the events that `tell` sends until it settles, and comments between them. */
-export function events(c: Context<Env>, tell: (send: Send) => Promise<void>): Response {
+export function events(c: Context<Env>, tell: (send: Send) => Promise<void>, commentEveryMs: number): Response {
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   c.set('sent', sent)
   c.header('Content-Type', 'text/event-stream')
@@ -26,7 +26,7 @@ export function events(c: Context<Env>, tell: (send: Send) => Promise<void>): Re
   c.header('X-Accel-Buffering', 'no')
   return stream(c, async (out) => {
     out.onAbort(c.var.endWaiting)
-    const comments = setInterval(() => void out.write(': still running\n\n'), COMMENT_EVERY_MS)
+    const comments = setInterval(() => void out.write(': still running\n\n'), commentEveryMs)
     try {
       await tell((event, data) => out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
     } finally {

@@ -5,6 +5,9 @@ import { httpApiTransport } from '../engine/transport/http-api.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
 
+// workerd notices that a client has closed its connection only when it writes; behind the proxy of `wrangler dev` it takes two writes.
+const COMMENT_EVERY_MS = 1500
+
 type Fetch = (request: Request) => Promise<Response>
 type Bindings = Readonly<Record<string, unknown>>
 
@@ -35,7 +38,7 @@ function assemble(bindings: Bindings): Fetch {
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
     const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: hidingValues(env) })
-    return createPortico({ config, transport, log, runtime: 'workerd', sharesPending: false }).fetch
+    return createPortico({ config, transport, log, runtime: 'workerd', sharesPending: false, commentEveryMs: COMMENT_EVERY_MS }).fetch
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)

@@ -58,6 +58,41 @@ export function workerdOf(bundle: string, json: Record<string, unknown> = {}): S
   }
 }
 
+/** The same bundle behind `wrangler dev`, which puts a proxy of its own, on workerd too, before it. */
+export function wranglerOf(bundle: string): ServeEntry {
+  return async (env) => {
+    const folder = await mkdtemp(join(tmpdir(), 'portico-wrangler-'))
+    const port = await freePort()
+    await copyFile(bundle, join(folder, 'worker.js'))
+    await writeFile(join(folder, 'wrangler.toml'), WRANGLER_CONFIG)
+    const server = await startProcess({
+      command: bin('wrangler'),
+      args: ['dev', '--ip', '127.0.0.1', '--port', String(port)],
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        CLOUDFLARE_INCLUDE_PROCESS_ENV: 'true',
+        CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+        WRANGLER_SEND_METRICS: 'false',
+        ...withBothWays(env),
+      },
+    })
+    const url = `http://127.0.0.1:${port}`
+    void server.ended.then(() => rm(folder, { recursive: true, force: true }))
+    await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
+    // Its children outlive it when it is asked to end.
+    return { ...served(server, url), stop: async () => void (await server.kill()) }
+  }
+}
+
+const WRANGLER_CONFIG = `name = "portico"
+main = "worker.js"
+no_bundle = true
+compatibility_date = "2026-10-20"
+compatibility_flags = ["enable_request_signal"]
+`
+
 function served({ ended, output, pid, stop }: RunningProcess, url: string): ServedEntry {
   return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }
 }

@@ -16,12 +16,14 @@ export interface StartOptions {
   /** For requests that name none. */
   defaultCatalog: string
   maxTimeoutMs: number
+  /** Of an answer in events. */
+  commentEveryMs: number
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /** `/workflow/run` waits for the end, `/workflow/start` does not. */
-export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
+export function start({ workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }: StartOptions) {
   const runRequest = z.strictObject({ ...startFields(maxTimeoutMs), args: severalArguments }).check(inputOr('args'))
 
   return new Hono<Env>()
@@ -29,7 +31,7 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOp
       const body = await json(c, runRequest)
       const { timeout: timeoutMs = Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs) } = body
       const runCommand = { ...startCommand(c, body, defaultCatalog, 'args'), timeoutMs }
-      return asksForEvents(c) ? runAsEvents(c, workflows, runCommand) : answer(c, await workflows.run(runCommand, call(c)))
+      return asksForEvents(c) ? runAsEvents(c, workflows, runCommand, commentEveryMs) : answer(c, await workflows.run(runCommand, call(c)))
     })
     .post('/start', async (c) => {
       const command = startCommand(c, await json(c, runRequest), defaultCatalog, 'args')
@@ -40,12 +42,12 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOp
 }
 
 /** `started` at once, then how it ended: whoever loses the connection knows by then what has been started. */
-async function runAsEvents(c: Context<Env>, workflows: Workflows, command: RunCommand): Promise<Response> {
+async function runAsEvents(c: Context<Env>, workflows: Workflows, command: RunCommand, commentEveryMs: number): Promise<Response> {
   const { promise: started, resolve: onStarted } = Promise.withResolvers<RunRef>()
   const ended = workflows.run({ ...command, onStarted }, call(c))
   // Refused before anything was started, it is an answer like any other.
   const { workflowId, runId } = await Promise.race([started, ended])
-  return events(c, (send) => tellRun(c, send, { workflowId, runId }, ended))
+  return events(c, (send) => tellRun(c, send, { workflowId, runId }, ended), commentEveryMs)
 }
 
 async function tellRun(c: Context<Env>, send: Send, run: RunRef, ended: Promise<WorkflowResult>): Promise<void> {

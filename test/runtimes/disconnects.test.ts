@@ -1,0 +1,99 @@
+/** A client that disconnects ends its wait, and with it the engine's poll, on every runtime. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { haveBundles } from '../support/bundles.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import { bin, DENO_PERMISSIONS, processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../support/entries.ts'
+import { openPolls } from '../support/metrics.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const CATALOG = 'disconnects'
+const WITHIN_MS = 5000
+
+/** Its metrics are asked: nobody else may use it. */
+let engine: RunningEngine
+let worker: TestWorker
+
+beforeAll(async () => {
+  engine = await startEngine()
+  worker = await startWorker({ address: engine.address, taskQueue: CATALOG })
+})
+
+afterAll(async () => {
+  await worker?.stop()
+  await engine?.kill()
+})
+
+const LEAVE = {
+  /** With a FIN alone, as most clients do. */
+  closes: (socket: Socket) => socket.destroy(),
+  resets: (socket: Socket) => socket.resetAndDestroy(),
+}
+type How = keyof typeof LEAVE
+const BOTH: How[] = ['closes', 'resets']
+
+describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
+  { name: 'Node', entry: async () => processOf(process.execPath, 'src/runtime/node.ts'), json: BOTH },
+  { name: 'Bun', entry: async () => processOf(bin('bun'), 'src/runtime/bun.ts'), json: BOTH },
+  { name: 'Deno', entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), json: BOTH },
+  // workerd notices a FIN only when it writes, and an answer in JSON is written when the wait is over.
+  { name: 'workerd', entry: async () => workerdOf(join(await haveBundles(), 'workerd.js')), json: ['resets'] },
+  // Its proxy passes a reset on as a FIN.
+  { name: 'wrangler dev', entry: async () => wranglerOf(join(await haveBundles(), 'workerd.js')), json: [] },
+])('$name', ({ entry, json }) => {
+  let service: ServedEntry
+
+  beforeAll(async () => {
+    service = await (await entry())({
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: CATALOG,
+      SERVICE_ALLOW_ANONYMOUS: 'true',
+      ENGINE_ADDRESS: engine.address,
+      ENGINE_HTTP_URL: engine.httpUrl,
+    })
+  })
+  afterAll(() => service?.stop())
+
+  async function runAndLeave(accept: string, timeout: string, how: How): Promise<void> {
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.on('error', () => {})
+    const body = JSON.stringify({ workflowName: 'neverEnds', input: null, timeout })
+    socket.write(
+      `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await until('it is waited for', async () => (await openPolls(engine.metricsUrl)) === 1)
+    socket.resume()
+    LEAVE[how](socket)
+  }
+
+  async function expectNoPoll(timeoutMs: number): Promise<void> {
+    await until('no poll is open', async () => (await openPolls(engine.metricsUrl)) === 0, { timeoutMs })
+    // Nor is a new one made in its place.
+    await expect(until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, { timeoutMs: 1500 })).rejects.toThrow()
+  }
+
+  test.each(BOTH)('disconnects: a client that %s its connection ends the poll of its run as events', async (how) => {
+    await runAndLeave('text/event-stream', '120s', how)
+
+    await expectNoPoll(WITHIN_MS)
+  })
+
+  test.each(json)('disconnects: a client that %s its connection ends the poll of its run', async (how) => {
+    await runAndLeave('application/json', '120s', how)
+
+    await expectNoPoll(WITHIN_MS)
+  })
+
+  test('disconnects: no poll outlives the timeout of its run', async () => {
+    await runAndLeave('application/json', '3s', 'closes')
+
+    await expectNoPoll(3000 + WITHIN_MS)
+  })
+})
