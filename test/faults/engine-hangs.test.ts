@@ -10,7 +10,6 @@ import { startWorker, type TestWorker } from '../support/worker.ts'
 const catalog = `hangs-${crypto.randomUUID()}`
 
 // gRPC's.
-const ALREADY_EXISTS = 6
 const UNAVAILABLE = 14
 
 const ANSWERED_MS = 5000
@@ -65,7 +64,7 @@ test.concurrent('engine hangs: a run that has ended is answered with its end, wh
 
 test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s by the last of several tries to start it', async () => {
   const workflowId = `${catalog}-tried`
-  const tries: Fault[] = [{ code: UNAVAILABLE, message: 'gone' }, { code: ALREADY_EXISTS, message: 'of a run that ended long ago' }, 'hang']
+  const tries: Fault[] = [{ code: UNAVAILABLE, message: 'gone' }, { code: UNAVAILABLE, message: 'gone' }, 'hang']
   for (const fault of tries) proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
   // The ping has to get no answer either.
   const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
