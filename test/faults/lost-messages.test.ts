@@ -247,6 +247,43 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       expect([refused.status, refused.body.error, refused.body.runId]).toEqual([409, 'WorkflowNotRunningError', without.runId])
     })
 
+    test('stop: reaches the run that the workflow has continued as, and no later use of the id', async () => {
+      const [goesOn, used] = [await start('chainOnSignal', 1), await start('neverEnds')]
+      const method = 'RequestCancelWorkflowExecution'
+      const useAgain = async () => {
+        await ended(used)
+        await start('neverEnds', null, used.workflowId)
+      }
+      proxy.on({ method, containing: goesOn.workflowId, fault: { dropped: () => continueAsNew(goesOn) }, times: 1 })
+      proxy.on({ method, containing: used.workflowId, fault: { lost: useAgain }, times: 1 })
+
+      const reached = await api.call('PATCH', `/workflow/${goesOn.workflowId}/stop`)
+      const stopped = await api.call('PATCH', `/workflow/${used.workflowId}/stop`)
+      const laterUse = { namespace: 'default', execution: { workflowId: used.workflowId } }
+      const { workflowExtendedInfo } = await connection.workflowService.describeWorkflowExecution(laterUse)
+
+      expect([reached.status, reached.body.cancelRequested]).toEqual([200, true])
+      await until('the successor is canceled', async () => (await statusOf(goesOn.workflowId)).status === 'canceled')
+      expect([stopped.status, stopped.body.runId]).toEqual([200, used.runId])
+      expect((await statusOf(`${used.workflowId}/runs/${used.runId}`)).status).toBe('canceled')
+      expect(workflowExtendedInfo?.cancelRequested).toBe(false)
+      await end(used.workflowId)
+    })
+
+    test('terminate: ends the run that was open, and no later use of the id', async () => {
+      const run = await start('neverEnds')
+      const useAgain = () => start('neverEnds', null, run.workflowId)
+      const method = 'TerminateWorkflowExecution'
+      proxy.on({ method, containing: run.workflowId, fault: { lost: useAgain }, times: 1 })
+
+      const answer = await end(run.workflowId)
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
+      expect(answer.body.runId).toBe(run.runId)
+      expect((await statusOf(run.workflowId)).status).toBe('running')
+      await end(run.workflowId)
+    })
+
     test('signal: a service that has not measured the engine’s clock repeats nothing to a run as young as this', async () => {
       const { workflowId } = await start('messages')
       const fresh = serveOverProxy()

@@ -1,6 +1,7 @@
 import type { Call } from '../../domain/call.ts'
 import type { Started } from '../../domain/engine.ts'
 import type { RunRef } from '../../domain/execution.ts'
+import { isGoneOrClosed } from '../errors.ts'
 import { onOpenRun } from './target.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
 
@@ -15,7 +16,14 @@ export async function cancel(wire: Wire, run: Started, options: { reason: string
     identity: IDENTITY,
     requestId: crypto.randomUUID(),
   }
-  await onOpenRun(wire, run, { kind: 'write', facts: factsOf(run) }, call, () => wire.rpc('requestCancelWorkflowExecution', request, call))
+  await onOpenRun(wire, run, { kind: 'write', facts: factsOf(run) }, call, async () => {
+    try {
+      await wire.rpc('requestCancelWorkflowExecution', request, call)
+    } catch (error) {
+      // An attempt may have arrived, and the id has another use since, or none: the chain has ended.
+      if (!(isGoneOrClosed(error) && error.repeated)) throw error
+    }
+  })
 }
 
 export async function terminate(wire: Wire, run: RunRef, reason: string | null, call: Call): Promise<void> {
