@@ -5,6 +5,7 @@ import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
 import type { Redact } from './redact.ts'
+import { orSayWhy } from './startup-failure.ts'
 import { toTuningOptions } from './tuning.ts'
 
 /** Any option of Temporal's `Worker`; what is given here wins over the environment. */
@@ -33,7 +34,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
  */
 export async function runWorker(given: RunWorkerOptions): Promise<void> {
   const { catalog, workflowsPath, redact, onPublishError, plugins = [], ...options } = given
-  const config = parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined })
+  const config = await orSayWhy(() => parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }))
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
   const portico = porticoPlugin({
@@ -43,7 +44,7 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
     ...(redact && { redact }),
     ...(onPublishError && { onPublishError }),
   })
-  const connection = options.connection ?? (await connect(config.engine))
+  const connection = options.connection ?? (await orSayWhy(() => connect(config.engine)))
   try {
     const worker = await Worker.create({
       namespace: config.engine.namespace,

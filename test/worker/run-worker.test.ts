@@ -86,11 +86,38 @@ test('runWorker: says everything that is wrong with its environment at once, and
   expect(worker.output()).not.toContain('not a key')
 })
 
+test('runWorker: what is wrong with its environment is all that is printed, no stack and no line of code', async () => {
+  const worker = await start({ SERVICE_CATALOG_ID: '', SERVICE_CATALOGID: 'orders', ENGINE_MAX_CACHED_WORKFLOWS: 'many' })
+
+  expect((await worker.ended).code).toBe(1)
+  expect(worker.output().trim().split('\n')).toEqual([
+    'The configuration has 3 faults:',
+    '  SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves',
+    '  ENGINE_MAX_CACHED_WORKFLOWS must be an integer of at least 0',
+    '  SERVICE_CATALOGID is not a variable of Portico and has no effect: did you mean SERVICE_CATALOG_ID?',
+  ])
+})
+
+test('runWorker: a rejection that is handled is the caller’s alone, and nobody listens for it any more', async () => {
+  const kit = new URL('../../src/worker/index.ts', import.meta.url)
+  const program = `
+    import { defineCatalog, runWorker } from '${kit}'
+    await runWorker({ catalog: defineCatalog({ echo: {} }) }).catch((error) => console.log('handled', error.name))
+    setImmediate(() => console.log('listening', process.listenerCount('uncaughtException')))`
+  const env = { PATH: process.env.PATH, SERVICE_CATALOG_ID: '' }
+  const worker = await startProcess({ command: process.execPath, args: ['--input-type=module', '--eval', program], env })
+  started.push(worker)
+
+  expect(await worker.ended).toEqual({ code: 0, signal: null })
+  expect(worker.output().trim().split('\n')).toEqual(['handled ConfigError', 'listening 0'])
+})
+
 test('runWorker: says where it found no engine', async () => {
   const worker = await start({ SERVICE_CATALOG_ID: 'any', ENGINE_ADDRESS: '127.0.0.1:1' })
 
   expect((await worker.ended).code).toBe(1)
   expect(worker.output()).toContain("The engine at 127.0.0.1:1 can't be reached")
+  expect(worker.output()).not.toMatch(/^ {4}at |node:internal/m)
 })
 
 test("runWorker: what the code says wins over the environment, and a connection of the user's stays open", async () => {
