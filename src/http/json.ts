@@ -3,17 +3,24 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../protocol/json.ts'
+import { findJsonFault } from '../protocol/json-fault.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
 /** The body, checked; no body at all reads as an empty object. What the schema passes on unchecked stays exactly as it came. */
-export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>) => Promise<T>
+export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>, options?: ReadOptions) => Promise<T>
+
+export interface ReadOptions {
+  /** What to do about a body that the schema refuses; null when there is nothing to say. */
+  adviceFor?: (body: unknown) => string | null
+}
 
 export function jsonReader(limits: BodyLimits): ReadJson {
-  return async (c, schema) => {
+  return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
-    const parsed = schema.safeParse(text === '' ? {} : plainNumber(parse(text)), { error: phrase })
+    const body = text === '' ? {} : plainNumber(parse(text))
+    const parsed = schema.safeParse(body, { error: phrase })
     if (parsed.success) return parsed.data
-    throw invalid(parsed.error.issues.flatMap(toIssues))
+    throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(body) ?? null)
   }
 }
 
@@ -26,18 +33,25 @@ function parse(text: string): unknown {
   try {
     return parseJson(text)
   } catch (cause) {
-    // The parser's own words quote the body.
-    throw new ServiceError('ValidationError', `The body is not JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels`, { cause })
+    throw new ServiceError('ValidationError', notJson(text), { cause })
   }
+}
+
+function notJson(text: string): string {
+  const fault = findJsonFault(text)
+  if (fault === null) return `The body is nested deeper than ${MAX_JSON_DEPTH} levels`
+  const { line, column, atEnd } = fault
+  return `The body is not JSON: ${atEnd ? 'it ends too early, at' : 'unexpected character at'} line ${line}, column ${column}`
 }
 
 // More tell nobody anything, and an answer must not grow with what is refused.
 const MAX_ISSUES = 20
 const MAX_PATH_LENGTH = 200
 
-function invalid(issues: Issue[]): ServiceError {
+function invalid(issues: Issue[], advice: string | null): ServiceError {
   const shown = issues.slice(0, MAX_ISSUES)
-  const message = shown.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`).join('; ')
+  const sentences = shown.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
+  const message = [...sentences, ...(advice === null ? [] : [advice])].join('; ')
   return new ServiceError('ValidationError', message, { details: { issues: shown } })
 }
 

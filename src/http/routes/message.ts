@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
+import { isObject } from '../../protocol/is-object.ts'
 import { answer } from '../answer.ts'
 import { call, type Env } from '../context.ts'
 import type { ReadJson } from '../json.ts'
@@ -11,7 +12,7 @@ import { argumentFields, notBoth, toArguments } from './arguments.ts'
 export function message(workflows: Workflows, json: ReadJson) {
   async function messageOf(c: Context<Env>): Promise<MessageCommand> {
     const name = handlerName(c)
-    return { name, ...(await json(c, messageRequest)) }
+    return { name, ...(await json(c, messageRequest, { adviceFor: wrapAdvice })) }
   }
 
   return new Hono<Env>()
@@ -34,3 +35,9 @@ export function message(workflows: Workflows, json: ReadJson) {
 }
 
 const messageRequest = z.pipe(z.strictObject(argumentFields).check(notBoth), z.transform(toArguments))
+
+/** Most callers send the bare value first, as a start has its `input`. */
+function wrapAdvice(body: unknown): string | null {
+  if (isObject(body) && ('payload' in body || 'args' in body)) return null
+  return Array.isArray(body) ? 'wrap the value: {"payload": …}, or {"args": […]} for several arguments' : 'wrap the value: {"payload": …}'
+}

@@ -187,6 +187,41 @@ export function badInput(stage: () => Stage): void {
       ])
     })
 
+    test('bad input: what is no JSON is told where it stops being it, alike on each runtime', async () => {
+      const { open } = stage()
+      const bodies = [
+        '{bad',
+        '{"workflowName": "echo",\n "input": 1,}',
+        '{"workflowName"',
+        '{"a":"\u0007"}',
+        '[}',
+        `{"input":${'['.repeat(1000)}`,
+      ]
+
+      const answers = await Promise.all(bodies.map((body) => open.call('POST', '/workflow/run', body)))
+
+      expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
+        [400, 'The body is not JSON: unexpected character at line 1, column 2'],
+        [400, 'The body is not JSON: unexpected character at line 2, column 13'],
+        [400, 'The body is not JSON: it ends too early, at line 1, column 16'],
+        [400, 'The body is not JSON: unexpected character at line 1, column 7'],
+        [400, 'The body is not JSON: unexpected character at line 1, column 2'],
+        [400, 'The body is not JSON: it ends too early, at line 1, column 1010'],
+      ])
+    })
+
+    test('bad input: a handler’s value that is not wrapped is told how to be', async () => {
+      const { open } = stage()
+      const messageOf = async (kind: string, body: unknown) =>
+        (await open.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
+
+      expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known key; wrap the value: {"payload": …}')
+      expect(await messageOf('signal', { input: 1 })).toBe('/input is not a known key; wrap the value: {"payload": …}')
+      expect(await messageOf('query', '17')).toMatch(/^The body must be .*; wrap the value: \{"payload": …\}$/)
+      expect(await messageOf('update', [1, 2])).toMatch(/; wrap the value: \{"payload": …\}, or \{"args": \[…\]\} for several arguments$/)
+      expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known key')
+    })
+
     test('bad input: what has payload and args, keys nobody knows, or arguments that are no array', async () => {
       const { open } = stage()
       const bodies = [
