@@ -4,6 +4,7 @@ import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/traces.ts'
 import { remoteCodec } from './engine/codec.ts'
 import { lazyEngine } from './engine/lazy-engine.ts'
+import type { EncodedOutput } from './engine/payload.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
@@ -56,6 +57,7 @@ export function createPortico(parts: Parts): Portico {
     namespace,
     maxPayloadBytes: limits.maxPayloadBytes,
     codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
+    onEncodedOutput: warnOnce(log),
   })
   const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs, sharesPending })
   const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
@@ -68,7 +70,7 @@ export function createPortico(parts: Parts): Portico {
       version: VERSION,
       runtime,
       transport: transport.name,
-      features: { ...transport.features, ...tracePlaces(config) },
+      features: { ...transport.features, codec: codecEndpoint !== null, ...tracePlaces(config) },
     },
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
@@ -107,6 +109,17 @@ function mountOf({ config, basePath }: Parts): Mount {
   const path = toBasePath(basePath)
   if (path === null) throw new TypeError(`basePath ${BASE_PATH_RULE}`)
   return { basePath: path, mayBeStripped: true }
+}
+
+/** One is enough: what a service without the workers' codec sends to them is plain text, each time. */
+function warnOnce(log: Log): (output: EncodedOutput) => void {
+  let isWarned = false
+  return ({ encoding, workflowId }) => {
+    if (isWarned) return
+    isWarned = true
+    const advice = 'set ENGINE_CODEC_ENDPOINT to their codec server; until then inputs reach them, and the engine, as plain text'
+    log('warn', `workers encode their payloads and there is no codec: ${advice}`, { encoding: encoding.slice(0, 100), workflowId })
+  }
 }
 
 function tracePlaces({ traces: { storage, remote, local } }: Config) {

@@ -89,6 +89,8 @@ export interface Features {
   slashInIds: boolean
   /** A start and an update in one step; else it is `NotSupportedError`. */
   updateWithStart: boolean
+  /** Payloads are encoded and decoded by a codec server. */
+  codec: boolean
   /** Where traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean

@@ -16,7 +16,7 @@ import { wait } from './calls/wait.ts'
 import type { Wire } from './calls/wire.ts'
 import { createEngineClock } from './clock.ts'
 import { toServiceError } from './errors.ts'
-import { type Codec, createPayloads } from './payload.ts'
+import { type Codec, createPayloads, type EncodedOutput } from './payload.ts'
 import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
 
@@ -26,11 +26,13 @@ export interface EngineOptions {
   /** Bytes that the payloads of one call may have, encoded, together. */
   maxPayloadBytes: number
   codec: Codec | null
+  /** Gets each output, or value of a query or update, that needs a codec while there is none. */
+  onEncodedOutput?: (output: EncodedOutput) => void
 }
 
 /** Temporal as the port Engine, whatever carries the calls. */
-export function createEngine({ transport, namespace, maxPayloadBytes, codec }: EngineOptions): Engine {
-  const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes })
+export function createEngine({ transport, namespace, maxPayloadBytes, codec, onEncodedOutput }: EngineOptions): Engine {
+  const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const wire: Wire = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }
   return {
     start: (request, call) => start(wire, request, call),

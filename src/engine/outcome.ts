@@ -9,11 +9,11 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 // What the engine writes down when it is given none.
 const NO_REASON = 'terminated by user via frontend'
 
-/** How a run ended, from its last events; null when they hold no close event. */
-export async function toClosing(events: readonly HistoryEvent[], payloads: PayloadReader): Promise<Closing | null> {
+/** How a run ended, from its last events; null when they hold no close event. `workflowId` where its output is an answer. */
+export async function toClosing(events: readonly HistoryEvent[], payloads: PayloadReader, workflowId?: string): Promise<Closing | null> {
   const last = events.at(-1)
   if (last === undefined) return null
-  const end = await toEnd(last, events, payloads)
+  const end = await toEnd(last, events, payloads, workflowId)
   if (end === null) return null
   const { outcome, trace = null } = end
   return { outcome, nextRunId: successorOf(last), ...(trace !== null && { trace }) }
@@ -24,9 +24,15 @@ interface End {
   trace?: TraceMeta | null
 }
 
-async function toEnd(event: HistoryEvent, events: readonly HistoryEvent[], payloads: PayloadReader): Promise<End | null> {
+async function toEnd(
+  event: HistoryEvent,
+  events: readonly HistoryEvent[],
+  payloads: PayloadReader,
+  workflowId: string | undefined,
+): Promise<End | null> {
   if (event.workflowExecutionCompletedEventAttributes) {
-    const { value, ...elsewhere } = await payloads.decodeOutput(event.workflowExecutionCompletedEventAttributes.result?.payloads)
+    const { result } = event.workflowExecutionCompletedEventAttributes
+    const { value, ...elsewhere } = await payloads.decodeOutput(result?.payloads, workflowId)
     const { output, trace } = toWorkflowOutput(value)
     return { outcome: { status: 'completed', output, ...elsewhere }, trace }
   }

@@ -30,8 +30,11 @@ export interface Payloads {
   decode(payloads: readonly Payload[] | null | undefined): Promise<unknown[]>
   /** The same, and which of them are stored elsewhere. */
   decodeEach(payloads: readonly Payload[] | null | undefined): Promise<Decoded[]>
-  /** What a workflow or a handler returned: the one value, null for none, the array for several. */
-  decodeOutput(payloads: readonly Payload[] | null | undefined): Promise<Decoded>
+  /**
+   * What a workflow or a handler returned: the one value, null for none, the array for several. With a `workflowId` an encoding
+   * that only a codec can read is reported where there is none.
+   */
+  decodeOutput(payloads: readonly Payload[] | null | undefined, workflowId?: string): Promise<Decoded>
   /** Undefined for what it can't decode: where a value has a meaning, bytes must not be taken for one. */
   decodeReadable(payloads: readonly Payload[]): Promise<unknown[]>
 }
@@ -43,9 +46,16 @@ export interface PayloadOptions {
   codec: Codec | null
   /** Bytes. */
   maxBytes: number
+  /** Gets each output that needs a codec while there is none. */
+  onEncodedOutput?: (output: EncodedOutput) => void
 }
 
-export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
+export interface EncodedOutput {
+  encoding: string
+  workflowId: string
+}
+
+export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: PayloadOptions): Payloads {
   async function plainOf(payloads: readonly Payload[]): Promise<readonly Payload[]> {
     if (codec === null) return payloads
     // What we can read ourselves the codec never wrote, and a reference is written after it.
@@ -70,7 +80,11 @@ export function createPayloads({ codec, maxBytes }: PayloadOptions): Payloads {
 
     decode: async (payloads) => (await decodeEach(payloads)).map(({ value }) => value),
     decodeEach,
-    decodeOutput: async (payloads) => asOne(await decodeEach(payloads)),
+    async decodeOutput(payloads, workflowId) {
+      const encoded = codec === null && workflowId !== undefined ? payloads?.find(needsCodec) : undefined
+      if (encoded && workflowId !== undefined) onEncodedOutput({ encoding: encodingOf(encoded), workflowId })
+      return asOne(await decodeEach(payloads))
+    },
     decodeReadable: async (payloads) =>
       (await plainOf(payloads)).map((payload) => (storedElsewhere(payload) === null ? fromPayload(payload) : undefined)),
   }
@@ -116,6 +130,14 @@ function fromPayload(payload: Payload): unknown {
 
 function isReadable(encoding: string): boolean {
   return encoding === 'binary/null' || encoding === 'json/plain' || encoding === 'json/protobuf'
+}
+
+// The SDKs' own converters write these two, for bytes and for protobuf messages.
+const BINARY_ENCODINGS: readonly string[] = ['', 'binary/plain', 'binary/protobuf']
+
+function needsCodec(payload: Payload): boolean {
+  const encoding = encodingOf(payload)
+  return !isReadable(encoding) && !BINARY_ENCODINGS.includes(encoding) && storedElsewhere(payload) === null
 }
 
 function encodingOf({ metadata }: Payload): string {

@@ -18,7 +18,7 @@ export async function query(wire: Wire, ref: ExecutionRef, message: Message, cal
   try {
     const { queryResult, queryRejected } = await attended(wire.rpc, call, (watched) => wire.rpc('queryWorkflow', request, watched))
     if (queryRejected) throw rejected(ref, queryRejected.status)
-    const { value, storedElsewhere } = await wire.payloads.decodeOutput(queryResult?.payloads)
+    const { value, storedElsewhere } = await wire.payloads.decodeOutput(queryResult?.payloads, ref.workflowId)
     if (storedElsewhere === undefined) return value
     throw outputStoredElsewhere(`The result of query "${message.name}" of workflow ${ref.workflowId}`, storedElsewhere, factsOf(ref))
   } catch (error) {

@@ -14,7 +14,7 @@ export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Cl
   try {
     const { events, nextPageToken } = await readPage(wire, ref, call, { maximumPageSize: PAGE_SIZE })
     const opening = await toOpening(ref.workflowId, events, wire.payloads)
-    const closing = nextPageToken === null ? await toClosing(events, wire.payloads) : null
+    const closing = nextPageToken === null ? await toClosing(events, wire.payloads, ref.workflowId) : null
     if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
 
     // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.
@@ -45,5 +45,5 @@ export async function closingOf(wire: Wire, run: Description, call: Call): Promi
   // The reason of a cancellation stands in an event of its own, some way before the end.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null
-  return toClosing(await readEnd(wire, run, call, isEnough), wire.payloads)
+  return toClosing(await readEnd(wire, run, call, isEnough), wire.payloads, run.workflowId)
 }

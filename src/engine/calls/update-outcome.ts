@@ -86,7 +86,7 @@ function send(wire: Wire, update: Update, call: Call) {
 }
 
 async function resultOf(wire: Wire, { ref, message, updateId }: Update, payloads: Payload[] | null | undefined): Promise<unknown> {
-  const { value, storedElsewhere } = await wire.payloads.decodeOutput(payloads)
+  const { value, storedElsewhere } = await wire.payloads.decodeOutput(payloads, ref.workflowId)
   if (storedElsewhere === undefined) return value
   const result = `Update "${message.name}" of workflow ${ref.workflowId} was carried out; its result`
   throw outputStoredElsewhere(result, storedElsewhere, { ...factsOf(ref), updateId })

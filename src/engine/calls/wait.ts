@@ -60,7 +60,7 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
       { ...call, signal: cut.signal, deadlineAt: Date.now() + POLL_DEADLINE_MS },
       { longPoll: true },
     )
-    return await toClosing(history?.events ?? [], payloads)
+    return await toClosing(history?.events ?? [], payloads, run.workflowId)
   } finally {
     cut.release()
   }

@@ -53,6 +53,7 @@ export function common(stage: () => Stage, serve: Serve): void {
       expect(body.features).toEqual({
         slashInIds: !lacks('slashes'),
         updateWithStart: !lacks('update-with-start'),
+        codec: false,
         traceRemote: false,
         traceKvstore: false,
         traceLocal: false,

@@ -36,6 +36,7 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
       const { body: ran } = await withCodec.call('POST', '/workflow/run', { workflowName: 'bigOutput', input: { bytes: 600 } })
       const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const { body: capabilities } = await withCodec.call('GET', '/capabilities')
       const { body: open } = await withCodec.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
       const set = await withCodec.call('POST', `/workflow/${open.workflowId}/update/echo`, { payload: LARGE })
       await withCodec.call('POST', `/workflow/${open.workflowId}/update/set`, { payload: LARGE })
@@ -44,6 +45,7 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
       expect(ran).toMatchObject({ status: 'completed', input: { bytes: 600 }, output: LARGE })
       expect(nodesIn(log.data)).toMatchObject([{ input: { bytes: 600 }, output: LARGE }])
       expect([set.body, state.body.value]).toEqual([[LARGE], LARGE])
+      expect(capabilities.features.codec).toBe(true)
     })
 
     test('stored elsewhere: without a codec server an output is refused with the ids and its size, and a trace says so', async () => {

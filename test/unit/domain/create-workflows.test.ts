@@ -15,7 +15,7 @@ const DEPLOYMENT: Deployment = {
   version: '1.2.3',
   runtime: 'node',
   transport: 'grpc',
-  features: { slashInIds: true, updateWithStart: true, traceRemote: false, traceKvstore: false, traceLocal: true },
+  features: { slashInIds: true, updateWithStart: true, codec: false, traceRemote: false, traceKvstore: false, traceLocal: true },
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {

@@ -168,6 +168,40 @@ describe('codec', () => {
   })
 })
 
+describe('encoded outputs', () => {
+  const encoded = payload('binary/encrypted', 'x')
+  const reported = async (
+    payloads: Payload[],
+    { codec = null, workflowId = 'orders-17' }: { codec?: Codec | null; workflowId?: string | null } = {},
+  ) => {
+    const seen: unknown[] = []
+    await createPayloads({ codec, maxBytes: 1000, onEncodedOutput: (output) => seen.push(output) }).decodeOutput(
+      payloads,
+      workflowId ?? undefined,
+    )
+    return seen
+  }
+
+  test('encoded outputs: one that needs a codec is reported where there is none', async () => {
+    expect(await reported([toPayload(1), encoded])).toEqual([{ encoding: 'binary/encrypted', workflowId: 'orders-17' }])
+  })
+
+  test('encoded outputs: with a codec, and where nobody is answered, nothing is reported', async () => {
+    expect(await reported([encoded], { codec: { ...turning, decode: async (given) => given } })).toEqual([])
+    expect(await reported([encoded], { workflowId: null })).toEqual([])
+  })
+
+  test('encoded outputs: what the SDKs write without a codec is not reported', async () => {
+    const reference = payload('json/external-storage-reference', '{}')
+    const plain = [
+      ...['json/plain', 'json/protobuf', 'binary/null', 'binary/plain', 'binary/protobuf'].map((name) => payload(name, '')),
+      {},
+    ]
+
+    expect(await reported([...plain, reference, payload('json/plain', '{')])).toEqual([])
+  })
+})
+
 /** As `encode` makes them: bytes that are no Buffer. */
 function plainBytes({ metadata, data }: Payload): Payload {
   return { metadata: { encoding: new Uint8Array(metadata?.encoding ?? []) }, data: new Uint8Array(data ?? []) }

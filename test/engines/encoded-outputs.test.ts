@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
+import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+/** Workers that encode their payloads, before a service that does not know their codec. */
+describe('workers that encode their payloads', () => {
+  const catalog = `encoded-outputs-${crypto.randomUUID()}`
+  const ENV = { SERVICE_LOG_LEVEL: 'info' }
+  let worker: TestWorker
+  let codec: CodecServer
+  let services: Service[]
+
+  beforeAll(async () => {
+    const { address } = inject('engine')
+    codec = await startCodec({ opaque: true })
+    worker = await startWorker({ address, taskQueue: catalog, options: { dataConverter: { payloadCodecs: [opaque] } } })
+    const withCodec = { ...ENV, ENGINE_CODEC_ENDPOINT: codec.url }
+    services = await Promise.all([ENV, ENV, withCodec].map((env) => startService({ address, catalog, env })))
+  })
+
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.stop(1000)))
+    await Promise.all([worker.stop(), codec.close()])
+  })
+
+  const warningsOf = ({ events }: Service) => events.filter(({ message }) => message.includes('ENGINE_CODEC_ENDPOINT'))
+  const service = (index: number) => services[index] ?? expect.unreachable()
+  /** A request's own line is its last. */
+  const untilLogged = ({ events }: Service, requests: number) =>
+    until('the requests are logged', async () => events.filter(({ message }) => message === 'request').length === requests)
+
+  test('encoded outputs: the first one is a warning with its encoding and workflow id, the others are none', async () => {
+    const { body: first } = await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
+    await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
+    await service(0).call('GET', `/workflow/${first.workflowId}/result`)
+    await untilLogged(service(0), 3)
+
+    expect(first.output).toEqual({ encoding: 'binary/opaque', data: expect.any(String) })
+    expect(warningsOf(service(0))).toMatchObject([{ level: 'warn', encoding: 'binary/opaque', workflowId: first.workflowId }])
+  })
+
+  test('encoded outputs: the value of a query is one', async () => {
+    const { body: run } = await service(1).call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+    await service(1).call('POST', `/workflow/${run.workflowId}/query/state`)
+    await untilLogged(service(1), 2)
+
+    expect(warningsOf(service(1))).toMatchObject([{ encoding: 'binary/opaque', workflowId: run.workflowId }])
+  })
+
+  test('encoded outputs: with the workers’ codec there is no warning', async () => {
+    const { body } = await service(2).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
+    await untilLogged(service(2), 1)
+
+    expect(body.output).toBe('secret')
+    expect(warningsOf(service(2))).toEqual([])
+  })
+})
