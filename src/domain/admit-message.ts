@@ -22,7 +22,7 @@ export type MessageKind = keyof typeof HANDLERS
 /**
  * Rejects with `ValidationError` when the first argument does not fit the schema that the run's catalog publishes for the handler.
  *
- * A refusal is based on what was read after the request came. What cannot be read within a second refuses nothing.
+ * A refusal is based on what was read after the request came. What cannot be read within half a second refuses nothing.
  */
 export function admitMessage(ports: AdmissionPorts, ref: ExecutionRef, kind: MessageKind, message: MessageCommand, call: Call) {
   return admit(ports, kind, message, call, async (freshSince, call) => {

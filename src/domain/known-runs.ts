@@ -32,8 +32,12 @@ const TTL_MS = 60_000
 // Some 5 MiB with ids of usual length.
 const MAX_RUNS = 10_000
 
-/** Readings are shared, so none of them runs under one caller's deadline or signal. */
-export const READ_TIMEOUT_MS = 1000
+/**
+ * What a message waits for at most before it is sent.
+ *
+ * An update notices after 4 s that the engine hangs, and has to be answered within 5 s.
+ */
+export const READ_TIMEOUT_MS = 500
 
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
   const runs = remember({ read: (key) => describeRun(engine, JSON.parse(key)), ttlMs: TTL_MS, maxKeys: MAX_RUNS, ...options })
@@ -70,6 +74,7 @@ async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef):
   return { runId, workflowName, catalog, open: isOpen(status), pinnedToVersion }
 }
 
+/** Readings are shared, so none of them runs under one caller's deadline or signal. */
 function ownCall(): Call {
   return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'known-runs', note() {} }
 }

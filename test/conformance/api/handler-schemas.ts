@@ -126,7 +126,7 @@ export function handlerSchemas(stage: () => Stage): void {
       await stage().client.workflow.getHandle(catalog).terminate()
     })
 
-    test('signal: where the run or its catalog cannot be read, or not within a second, it is sent unchecked', async () => {
+    test('signal: where the run or its catalog cannot be read, or not within half a second, it is sent unchecked', async () => {
       const { proxy } = stage()
       const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
       await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
