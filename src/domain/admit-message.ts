@@ -82,8 +82,12 @@ async function judge(
   const target = await find(freshSince, call)
   if (target === null) return null
   const { schema, readAt } = await handlerSchema(catalogs, target, kind, message.name, freshSince, call)
-  const issues = schema === null ? [] : await checkArgument(message, schema, `${kind} ${message.name}`, call)
+  const issues = schema === null ? [] : await checkArgument(message, schema, ownerOf(target, kind, message), call)
   return issues.length === 0 ? null : { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
+}
+
+function ownerOf({ workflowName, catalog }: Target, kind: MessageKind, { name }: MessageCommand): string {
+  return `${kind} "${name}" of workflow "${workflowName}" in catalog "${catalog}"`
 }
 
 /** Null where the catalog publishes none, or is of the older form, whose schemas are only shown. */

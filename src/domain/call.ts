@@ -7,6 +7,8 @@ export interface Call {
   requestId: string
   /** Adds facts to the request's log line. */
   note(fields: Record<string, unknown>): void
+  /** Tells the operator what is not of this request alone. */
+  warn(message: string, fields: Record<string, unknown>): void
 }
 
 /** The reason of a signal that ends a wait whose caller still listens: the service is shutting down. */

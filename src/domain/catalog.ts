@@ -93,5 +93,5 @@ function withoutIds(error: unknown): never {
 }
 
 function ownCall(): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'catalog', note() {} }
+  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'catalog', note() {}, warn() {} }
 }

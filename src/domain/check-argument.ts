@@ -12,16 +12,14 @@ export interface Arguments {
 /**
  * What `schema`, published for `name`, refuses of the first argument; nothing where there is none.
  *
- * A schema that can't be used refuses nothing: the worker that published it checks for itself.
+ * What can't be used of a schema refuses nothing: the worker that published it checks for itself. It is warned of once.
  */
 export async function checkArgument({ args, argumentPointer }: Arguments, schema: JsonSchema, name: string, call: Call): Promise<Issue[]> {
   if (args.length === 0) return []
   // Loaded when it is needed: it is a third of what the service has to read before it listens.
   const { checkInput } = await import('./check-input.ts')
-  try {
-    return checkInput(args[0], schema, argumentPointer)
-  } catch (error) {
-    call.note({ inputUnchecked: `the schema of ${name} can't be used: ${error}` })
-    return []
-  }
+  const { issues, unchecked, unusable } = checkInput(args[0], schema, argumentPointer)
+  if (unusable.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable })
+  if (unchecked !== null) call.note({ inputUnchecked: `${name}: ${unchecked}` })
+  return issues
 }

@@ -1,25 +1,38 @@
 import type { JsonSchema } from '../protocol/catalog.ts'
 import type { Issue } from './errors.ts'
-import { compileSchema } from './json-schema/compile.ts'
-import { type Check, createWork, type Place, type Refusal, SchemaFault, toIssue } from './json-schema/run.ts'
+import { type CompiledSchema, compileSchema } from './json-schema/compile.ts'
+import { Circle, createWork, type Place, type Refusal, toIssue } from './json-schema/run.ts'
+
+export interface Verdict {
+  /** What the schema refuses. */
+  issues: Issue[]
+  /** Why this input was not checked to its end; null when it was. */
+  unchecked: string | null
+  /** What of the schema refuses nothing, whatever the input, because it can't be evaluated. Told once for each schema. */
+  unusable: string[]
+}
 
 // In units of some 50 ns, so a tenth of a second: an honest input of 1 MiB takes half of it. benchmarks/README.md has the figures.
 const MAX_WORK = 2_000_000
 
 // A schema is an object of its definition, which is kept for as long as it counts: so is what was made of it.
-const compiled = new WeakMap<object, Check | SchemaFault>()
+const compiled = new WeakMap<object, CompiledSchema>()
 
-/** What of `input`, which stands at `pointer` in the request, the schema refuses. Throws when the schema can't be used: it is broken, or asks for more work than an answer may wait for. */
-export function checkInput(input: unknown, schema: JsonSchema, pointer = '/input'): Issue[] {
-  const check = compileOnce(schema)
+/** Checks `input`, which stands at `pointer` in the request, for no longer than an answer may wait. */
+export function checkInput(input: unknown, schema: JsonSchema, pointer = '/input'): Verdict {
+  const known = typeof schema === 'boolean' ? undefined : compiled.get(schema)
+  const { check, skipped } = known ?? compile(schema)
+  const unusable = known === undefined ? skipped : []
   const refusals: Refusal[] = []
+  let unchecked: string | null = null
   try {
     check(input, toPlace(pointer), { work: createWork(MAX_WORK), refusals, depth: 0 }, null)
   } catch (error) {
+    if (error instanceof Circle) return { issues: [], unchecked, unusable: keep(schema, nothing(error)).skipped }
     // What has been found by then is reason enough.
-    if (refusals.length === 0) throw error
+    if (refusals.length === 0) unchecked = messageOf(error)
   }
-  return refusals.map(toIssue)
+  return { issues: refusals.map(toIssue), unchecked, unusable }
 }
 
 function toPlace(pointer: string): Place {
@@ -27,19 +40,24 @@ function toPlace(pointer: string): Place {
   return rest.reduce((parent: Place, key) => ({ parent, key }), { parent: null, key })
 }
 
-function compileOnce(schema: JsonSchema): Check {
-  if (typeof schema === 'boolean') return compileSchema(schema, createWork(MAX_WORK))
-  const made = compiled.get(schema) ?? compile(schema)
-  compiled.set(schema, made)
-  if (made instanceof Error) throw made
-  return made
+function compile(schema: JsonSchema): CompiledSchema {
+  try {
+    return keep(schema, compileSchema(schema, createWork(MAX_WORK)))
+  } catch (error) {
+    return keep(schema, nothing(error))
+  }
 }
 
 /** What can't be used once can't be used the next time either. */
-function compile(schema: JsonSchema): Check | SchemaFault {
-  try {
-    return compileSchema(schema, createWork(MAX_WORK))
-  } catch (error) {
-    return error instanceof SchemaFault ? error : new SchemaFault(`it can't be read (${error})`, { cause: error })
-  }
+function nothing(error: unknown): CompiledSchema {
+  return { check: () => true, skipped: [messageOf(error)] }
+}
+
+function keep(schema: JsonSchema, made: CompiledSchema): CompiledSchema {
+  if (typeof schema !== 'boolean') compiled.set(schema, made)
+  return made
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

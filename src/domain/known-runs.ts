@@ -76,5 +76,5 @@ async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef):
 
 /** Readings are shared, so none of them runs under one caller's deadline or signal. */
 function ownCall(): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'known-runs', note() {} }
+  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'known-runs', note() {}, warn() {} }
 }

@@ -12,7 +12,7 @@ export function createReady(
 ): () => Promise<EngineReadiness> {
   const read = () =>
     engine
-      .readiness({ signal: new AbortController().signal, deadlineAt: Date.now() + DEADLINE_MS, requestId: 'ready', note() {} })
+      .readiness({ signal: new AbortController().signal, deadlineAt: Date.now() + DEADLINE_MS, requestId: 'ready', note() {}, warn() {} })
       // Its client could not be loaded: the requests that meet this have it in their log lines.
       .catch((): EngineReadiness => 'unreachable')
   const readings = remember({ ...options, read, ttlMs: REMEMBERED_MS, maxKeys: 1 })

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Call } from '../domain/call.ts'
+import type { Log } from '../log.ts'
 import type { Drain } from './drain.ts'
 
 /** What a request carries through the app. */
@@ -10,6 +11,7 @@ export interface Env {
     basePath: string
     /** Facts for the request's log line. */
     facts: Record<string, unknown>
+    log: Log
     /** Ends the waiting for this request. */
     signal: AbortSignal
     /** For answers that notice before the request does that the client has left. */
@@ -29,6 +31,7 @@ export function call(c: Context<Env>): Call {
     deadlineAt: Date.now() + ANSWER_WITHIN_MS,
     requestId: c.var.requestId,
     note: (fields) => void Object.assign(c.var.facts, fields),
+    warn: (message, fields) => c.var.log('warn', message, { requestId: c.var.requestId, ...fields }),
   }
 }
 

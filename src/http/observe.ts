@@ -12,6 +12,7 @@ const CLIENT_GONE = 499
 export function observe(log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedAt = performance.now()
+    c.set('log', log)
     await next()
     whenSent(c, () => {
       const status = statusOf(c)

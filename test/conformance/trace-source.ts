@@ -15,7 +15,7 @@ export interface Place {
 }
 
 export function traceCall(overrides: Partial<Call> = {}): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + 3000, requestId: 'test', note() {}, ...overrides }
+  return { signal: new AbortController().signal, deadlineAt: Date.now() + 3000, requestId: 'test', note() {}, warn() {}, ...overrides }
 }
 
 /** The first run of its chain is called `run-1`. */

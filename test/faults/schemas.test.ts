@@ -28,7 +28,6 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   manyPatterns: [{ allOf: numbers(5000).map((number) => ({ pattern: `^(?:x${number}|[a-z]{1,90})+$` })) }, 'abc'],
   patternProperties: [{ patternProperties: Object.fromEntries(numbers(2000).map((number) => [`^(k+)+${number}$`, true])) }, wide],
   propertyNames: [{ propertyNames: { pattern: '^(\\w+)+$' } }, wide],
-  format: [{ allOf: numbers(1000).map(() => ({ format: 'uri-reference' })) }, long],
   allOf: [doubling('allOf', 60, { type: 'string' }), 'x'],
   anyOf: [doubling('anyOf', 60, { type: 'string' }), 1],
   oneOf: [doubling('oneOf', 60, { type: 'string' }), 'x'],
@@ -39,13 +38,13 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   ],
   minProperties: [{ allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide],
   unevaluated: [{ allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false }, wide],
-  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300)],
 }
 
 const node = { $ref: '#/$defs/node' }
 
 /** Each with an input that is judged in no time, and how: it costs as little as it says. */
 const CHEAP: Record<string, [schema: unknown, input: unknown, status: number]> = {
+  multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300), 200],
   repeatedTypes: [{ items: { type: numbers(100_000).map(() => 'integer') } }, many.slice(0, 1000).map(String), 400],
   deepPlaces: [
     { ...node, $defs: { node: { additionalProperties: node, items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } } } },
@@ -54,7 +53,7 @@ const CHEAP: Record<string, [schema: unknown, input: unknown, status: number]> =
   ],
 }
 
-/** None of them can be used, whatever comes in. */
+/** Nothing of them can be used, whatever comes in. */
 const UNUSABLE: Record<string, unknown> = {
   type: { type: 5 },
   unknownType: { type: 'text' },
@@ -129,11 +128,16 @@ async function start(workflowName: string, input: unknown, catalog: string = CAT
   const event = await until<LogEvent | undefined>('the request is logged', () =>
     service.events.find((it) => it.requestId === headers.get('X-Request-Id')),
   )
-  return { status, body, cpuMs, unchecked: String(event.inputUnchecked ?? '') }
+  const warning = service.events.find((it) => it.level === 'warn' && it.requestId === event.requestId && it.unusable !== undefined)
+  return { status, body, cpuMs, unchecked: warning === undefined ? String(event.inputUnchecked ?? '') : warning.message }
 }
 
 // A tenth of a second for the schema, another for the input; code that runs for the first time takes more than twice that.
 const MAX_JUDGING_MS = 500
+
+function warningOf(name: string, catalog: string): string {
+  return `The schema of workflow "${name}" in catalog "${catalog}" cannot be checked in full`
+}
 
 /** What of it was the judging: to read the input and to start a run with it takes its time without any schema too. */
 async function judgingMs(input: unknown, { cpuMs }: { cpuMs: number }): Promise<number> {
@@ -146,7 +150,7 @@ test('schemas: what would take long to judge is accepted unchecked in bounded ti
   for (const [name, [, input]] of Object.entries(COSTLY)) {
     const { status, cpuMs, unchecked } = await start(name, input)
 
-    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`workflow "${name}" in catalog`)])
     expect(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
@@ -160,12 +164,13 @@ test('schemas: what repeats itself, or is far down, costs no more than it says',
   }
 })
 
-test('schemas: one that is broken, circular or enormous refuses nothing, and the log says so', async () => {
+test('schemas: one that is broken, circular or enormous refuses nothing, and the log warns of it once', async () => {
   for (const name of Object.keys(UNUSABLE)) {
     const { status, cpuMs, unchecked } = await start(name, { a: 1 }, `${CATALOG}-unusable`)
 
-    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+    expect([name, status, unchecked]).toEqual([name, 200, warningOf(name, `${CATALOG}-unusable`)])
     expect(cpuMs, `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
+    expect((await start(name, { a: 1 }, `${CATALOG}-unusable`)).unchecked).toBe('')
   }
 })
 
@@ -173,7 +178,7 @@ test('schemas: nothing is fetched', async () => {
   for (const name of ['remote', 'remoteBase']) {
     const { status, unchecked } = await start(name, { a: 1 })
 
-    expect([name, status, unchecked]).toEqual([name, 200, expect.stringContaining(`the schema of ${name} can't be used`)])
+    expect([name, status, unchecked]).toEqual([name, 200, warningOf(name, CATALOG)])
   }
   expect(asked).toEqual([])
 })
@@ -205,7 +210,6 @@ test('schemas: an honest one refuses what is wrong, each fault at its own place,
     email: 'ada..@example.com',
     kind: 'c',
     tree: { children: [{}, { name: 1 }] },
-    at: '2026-02-30T00:00:00Z',
     price: 0.071,
     more: 1,
   }
@@ -216,11 +220,24 @@ test('schemas: an honest one refuses what is wrong, each fault at its own place,
   expect([accepted.status, accepted.unchecked]).toEqual([200, ''])
   expect(refused.status).toBe(400)
   expect(refused.body.issues.map(({ path }: { path: string }) => path).toSorted()).toEqual([
-    '/input/at',
     '/input/email',
     '/input/kind',
     '/input/more',
     '/input/price',
     '/input/tree/children/1/name',
   ])
+})
+
+test('schemas: two megabytes of numbers cost about the same however they are spelled, when one of them is exact too', async () => {
+  const cpuMsFor = async (body: string) => {
+    const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
+    expect((await service.call('POST', '/workflow/start', body)).status).toBe(400)
+    return cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
+  }
+  const bodyOf = (number: string, first = '0') => `{"no":[${first},${`${number},`.repeat(2_000_000 / (number.length + 1))}0]}`
+  await cpuMsFor(bodyOf('1'))
+  const plainMs = await cpuMsFor(bodyOf('1'))
+
+  for (const body of [bodyOf('1e1'), bodyOf('1e100'), bodyOf('1', '9007199254740993')])
+    expect(await cpuMsFor(body), body.slice(0, 40)).toBeLessThan(3 * plainMs + 100)
 })

@@ -1,15 +1,18 @@
 import type { Call } from '../../src/domain/call.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/errors.ts'
 
-/** A call with 5 s, noting into `notes`. */
-export function aCall(overrides: Partial<Call> = {}): Call & { notes: Record<string, unknown> } {
+/** A call with 5 s, noting into `notes` and warning into `warnings`. */
+export function aCall(overrides: Partial<Call> = {}) {
   const notes: Record<string, unknown> = {}
+  const warnings: { message: string; [fact: string]: unknown }[] = []
   return {
     signal: new AbortController().signal,
     deadlineAt: Date.now() + 5000,
     requestId: 'test',
-    note: (fields) => void Object.assign(notes, fields),
+    note: (fields: Record<string, unknown>) => void Object.assign(notes, fields),
+    warn: (message: string, fields: Record<string, unknown>) => void warnings.push({ message, ...fields }),
     notes,
+    warnings,
     ...overrides,
   }
 }

@@ -1,6 +1,6 @@
 /** What is asked of the items of an array. */
-import { attempt, type Check, refuse } from './run.ts'
-import { canonicalText } from './scalars.ts'
+import { exactText, roundedText } from './equality.ts'
+import { attempt, type Check, decide, type Run, refuse } from './run.ts'
 
 export function prefixItems(checks: Check[]): Check {
   return (value, at, run, seen) => {
@@ -40,21 +40,29 @@ export function contains(check: Check, least: number, most: number): Check {
   }
 }
 
-export const uniqueItems: Check = (value, at, run) => {
-  if (!Array.isArray(value)) return true
-  const known = new Map<string, number>()
-  for (const [key, item] of value.entries()) {
-    const json = canonicalText(item, run.work)
-    const first = known.get(json)
-    if (first !== undefined) return refuse(run, at, `must not have the same item twice, as at ${first} and ${key}`)
-    known.set(json, key)
+export function uniqueItems(exact: boolean): Check {
+  return (value, at, run) => {
+    if (!Array.isArray(value)) return true
+    const twins = twinsOf(value, exactText, run)
+    const areDistinct = exact ? decide(twinsOf(value, roundedText, run) === null, twins === null, exact) : twins === null
+    return areDistinct || refuse(run, at, `must not have the same item twice, as at ${twins?.join(' and ')}`)
   }
-  return true
+}
+
+function twinsOf(items: unknown[], textOf: typeof exactText, run: Run): [number, number] | null {
+  const known = new Map<string, number>()
+  for (const [key, item] of items.entries()) {
+    const text = textOf(item, run.work)
+    const first = known.get(text)
+    if (first !== undefined) return [first, key]
+    known.set(text, key)
+  }
+  return null
 }
 
 export function unevaluatedItems(check: Check): Check {
   return (value, at, run, seen) => {
-    if (!Array.isArray(value)) return true
+    if (!Array.isArray(value) || seen?.all) return true
     let fits = true
     for (const [key, item] of value.entries()) {
       run.work.spend(2)

@@ -1,86 +1,187 @@
-/** JSON Schema 2020-12 to a check. Nothing is fetched: a schema has to hold what it refers to. */
+/** JSON Schema to a check. Nothing is fetched: a schema has to hold what it refers to. */
 import type { JsonSchema } from '../../protocol/catalog.ts'
-import { KEYWORDS, SUBSCHEMAS } from './keywords.ts'
-import { type Check, type Run, refuse, SchemaFault, type Seen, type Work } from './run.ts'
-import { isObject, toDouble } from './shape.ts'
+import { isObject } from '../../protocol/is-object.ts'
+import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
+import { type Check, Circle, type Place, pointerPart, type Run, refuse, SchemaFault, type Seen, type Work } from './run.ts'
+
+export interface CompiledSchema {
+  check: Check
+  /** What is skipped because it can't be evaluated: where it is, and why. */
+  skipped: string[]
+}
 
 export interface Compiler {
+  /** Nothing may be skipped: less of this part means more of what it stands in. */
+  exact: boolean
   /** The check of a part of the schema. */
   checkOf(schema: unknown): Check
+  /** The check of a part of which nothing may be skipped. Throws a `SchemaFault` where something would have to be. */
+  exactCheckOf(schema: unknown): Check
   /** The part that a `$ref` within `from` means. */
   resolve(reference: string, from: object): unknown
   work: Work
 }
 
-// Each level of the schema, and each `$ref` in between, is one: a circle that eats nothing of the value ends here.
+// Each level of the schema, and each `$ref` in between, is one.
 const MAX_DEPTH = 1500
 
 // Where what has no `$id` counts as being. It is no place that could be asked.
 const BASE = 'https://schema.invalid/'
 
-/** Throws a `SchemaFault` for a schema that is broken, refers to what is elsewhere, has what is not supported, or is too large. */
-export function compileSchema(root: JsonSchema, work: Work): Check {
-  const bases = new Map<object, string>()
+// These, and the keywords that hold schemas, tell what `unevaluated…` leaves alone.
+const REFERENCES = new Set(['$ref', '$dynamicRef'])
+
+// More tell nobody anything.
+const MAX_TOLD = 10
+
+/** Where a part of the schema is, and how it is to be read. */
+interface Part {
+  base: string
+  /** Null: nobody here knows. */
+  dialect: Dialect | null
+  pointer: string
+}
+
+/**
+ * A keyword that can't be evaluated is skipped, for then more passes; below `not` and the like the keyword that holds it is.
+ *
+ * Throws a `SchemaFault` for an unknown dialect, `TooMuchWork` for a schema that is too large.
+ */
+export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
+  const parts = new Map<object, Part>()
   const places = new Map<string, unknown>()
-  const checks = new Map<object, Check>()
+  const skipped: string[] = []
   let tracks = false
 
   /** Finds what the ids and anchors of a schema and its parts name. */
-  function index(schema: unknown, outer: string): void {
-    if (!isObject(schema) || bases.has(schema)) return
+  function index(schema: unknown, { base: outer, dialect: outerDialect, pointer }: Part): void {
+    if (!isObject(schema) || parts.has(schema)) return
     work.spend(60)
-    const base = typeof schema.$id === 'string' ? urlOf(schema.$id, outer, work) : outer
-    bases.set(schema, base)
-    if (base !== outer || schema === root) places.set(withoutFragment(base), schema)
-    for (const anchor of [schema.$anchor, schema.$dynamicAnchor])
-      if (typeof anchor === 'string') places.set(urlOf(`#${anchor}`, base, work), schema)
+    const dialect = schema.$schema === undefined ? outerDialect : dialectOf(schema.$schema)
+    const base = dialect !== null && isReferenceAlone(schema, dialect) ? outer : baseOf(schema, outer)
+    const part = { base, dialect, pointer }
+    parts.set(schema, part)
+    if (part.base !== outer || schema === root) places.set(withoutFragment(part.base), schema)
+    for (const anchor of anchorsOf(schema)) places.set(urlOf(`#${anchor}`, part.base, work), schema)
     for (const [keyword, value] of Object.entries(schema)) {
       tracks ||= keyword.startsWith('unevaluated')
-      for (const part of partsOf(keyword, value)) index(part, base)
+      for (const [key, inner] of partsOf(keyword, value)) index(inner, { ...part, pointer: `${pointer}/${keyword}${key}` })
     }
   }
 
+  /** What can't be read as an id still is one: what is in it refers to itself. */
+  function baseOf({ $id }: Record<string, unknown>, outer: string): string {
+    if (typeof $id !== 'string' || $id.startsWith('#')) return outer
+    const url = faultOr(() => urlOf($id, outer, work))
+    return url instanceof SchemaFault ? `${BASE}${parts.size}/` : url
+  }
+
   function resolve(reference: string, from: object): unknown {
-    const url = urlOf(reference, bases.get(from) ?? BASE, work)
+    const part = partOf(from)
+    const url = urlOf(reference, part.base, work)
     const base = withoutFragment(url)
-    const fragment = decodeURIComponent(url.slice(base.length + 1))
+    const fragment = decoded(url.slice(base.length + 1))
     const target = fragment.startsWith('/') ? atPointer(places.get(base), fragment) : places.get(fragment === '' ? base : url)
     if (target === undefined) throw new SchemaFault(`it does not hold what its $ref ${JSON.stringify(reference.slice(0, 200))} means`)
     // It may be where no keyword leads to.
-    index(target, base)
+    index(target, { ...part, base, pointer: fragment })
     return target
   }
 
-  function checkOf(schema: unknown): Check {
+  function partOf(schema: object): Part {
+    return parts.get(schema) ?? { base: BASE, dialect: DEFAULT_DIALECT, pointer: '' }
+  }
+
+  const exactChecks = new Map<object, Check>()
+  const exact: Compiler = { exact: true, checkOf: exactCheckOf, exactCheckOf, resolve, work }
+
+  function exactCheckOf(schema: unknown): Check {
+    return compile(schema, exactChecks, exact)
+  }
+
+  const checks = new Map<object, Check>()
+  const lenient: Compiler = {
+    exact: false,
+    checkOf: (schema) => compile(schema, checks, lenient),
+    exactCheckOf(schema) {
+      try {
+        return exactCheckOf(schema)
+      } catch (error) {
+        // Some of them may be half made.
+        exactChecks.clear()
+        throw error
+      }
+    },
+    resolve,
+    work,
+  }
+
+  function compile(schema: unknown, known: Map<object, Check>, compiler: Compiler): Check {
     if (schema === true) return () => true
     if (schema === false) return (_value, at, run) => refuse(run, at, 'is not allowed')
     if (!isObject(schema)) throw new SchemaFault('a part of it is neither an object nor a boolean')
-    const known = checks.get(schema)
-    if (known !== undefined) return known
+    const made = known.get(schema)
+    if (made !== undefined) return made
     work.spend(10)
-    const parts: Check[] = []
-    const check: Check = (value, at, run, seen) => apply(parts, value, at, run, seen, tracks)
+    const { dialect, pointer } = partOf(schema)
+    if (dialect === null) throw new SchemaFault(`its dialect ${JSON.stringify(schema.$schema)?.slice(0, 200)} is not known`)
+    const keywords: Check[] = []
+    let open: Place | null = null
+    const check: Check = (value, at, run, seen) => {
+      if (open === at) throw new Circle(`${pointer || 'it'} refers to itself`)
+      const outer = open
+      open = at
+      const fits = apply(keywords, value, at, run, seen, tracks)
+      open = outer
+      return fits
+    }
     // Known before its parts are made: they may refer to it.
-    checks.set(schema, check)
-    for (const [keyword, make] of KEYWORDS) {
-      if (Object.hasOwn(schema, keyword)) parts.push(make(schema[keyword], schema, { checkOf, resolve, work }))
+    known.set(schema, check)
+    for (const [keyword, make] of dialect.keywords) {
+      if (!Object.hasOwn(schema, keyword) || (keyword !== '$ref' && isReferenceAlone(schema, dialect))) continue
+      const made = faultOr(() => make(schema[keyword], schema, compiler))
+      if (!(made instanceof SchemaFault)) keywords.push(made)
+      else if (compiler.exact) throw made
+      else {
+        if (skipped.length < MAX_TOLD) skipped.push(`${pointer}/${keyword}: ${made.message}`)
+        if (SUBSCHEMAS.has(keyword) || REFERENCES.has(keyword)) keywords.push(seeAll)
+      }
     }
     return check
   }
 
-  index(root, BASE)
-  return checkOf(root)
+  index(root, { base: BASE, dialect: DEFAULT_DIALECT, pointer: '' })
+  return { check: lenient.checkOf(root), skipped }
 }
 
-function apply(parts: Check[], given: unknown, at: Parameters<Check>[1], run: Run, outer: Seen | null, tracks: boolean): boolean {
-  run.work.spend(3 + parts.length)
+function isReferenceAlone(schema: object, { refStandsAlone }: Dialect): boolean {
+  return refStandsAlone && Object.hasOwn(schema, '$ref')
+}
+
+/** What was skipped might have looked at anything. */
+const seeAll: Check = (_value, _at, _run, seen) => {
+  if (seen !== null) seen.all = true
+  return true
+}
+
+function faultOr<T>(make: () => T): T | SchemaFault {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof SchemaFault) return error
+    throw error
+  }
+}
+
+function apply(keywords: Check[], value: unknown, at: Place, run: Run, outer: Seen | null, tracks: boolean): boolean {
+  run.work.spend(3 + keywords.length)
   if (++run.depth > MAX_DEPTH) throw new SchemaFault(`it leads more than ${MAX_DEPTH} levels down`)
-  const value = typeof given === 'object' && JSON.isRawJSON(given) ? toDouble(given) : given
-  const seen: Seen | null = tracks ? { keys: new Set(), items: new Set() } : null
+  const seen: Seen | null = tracks ? { all: false, keys: new Set(), items: new Set() } : null
   let fits = true
-  for (const part of parts) if (!part(value, at, run, seen)) fits = false
+  for (const keyword of keywords) if (!keyword(value, at, run, seen)) fits = false
   if (fits && seen !== null && outer !== null) {
     run.work.spend(3 * (seen.keys.size + seen.items.size))
+    outer.all ||= seen.all
     for (const key of seen.keys) outer.keys.add(key)
     for (const item of seen.items) outer.items.add(item)
   }
@@ -88,17 +189,23 @@ function apply(parts: Check[], given: unknown, at: Parameters<Check>[1], run: Ru
   return fits
 }
 
-function partsOf(keyword: string, value: unknown): unknown[] {
+/** With the end of their pointers. */
+function partsOf(keyword: string, value: unknown): [key: string, part: unknown][] {
   switch (SUBSCHEMAS.get(keyword)) {
     case 'one':
-      return [value]
     case 'list':
-      return Array.isArray(value) ? value : []
+      return Array.isArray(value) ? value.map((part, at) => [`/${at}`, part]) : [['', value]]
     case 'map':
-      return isObject(value) ? Object.values(value) : []
+      return isObject(value) ? Object.entries(value).map(([key, part]) => [`/${pointerPart(key)}`, part]) : []
     default:
       return []
   }
+}
+
+/** Draft-07 has them in `$id`. */
+function anchorsOf({ $id, $anchor, $dynamicAnchor }: Record<string, unknown>): string[] {
+  const own = typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : ''
+  return [own, $anchor, $dynamicAnchor].filter((anchor) => typeof anchor === 'string' && anchor !== '') as string[]
 }
 
 function atPointer(root: unknown, pointer: string): unknown {
@@ -109,6 +216,14 @@ function atPointer(root: unknown, pointer: string): unknown {
     value = Reflect.get(value, key)
   }
   return value
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch (cause) {
+    throw new SchemaFault(`${JSON.stringify(fragment.slice(0, 200))} is no URL fragment`, { cause })
+  }
 }
 
 function urlOf(reference: string, base: string, work: Work): string {

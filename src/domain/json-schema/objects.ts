@@ -1,8 +1,9 @@
 /** What is asked of the properties of an object. */
+import { isObject } from '../../protocol/is-object.ts'
 import type { Compiler } from './compile.ts'
-import { compilePattern, type Matches } from './pattern.ts'
-import { type Check, type Run, refuse } from './run.ts'
-import { entries, isObject } from './shape.ts'
+import { compilePattern, type Match } from './pattern.ts'
+import { type Check, decide, type Run, refuse } from './run.ts'
+import { entries } from './shape.ts'
 
 export function required(keys: string[]): Check {
   return (value, at, run) => {
@@ -44,19 +45,22 @@ export function properties(checks: [key: string, check: Check][]): Check {
   }
 }
 
-export type PatternCheck = [matches: Matches, check: Check]
+export type PatternCheck = [match: Match, check: Check]
 
 export function patternsOf(value: unknown, { checkOf, work }: Compiler): PatternCheck[] {
   return entries(value).map(([pattern, schema]) => [compilePattern(pattern, work), checkOf(schema)])
 }
 
-export function patternProperties(patterns: PatternCheck[]): Check {
+/** Workers may disagree on whether a key matches: what is asked of it then is asked by some of them alone. */
+export function patternProperties(patterns: PatternCheck[], exact: boolean): Check {
   return (value, at, run, seen) => {
     let fits = true
     for (const key of keysOf(value, run)) {
-      for (const [matches, check] of patterns) {
-        if (!matches(key, run.work)) continue
-        if (!check(valueAt(value, key), { parent: at, key }, run, null)) fits = false
+      for (const [match, check] of patterns) {
+        const verdict = match(key, run.work)
+        if (verdict === 'no') continue
+        const isExempt = decide(false, verdict === 'depends', exact)
+        if (!isExempt && !check(valueAt(value, key), { parent: at, key }, run, null)) fits = false
         seen?.keys.add(key)
       }
     }
@@ -69,11 +73,11 @@ export function additionalProperties(value: unknown, schema: Record<string, unkn
   const named = new Set(schema.properties === undefined ? [] : entries(schema.properties).map(([key]) => key))
   const patterns = schema.patternProperties === undefined ? [] : patternsOf(schema.patternProperties, compiler)
   const check = compiler.checkOf(value)
-  return others(check, (key, run) => named.has(key) || patterns.some(([matches]) => matches(key, run.work)))
+  return others(check, (key, run) => named.has(key) || patterns.some(([match]) => match(key, run.work) !== 'no'))
 }
 
 export function unevaluatedProperties(check: Check): Check {
-  return others(check, (key, _run, seen) => seen?.keys.has(key) ?? false)
+  return others(check, (key, _run, seen) => seen !== null && (seen.all || seen.keys.has(key)))
 }
 
 function others(check: Check, isKnown: (key: string, run: Run, seen: Parameters<Check>[3]) => boolean): Check {

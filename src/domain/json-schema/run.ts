@@ -9,6 +9,8 @@ export interface Place {
 
 /** What the keywords have looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
 export interface Seen {
+  /** A keyword was skipped that might have looked at anything. */
+  all: boolean
   keys: Set<string>
   items: Set<number>
 }
@@ -28,8 +30,24 @@ export interface Run {
   depth: number
 }
 
-/** Thrown where a schema is broken, or asks for more than its input is worth. */
+/** Thrown for a keyword that can't be evaluated. */
 export class SchemaFault extends Error {}
+
+/** Thrown where a schema refers to itself for the very same value. */
+export class Circle extends Error {}
+
+/** Thrown when to compile or to check takes more work than it is worth: that ends all of it. */
+export class TooMuchWork extends Error {}
+
+/**
+ * Whether a keyword holds where workers disagree: their languages count characters and round numbers in their own ways.
+ *
+ * What one of them may accept is accepted. Where nothing may be skipped (`not` and the like) that could refuse too much: there it can't be said.
+ */
+export function decide(certain: boolean, possible: boolean, exact: boolean): boolean {
+  if (exact && certain !== possible) throw new SchemaFault('it depends on the language of the worker')
+  return possible
+}
 
 /** Counts what is done in units of some 50 ns, and ends it when it gets too much: a clock would not do, workerd's stands still. */
 export interface Work {
@@ -41,7 +59,7 @@ export function createWork(most: number): Work {
   return {
     spend(units) {
       left -= units
-      if (left < 0) throw new SchemaFault('it asks for too much work')
+      if (left < 0) throw new TooMuchWork('it asks for too much work')
     },
   }
 }
@@ -79,9 +97,13 @@ export function toIssue({ at, message }: Refusal): Issue {
 function pointer(at: Place): string {
   const parts: string[] = []
   for (let place: Place | null = at; place !== null; place = place.parent) {
-    parts.push(String(place.key).slice(0, MAX_PART_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1'))
+    parts.push(pointerPart(place.key))
   }
   return `/${parts.reverse().join('/')}`
 }
 
 const MAX_PART_LENGTH = 200
+
+export function pointerPart(key: string | number): string {
+  return String(key).slice(0, MAX_PART_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1')
+}

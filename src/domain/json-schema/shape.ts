@@ -1,4 +1,5 @@
 /** What stands behind a keyword, proven to be what the keyword wants. */
+import { isObject } from '../../protocol/is-object.ts'
 import { SchemaFault } from './run.ts'
 
 export function text(value: unknown): string {
@@ -7,7 +8,7 @@ export function text(value: unknown): string {
 
 export function number(value: unknown): number {
   if (typeof value === 'number') return value
-  return JSON.isRawJSON(value) ? toDouble(value) : broken('a number', value)
+  return JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : broken('a number', value)
 }
 
 export function list(value: unknown): unknown[] {
@@ -18,21 +19,6 @@ export function entries(value: unknown): [string, unknown][] {
   return isObject(value) ? Object.entries(value) : broken('an object', value)
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-}
-
-/** Exact numbers are objects: schemas see the doubles. */
-export function toDouble(exact: unknown): number {
-  return Number(JSON.stringify(exact))
-}
-
 function broken(wanted: string, value: unknown): never {
   throw new SchemaFault(`${wanted} is missing where it has ${JSON.stringify(value)?.slice(0, 100)}`)
-}
-
-declare global {
-  interface JSON {
-    isRawJSON(value: unknown): boolean
-  }
 }

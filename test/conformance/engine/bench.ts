@@ -22,7 +22,7 @@ export interface Bench {
 }
 
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
-  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {} }
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, warn() {} }
 }
 
 export function useBench(name: string, makeTransport: MakeTransport): Bench {

@@ -93,13 +93,42 @@ describe('a published catalog', () => {
     expect(await several()).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: a schema that can not be used refuses nothing, and the log is told', async () => {
+  test('accept: a schema of the older form refuses nothing', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
+
+    expect(await accepted(shelf, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
+  })
+
+  test('accept: what can not be used of a schema refuses nothing, and is warned of once for each published catalog', async () => {
     const shelf = aShelf()
     const call = aCall()
-    shelf.publish('c1', [{ name: 'order', inputSchema: { $ref: 'https://elsewhere.test/schema' } }])
+    const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
+    shelf.publish('c1', [{ name: 'order', inputSchema }])
 
-    expect(await accepted(shelf, {}, call)).toMatchObject({ workflowName: 'order' })
-    expect(call.notes.inputUnchecked).toMatch(/^the schema of order can't be used: /)
+    await accepted(shelf, {}, call)
+    await refusal(accepted(shelf, { args: [{}] }, call))
+
+    const warning = {
+      message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
+      unusable: ['/allOf/0/$ref: it does not hold what its $ref "https://elsewhere.test/schema" means'],
+    }
+    expect([call.warnings, call.notes]).toEqual([[warning], {}])
+    shelf.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
+    shelf.pass(5000)
+    await accepted(shelf, {}, call)
+    expect(call.warnings).toEqual([warning, warning])
+  })
+
+  test('accept: an input that takes too long to check is not checked to its end, and its request is noted', async () => {
+    const shelf = aShelf()
+    const call = aCall()
+    shelf.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
+    const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [number, number]))
+
+    await accepted(shelf, { args: [wide] }, call)
+
+    expect([call.warnings, call.notes.inputUnchecked]).toEqual([[], 'workflow "order" in catalog "orders": it asks for too much work'])
   })
 })
 

@@ -1,0 +1,36 @@
+/** Values that are equal have the same text. */
+import { canonicalJson } from '../../protocol/canonical-json.ts'
+import { isObject } from '../../protocol/is-object.ts'
+import { type Check, decide, refuse, type Work } from './run.ts'
+
+/** Numbers that a double can't hold are equal when they are spelled alike. */
+export function exactText(value: unknown, work: Work): string {
+  const json = JSON.stringify(value)
+  work.spend(isComposed(value) ? 20 + json.length * 3 : 20 + json.length / 10)
+  return isComposed(value) ? canonicalJson(value) : json
+}
+
+/** Numbers are equal when they are the same double. */
+export function roundedText(value: unknown, work: Work): string {
+  const json = JSON.stringify(value)
+  work.spend(isComposed(value) ? 20 + json.length * 5 : 20 + json.length / 10)
+  if (isComposed(value)) return canonicalJson(JSON.parse(json))
+  return JSON.isRawJSON(value) ? String(Number(json)) : json
+}
+
+/** For `enum` and `const`: by text, so that it matters little how many values there are. */
+export function oneOfValues(values: unknown[], message: string, { exact, work }: { exact: boolean; work: Work }): Check {
+  const rounded = new Set(values.map((value) => roundedText(value, work)))
+  const exactly = new Set(exact ? values.map((value) => exactText(value, work)) : [])
+  const holdsObjects = values.some(isComposed)
+  return (value, at, run) => {
+    if (isComposed(value) && !holdsObjects) return refuse(run, at, message)
+    const possible = rounded.has(roundedText(value, run.work))
+    const certain = exact ? exactly.has(exactText(value, run.work)) : possible
+    return decide(certain, possible, exact) || refuse(run, at, message)
+  }
+}
+
+function isComposed(value: unknown): boolean {
+  return Array.isArray(value) || isObject(value)
+}
