@@ -6,6 +6,7 @@ import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { openPolls } from '../support/metrics.ts'
 import { type Served, serve } from '../support/serve.ts'
+import { type Service, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
@@ -17,6 +18,7 @@ let proxy: FaultProxy
 let codec: CodecServer
 let workers: TestWorker[]
 let served: Served[]
+let overHttp: Service
 let api: Api
 /** Its payloads go through the codec. */
 let coded: Api
@@ -40,10 +42,13 @@ beforeAll(async () => {
     serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG }),
     serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'coded', ENGINE_CODEC_ENDPOINT: codec.url }),
   ]
+  const env = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
+  overHttp = await startService({ address, catalog: CATALOG, env })
   ;[api, coded] = served.map((service) => makeApi(service)) as [Api, Api]
 })
 
 afterAll(async () => {
+  await overHttp?.kill()
   await Promise.all(served?.map((service) => service.close()) ?? [])
   await Promise.all(workers?.map((worker) => worker.stop()) ?? [])
   await proxy?.stop()
@@ -72,9 +77,9 @@ describe('an engine that refuses polls', () => {
     await Promise.all(held)
   })
 
-  test('interrupted waits: a run whose polls are refused is answered when it has ended', async () => {
+  test('interrupted waits: a run whose polls are refused is answered when it has ended, over both transports', async () => {
     const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
-    const waiting = ids.map((id) => run(api, 'waitForSignal', id, '12s'))
+    const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '12s'))
     await Promise.all(ids.map((id) => running(api, id)))
     await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`)))
 
