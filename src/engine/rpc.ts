@@ -1,7 +1,7 @@
 import type { Call } from '../domain/call.ts'
 import { pause } from '../domain/pause.ts'
 import { isPassing } from './errors.ts'
-import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
+import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
 /** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
 export type Rpc = <M extends Method, Found = never>(
@@ -11,7 +11,7 @@ export type Rpc = <M extends Method, Found = never>(
   options?: RpcOptions<M, Found>,
 ) => Promise<Response<M> | Found>
 
-export interface RpcOptions<M extends Method = Method, Found = unknown> extends Pick<CallOptions, 'longPoll'> {
+export interface RpcOptions<M extends Method = Method, Found = unknown> {
   /** What happens when an attempt may have arrived and its answer is lost. By default the same request is sent again. */
   whenLost?: 'give up' | ((lost: RpcError) => Promise<AfterLoss<M, Found>>)
 }
@@ -26,14 +26,14 @@ export function createRpc(transport: Transport): Rpc {
     method: M,
     request: Request<M>,
     call: Call,
-    { longPoll = false, whenLost }: RpcOptions<M, Found> = {},
+    { whenLost }: RpcOptions<M, Found> = {},
   ): Promise<Response<M> | Found> => {
     const { deadlineAt, signal } = call
     let next = request
     let repeated = false
     for (let attempt = 0; ; attempt++) {
       try {
-        return await transport.call(method, next, { deadlineAt, signal, longPoll })
+        return await transport.call(method, next, { deadlineAt, signal })
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         const maybeSent: boolean = repeated || error.maybeSent

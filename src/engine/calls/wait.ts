@@ -58,7 +58,6 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
         waitNewEvent: true,
       },
       { ...call, signal: cut.signal, deadlineAt: Date.now() + POLL_DEADLINE_MS },
-      { longPoll: true },
     )
     return await toClosing(history?.events ?? [], payloads, run.workflowId)
   } finally {

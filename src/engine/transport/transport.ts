@@ -32,8 +32,6 @@ export interface CallOptions {
   /** Epoch milliseconds. */
   deadlineAt: number
   signal: AbortSignal
-  /** A call that the engine holds open: it must not stand in the way of the short ones. */
-  longPoll?: boolean
 }
 
 export interface TransportFeatures {

@@ -58,12 +58,12 @@ async function settled(transport: Transport, call = aCall(), options?: RpcOption
   return outcome
 }
 
-test('rpc: hands the call’s deadline, signal and kind to the transport', async () => {
+test('rpc: hands the call’s deadline and signal to the transport', async () => {
   const { transport, sent } = transportThat()
   const call = aCall()
 
-  expect(await settled(transport, call, { longPoll: true })).toBe(ANSWER)
-  expect(sent[0]).toMatchObject({ method: 'startWorkflowExecution', options: { deadlineAt: call.deadlineAt, longPoll: true } })
+  expect(await settled(transport, call)).toBe(ANSWER)
+  expect(sent[0]).toMatchObject({ method: 'startWorkflowExecution', options: { deadlineAt: call.deadlineAt } })
   expect(sent[0]?.options.signal).toBe(call.signal)
 })
 

@@ -26,7 +26,6 @@ const DESCRIBED = { running: 1, completed: 2 }
 interface Poll {
   deadlineMs: number
   signal: AbortSignal
-  longPoll: boolean | undefined
   at: number
 }
 
@@ -34,13 +33,13 @@ interface Poll {
 function wireThat(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
   const run = { status: DESCRIBED.running, looks: 0 }
-  const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2], options?: Parameters<Rpc>[3]) => {
+  const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2]) => {
     if (method === 'describeWorkflowExecution') {
       run.looks++
       return { workflowExecutionInfo: { execution: RUN, status: run.status } }
     }
     if (method === 'getWorkflowExecutionHistoryReverse') return COMPLETED
-    polls.push({ deadlineMs: deadlineAt - Date.now(), signal, longPoll: options?.longPoll, at: Date.now() })
+    polls.push({ deadlineMs: deadlineAt - Date.now(), signal, at: Date.now() })
     const answer = answers[Math.min(polls.length, answers.length) - 1]
     if (answer === 'held') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(cancelled())))
     if (answer instanceof Error) throw answer
@@ -71,12 +70,12 @@ test('wait: answers how the run ended', async () => {
   expect(await settled(wait(wire, RUN, aCall()))).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
 })
 
-test('wait: polls with a deadline of its own, on the connection for long polls', async () => {
+test('wait: polls with a deadline of its own', async () => {
   const { wire, polls } = wireThat(COMPLETED)
 
   await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 200 })))
 
-  expect(polls).toMatchObject([{ deadlineMs: 30_000, longPoll: true }])
+  expect(polls).toMatchObject([{ deadlineMs: 30_000 }])
 })
 
 test('wait: a poll that comes back without an end is not the end, and is not repeated in a hurry', async () => {
