@@ -10,8 +10,9 @@ import { toStatus } from '../status.ts'
 import { toDate, toEpochMs } from '../time.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
-// A look waits for no worker, however long that which failed might have waited for one.
-export const LOOK_MS = 4000
+// A description waits for no worker, however long the failed call might have. With the second that a handler's schema
+// may take to be read before it, it stays within 5 s.
+export const LOOK_MS = 3500
 
 export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
   try {
