@@ -93,7 +93,7 @@ describe('GET /workflow/:id/trace-log', () => {
 
   async function send(method: string, path: string, body?: unknown) {
     const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-    const response = await portico.fetch(new Request(`http://portico${path}`, { method, ...init }))
+    const response = await portico.fetch(new Request(`http://localhost${path}`, { method, ...init }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
   const ended = async (workflowName: string, input: unknown = null, queue = catalog) =>
@@ -272,7 +272,7 @@ describe('GET /workflow/:id/trace-log', () => {
     const leaving = new AbortController()
     const beganAt = Date.now()
 
-    const request = new Request(`http://portico/workflow/${workflowId}/trace-log`, { signal: leaving.signal })
+    const request = new Request(`http://localhost/workflow/${workflowId}/trace-log`, { signal: leaving.signal })
     const answering = portico.fetch(request)
     await until('the storage is asked', () => proxy.asked.length > 0)
     leaving.abort()

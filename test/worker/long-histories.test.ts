@@ -80,7 +80,7 @@ async function traceLog(env: Record<string, string> = {}) {
   }
   const config = parseConfig({ ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: taskQueue, ...env }, { binds: true })
   const portico = createPortico({ config, transport, log() {} })
-  const response = await portico.fetch(new Request(`http://portico/workflow/${handle.workflowId}/trace-log`))
+  const response = await portico.fetch(new Request(`http://localhost/workflow/${handle.workflowId}/trace-log`))
   const { warnings, data } = JSON.parse(await response.text())
   await portico.close()
   return { pages, warnings, data: data as TraceNode }
