@@ -28,16 +28,22 @@ const DEFAULT_NAMESPACE = 'default'
 
 // What a name was resolved to is nobody's variable. Node's sentences end with it; grpc-js and engines write addresses anywhere.
 const PLACE =
-  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
+  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )(?!<)\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
 
-/** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address. */
+// This machine's own tells nobody anything, but which port was tried.
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
+
+/** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address but loopback. */
 export function hidingValues(env: Environment): (text: string) => string {
   const hidden = HIDDEN.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
     .filter(({ part }) => part !== DEFAULT_NAMESPACE)
     // A whole before its parts.
     .toSorted((a, b) => b.part.length - a.part.length)
     .map(({ name, part }) => ({ name, pattern: asWord(part) }))
-  return (text) => hidden.reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text).replace(PLACE, '<address>')
+  return (text) =>
+    hidden
+      .reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text)
+      .replace(PLACE, (place) => (LOOPBACK.test(place) ? place : '<address>'))
 }
 
 /** A list's entries, a URL's host and credentials, an address's host. */

@@ -2,7 +2,7 @@
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
 import { type Config, ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
 import { grpcTransport } from '../engine/transport/grpc.ts'
-import { handshakeFault } from '../engine/transport/handshake.ts'
+import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/handshake.ts'
 import { httpApiTransport } from '../engine/transport/http-api.ts'
 import type { Transport } from '../engine/transport/transport.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
@@ -119,10 +119,18 @@ function engineAdvice(error: unknown, transport: Config['engine']['transport']):
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'EngineUnavailableError') {
     const fault = handshakeFault(error)
-    if (fault !== null) return `the TLS handshake failed (${fault}), look at ${VARIABLES[transport].ofTls}`
+    if (fault !== null) return `the TLS handshake failed (${fault}), ${tlsAdvice(fault, transport)}`
     return `it does not answer, look at ${VARIABLES[transport].ofAddress}`
   }
   return error.cause instanceof Error ? error.cause.message : error.message
+}
+
+function tlsAdvice(fault: string, transport: Config['engine']['transport']): string {
+  if (transport === 'grpc' && /wrong.version.number/i.test(fault))
+    return 'the engine seems to speak plain text: look at ENGINE_TLS, which ENGINE_API_KEY and every other ENGINE_TLS_… variable imply'
+  if (transport === 'grpc' && fault === NAME_IS_ADDRESS)
+    return 'ENGINE_ADDRESS is an IP address: set ENGINE_TLS_SERVER_NAME to the name in its certificate'
+  return `look at ${VARIABLES[transport].ofTls}`
 }
 
 /** What `make` makes, or the end with all that is wrong with the configuration. */

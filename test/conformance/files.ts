@@ -8,6 +8,7 @@ import { toTraceDocument } from '../../src/protocol/trace-document.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import type { ServeEntry } from '../support/entries.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** `serve` is given the one folder that has to be readable. */
@@ -68,6 +69,24 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
 
       expect(ready).toMatchObject({ engine: 'reachable' })
       expect(traceLog).toMatchObject({ source: 'local', warnings: [], data: { output: 'of the file' } })
+    })
+
+    test(`files on ${runtime}: TLS to an engine that speaks plain text names ENGINE_TLS`, async () => {
+      const { ENGINE_TLS_CERT: _cert, ENGINE_TLS_KEY: _key, ...tls } = env
+      const service = await serve(folder)({ ...tls, ENGINE_ADDRESS: inject('engine').address })
+
+      await until('it says so', () =>
+        /wrong.version.number\), the engine seems to speak plain text: look at ENGINE_TLS,/i.test(service.output()),
+      )
+      await service.stop()
+    })
+
+    test(`files on ${runtime}: TLS to an IP address names ENGINE_TLS_SERVER_NAME`, async () => {
+      const { ENGINE_TLS_SERVER_NAME: _name, ...unnamed } = env
+      const service = await serve(folder)(unnamed)
+
+      await until('it says so', () => /"the engine can't be used yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()))
+      await service.stop()
     })
 
     test(`files on ${runtime}: a certificate that can't be read is a fault that names its variable`, async () => {

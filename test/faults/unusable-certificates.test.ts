@@ -43,9 +43,9 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
   return { code, output: service.output() }
 }
 
-/** What a service says of an engine that wants to see a client's certificate. */
-async function warned(env: Record<string, string>): Promise<string> {
-  const service = await startService({ address: demanding.address, catalog: 'any', env, engine: 'faulty' })
+/** What a service says of its engine: one that wants to see a client's certificate, unless told otherwise. */
+async function warned(env: Record<string, string>, address = demanding.address): Promise<string> {
+  const service = await startService({ address, catalog: 'any', env, engine: 'faulty' })
   ends.push(() => service.kill())
   return await until('it has tried its engine', () => service.events.find(({ level }) => level === 'warn')?.message)
 }
@@ -81,4 +81,10 @@ test('certificates: of a handshake that fails the log says why, and which variab
     failed('tlsv13 alert certificate required'),
     "the engine can't be used yet: it does not answer, look at ENGINE_ADDRESS and ENGINE_TLS",
   ])
+})
+
+test('certificates: TLS to an engine that speaks plain text names ENGINE_TLS', async () => {
+  const said = await warned({ ENGINE_TLS: 'true', ENGINE_TLS_SERVER_NAME: 'localhost' }, inject('engine').address)
+
+  expect(said).toContain('(wrong version number), the engine seems to speak plain text: look at ENGINE_TLS, which')
 })

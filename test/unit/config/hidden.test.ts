@@ -19,10 +19,25 @@ test('hidingValues: the name of the variable stands where its value, or a part o
 test('hidingValues: what a name was resolved to is hidden too', () => {
   const hide = hidingValues({})
 
-  expect(hide('connect ECONNREFUSED ::1:7233')).toBe('connect ECONNREFUSED <address>')
+  expect(hide('connect ECONNREFUSED 10.0.0.7:7233')).toBe('connect ECONNREFUSED <address>')
   expect(hide('getaddrinfo ENOTFOUND engine.internal')).toBe('getaddrinfo ENOTFOUND <address>')
   expect(hide('Deadline exceeded,remote_addr=10.0.0.7:7233')).toBe('Deadline exceeded,remote_addr=<address>')
   expect(hide('dial tcp [fe80::1]:7234')).toBe('dial tcp <address>')
+})
+
+test('hidingValues: loopback addresses are shown, unless a variable names them', () => {
+  const said = [
+    'connect ECONNREFUSED ::1:7233',
+    'connect ECONNREFUSED 127.0.0.1:7233',
+    'dial tcp [::1]:7234',
+    'getaddrinfo ENOTFOUND localhost',
+  ]
+
+  expect(said.map(hidingValues({}))).toEqual(said)
+  expect(hidingValues({ ENGINE_ADDRESS: '127.0.0.1:7233' })('connect ECONNREFUSED 127.0.0.1:7233')).toBe(
+    'connect ECONNREFUSED <ENGINE_ADDRESS>',
+  )
+  expect(hidingValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
 })
 
 test('hidingValues: what lies below a folder or a URL is hidden as far as it is named', () => {

@@ -14,6 +14,10 @@ test('handshakeFault: says why, in the words of the runtime and without its plac
     `${CONNECTION}Error: Client network socket disconnected before secure TLS connection was established. Resolution note: `,
     // Bun
     `${CONNECTION}error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED (2026-11-21T15:32:54.560Z). Resolution note: `,
+    `${CONNECTION}Error: error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER. Resolution note: `,
+    // Deno
+    `${CONNECTION}Error: received corrupt message of type InvalidContentType (SSL routines:ssl3_get_record:wrong version number). Resolution note: `,
+    `${CONNECTION}TypeError [ERR_INVALID_ARG_VALUE]: The property 'options.servername' must not be an IP address. Received '10.0.0.7'.`,
   ]
 
   expect(said.map((message) => handshakeFault(new Error('above', { cause: new Error(message) })))).toEqual([
@@ -24,6 +28,9 @@ test('handshakeFault: says why, in the words of the runtime and without its plac
     'wrong version number',
     'Client network socket disconnected before secure TLS connection was established',
     'TLSV1_ALERT_CERTIFICATE_REQUIRED',
+    'WRONG_VERSION_NUMBER',
+    'wrong version number',
+    'the server name must not be an IP address',
   ])
 })
 
