@@ -3,7 +3,7 @@ import type { WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
-import { type Published, publishCatalog } from './publish-catalog.ts'
+import { type Publication, publishCatalog } from './publish-catalog.ts'
 import type { Redact } from './redact.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
@@ -82,7 +82,7 @@ export function porticoPlugin(
   }
 }
 
-async function publish(worker: Worker, definition: CatalogDefinition, traces: TraceTemplates, starts: boolean): Promise<Published> {
+async function publish(worker: Worker, definition: CatalogDefinition, traces: TraceTemplates, starts: boolean): Promise<Publication> {
   const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker
   if (!connection) throw new Error('A worker without a connection has no engine to publish its catalog to')

@@ -20,8 +20,8 @@ export interface PublishOptions {
   starts?: boolean
 }
 
-/** What came of it, with the hash of this worker's catalog. */
-export interface Published {
+/** What an attempt to publish has led to, with the hash of this worker's catalog. */
+export interface Publication {
   /** `unchanged`: it was there already. `left`: another catalog stands, or new workflows go to another version. */
   state: 'published' | 'unchanged' | 'left'
   hash: string
@@ -56,7 +56,7 @@ const DEADLINE_MS = 10_000
  *
  * Leaves a catalog of the same content alone; replaces another one, if it may, in one step, so that no reader ever sees none.
  */
-export async function publishCatalog(options: PublishOptions): Promise<Published> {
+export async function publishCatalog(options: PublishOptions): Promise<Publication> {
   const { connection, definition, traces, version = null, starts = true } = options
   const hash = await catalogHash(definition, traces)
   return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {

@@ -16,6 +16,8 @@ const UNAVAILABLE = 14
 // What the worker's SDK sends is compressed. Only the workers of one test at a time talk through the proxy.
 const ANYTHING = ''
 
+const ANSWERS_AGAIN = 'The engine answers again: catalog looked at'
+
 let log: LogEntry[]
 let connection: NativeConnection
 let proxy: FaultProxy
@@ -83,6 +85,22 @@ test('a worker that starts while the engine is frozen runs on, and publishes whe
   expect(warningsOf(taskQueue)).toEqual([
     expect.stringMatching(`^Catalog ${taskQueue} can't be published to namespace default: .*. The worker keeps running and tries again$`),
   ])
+  await end(worker, engine)
+}, 90_000)
+
+test('a worker that runs while the engine is frozen runs on, with one warning', async () => {
+  const engine = await startEngine()
+  const taskQueue = aTaskQueue()
+  const worker = await run({ address: engine.address, taskQueue })
+  await worker.ready
+  process.kill(engine.pid, 'SIGSTOP')
+
+  await until('a look has failed', () => warningsOf(taskQueue).length > 0, { timeoutMs: 40_000 })
+  process.kill(engine.pid, 'SIGCONT')
+  await until('a look has worked', () => log.some(({ message, meta }) => message === ANSWERS_AGAIN && meta?.catalog === taskQueue))
+
+  expect(worker.worker.getState()).toBe('RUNNING')
+  expect(warningsOf(taskQueue)).toEqual([expect.stringContaining("can't be looked at in namespace default")])
   await end(worker, engine)
 }, 90_000)
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@temporalio/worker'
-import type { Published } from '../publish-catalog.ts'
+import type { Publication } from '../publish-catalog.ts'
 import { isRefusal } from './refusal.ts'
 import { report } from './report.ts'
 
 export interface KeepOptions {
   /** One attempt. `starts` until one has succeeded. */
-  publish(starts: boolean): Promise<Published>
+  publish(starts: boolean): Promise<Publication>
   /** Whether a refused catalog rejects; one that was in force before never does. */
   onPublishError: 'stop' | 'warn'
   lookEveryMs: number
@@ -29,7 +29,7 @@ const MAX_BACKOFF_MS = 15_000
  */
 export async function keepCatalog({ publish, onPublishError, lookEveryMs, signal, ...options }: KeepOptions): Promise<void> {
   const { logger, facts } = options
-  let last: Published | null = null
+  let last: Publication | null = null
   let wasInForce = false
   let isSettled = false
   let failures = 0
@@ -63,10 +63,10 @@ export async function keepCatalog({ publish, onPublishError, lookEveryMs, signal
   }
 }
 
-type Attempt = { published: Published } | { error: unknown }
+type Attempt = { published: Publication } | { error: unknown }
 
 /** Null when the signal aborts first. The worker's connection cannot cancel a call: it is left to its deadline. */
-async function orAborted(publishing: Promise<Published>, signal: AbortSignal): Promise<Attempt | null> {
+async function orAborted(publishing: Promise<Publication>, signal: AbortSignal): Promise<Attempt | null> {
   const aborted = Promise.withResolvers<null>()
   const abort = () => aborted.resolve(null)
   signal.addEventListener('abort', abort)

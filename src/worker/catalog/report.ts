@@ -1,5 +1,5 @@
 import type { Logger } from '@temporalio/worker'
-import type { Published } from '../publish-catalog.ts'
+import type { Publication } from '../publish-catalog.ts'
 
 interface Reporter {
   logger: Pick<Logger, 'info' | 'warn'>
@@ -7,7 +7,7 @@ interface Reporter {
 }
 
 /** Logs what has changed since the worker last looked: nothing as long as nothing does. `last` is null when it starts. */
-export function report(now: Published, last: Published | null, { logger, facts }: Reporter): void {
+export function report(now: Publication, last: Publication | null, { logger, facts }: Reporter): void {
   const { state, hash, other } = now
   const told = { ...facts, hash, ...(other && { otherHash: other.hash, otherVersion: other.version }) }
   if (state === 'published') {
