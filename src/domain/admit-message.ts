@@ -1,5 +1,6 @@
 /** Whether a message may be sent, as its workflow's catalog says: docs/decisions/022-handler-schemas.md. */
 import type { JsonSchema } from '../protocol/catalog.ts'
+import { isSameVersion } from '../protocol/worker-version.ts'
 import { atMost, type Call } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import { checkArgument } from './check-argument.ts'
@@ -39,7 +40,7 @@ export function admitUpdateWithStart(
   call: Call,
 ) {
   return admit(ports, 'update', message, call, async (freshSince, call) => {
-    const started = { workflowName, catalog, readAt: freshSince }
+    const started = { workflowName, catalog, pinnedVersion: null, readAt: freshSince }
     // Only a refusal needs to know the open run, which is updated whatever its workflow is.
     if (workflowId === undefined || freshSince === 0) return started
     const run = await inTime(openRun(ports.knownRuns, workflowId, freshSince), call)
@@ -49,7 +50,7 @@ export function admitUpdateWithStart(
 }
 
 /** Whose handler gets the message. */
-interface Target extends Pick<KnownRun, 'workflowName' | 'catalog'> {
+interface Target extends Pick<KnownRun, 'workflowName' | 'catalog' | 'pinnedVersion'> {
   workflowId?: string
   runId?: string
   /** Epoch milliseconds. */
@@ -90,25 +91,26 @@ function ownerOf({ workflowName, catalog }: Target, kind: MessageKind, { name }:
   return `${kind} "${name}" of workflow "${workflowName}" in catalog "${catalog}"`
 }
 
-/** Null where the catalog publishes none, or is of the older form, whose schemas are only shown. */
+/** Null where the catalog publishes none, is of the older form, whose schemas are only shown, or of another version than the run. */
 async function handlerSchema(
   catalogs: Catalogs,
-  { workflowName, catalog }: Target,
+  { workflowName, catalog, pinnedVersion }: Target,
   kind: MessageKind,
   handlerName: string,
   freshSince: number,
   call: Call,
 ): Promise<{ schema: JsonSchema | null; readAt: number }> {
   const { value: published, readAt } = await inTime(catalogs.published(catalog, freshSince), call)
-  if (published === null || catalogs.isOlderForm(published.run.workflowId)) return { schema: null, readAt }
+  const isOther = pinnedVersion !== null && !isSameVersion(pinnedVersion, published?.version ?? null)
+  if (published === null || isOther || catalogs.isOlderForm(published.run.workflowId)) return { schema: null, readAt }
   const workflows = await inTime(catalogs.workflows(published), call)
   const workflow = workflows?.find(({ name }) => name === workflowName)
   return { schema: workflow?.[HANDLERS[kind]].find(({ name }) => name === handlerName)?.inputSchema ?? null, readAt }
 }
 
-/** A closed run takes no signals and updates, which the engine says. The published catalog may not be that of a pinned version. */
-function isChecked({ open, pinnedToVersion }: KnownRun, kind: MessageKind): boolean {
-  return (open || kind === 'query') && !pinnedToVersion
+/** A closed run takes no signals and updates, which the engine says. */
+function isChecked({ open }: KnownRun, kind: MessageKind): boolean {
+  return open || kind === 'query'
 }
 
 async function openRun(knownRuns: KnownRuns, workflowId: string, freshSince: number): Promise<KnownRun | null> {

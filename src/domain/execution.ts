@@ -1,5 +1,6 @@
 /** The words everything else is said in. */
 import type { RunRef } from '../protocol/run-ref.ts'
+import type { WorkerVersion } from '../protocol/worker-version.ts'
 import type { StoredElsewhere } from './stored-elsewhere.ts'
 
 export type { RunRef }
@@ -57,15 +58,15 @@ export interface Description extends RunRef {
   status: Status
   /** The run that started this one as its child; null for a root. */
   parent: RunRef | null
-  /** Memo fields of the protocol (`MEMO_KEYS`), decoded. */
+  /** Memo fields of the protocol (`memoKeys`), decoded. */
   memo: ReadonlyMap<string, unknown>
   startedAt: Date | null
   /** Null while the run is open. */
   completedAt: Date | null
   /** Number of events so far. */
   historyLength: number
-  /** Whether workers of the version it runs on finish it, whatever is deployed later. */
-  pinnedToVersion: boolean
+  /** The version whose workers finish it, whatever is deployed later; null for a run that is not pinned to one. */
+  pinnedVersion: WorkerVersion | null
   /** Activities that have not ended, with what the history tells of them only afterwards; decoded when asked for. */
   pendingSteps?(): Promise<PendingStep[]>
 }
@@ -78,7 +79,7 @@ export interface PendingStep {
 }
 
 /** One run with what went in and what came out. */
-export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'pinnedToVersion' | 'startedAt'> {
+export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'pinnedVersion' | 'startedAt'> {
   /** The one argument, null for none, the array for several. */
   input: unknown
   /** Null while the run is open. */

@@ -1,3 +1,4 @@
+import type { WorkerVersion } from '../protocol/worker-version.ts'
 import type { Call } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ExecutionRef, isOpen, type RunRef } from './execution.ts'
@@ -9,7 +10,7 @@ export interface KnownRun {
   workflowName: string
   catalog: string
   open: boolean
-  pinnedToVersion: boolean
+  pinnedVersion: WorkerVersion | null
 }
 
 export interface KnownRuns {
@@ -44,7 +45,7 @@ export function createKnownRuns({ engine, ...options }: KnownRunsOptions): Known
   return {
     read: (ref, freshSince) => runs(toKey(ref), freshSince),
     add: ({ workflowId, runId, workflowName, catalog }) =>
-      runs.put(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedToVersion: false }),
+      runs.put(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion: null }),
   }
 }
 
@@ -70,8 +71,8 @@ function toKey({ workflowId, runId }: ExecutionRef): string {
 }
 
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
-  const { runId, workflowName, catalog, status, pinnedToVersion } = await engine.describe(ref, ownCall())
-  return { runId, workflowName, catalog, open: isOpen(status), pinnedToVersion }
+  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(ref, ownCall())
+  return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
 }
 
 /** Readings are shared, so none of them runs under one caller's deadline or signal. */

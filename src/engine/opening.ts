@@ -1,7 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Execution, RunRef } from '../domain/execution.ts'
 import { fromArguments } from '../domain/from-arguments.ts'
-import { MEMO_KEYS } from '../protocol/memo.ts'
+import { memoKeys } from '../protocol/memo.ts'
 import type { HistoryEvent } from './outcome.ts'
 import type { Payload, Payloads } from './payload.ts'
 
@@ -19,7 +19,7 @@ export async function toOpening(workflowId: string, events: readonly HistoryEven
     workflowName: started.workflowType?.name ?? '',
     catalog: started.taskQueue?.name ?? '',
     parent: toRunRef(started.parentWorkflowExecution),
-    memo: await decodeMemo(memoFields(started, events), payloads),
+    memo: await decodeMemo(started.workflowType?.name ?? '', memoFields(started, events), payloads),
     input: fromArguments(await payloads.decode(started.input?.payloads)),
   }
 }
@@ -43,8 +43,12 @@ export function toRunRef(execution: temporal.api.common.v1.IWorkflowExecution | 
 }
 
 /** The protocol's fields alone: a user's own may be megabytes that nobody asked for. */
-export async function decodeMemo(fields: ReadonlyMap<string, Payload>, payloads: Payloads): Promise<ReadonlyMap<string, unknown>> {
-  const given = MEMO_KEYS.flatMap((key) => {
+export async function decodeMemo(
+  workflowName: string,
+  fields: ReadonlyMap<string, Payload>,
+  payloads: Payloads,
+): Promise<ReadonlyMap<string, unknown>> {
+  const given = memoKeys(workflowName).flatMap((key) => {
     const payload = fields.get(key)
     return payload === undefined ? [] : [{ key, payload }]
   })

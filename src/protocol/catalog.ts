@@ -1,5 +1,6 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
 import * as z from 'zod/mini'
+import type { WorkerVersion } from './worker-version.ts'
 
 /** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */
 export const CATALOG_TYPE = '$catalog'
@@ -39,6 +40,8 @@ export interface CatalogMemo {
   hash: string | null
   /** Null when the worker does not say. */
   traces: TraceTemplates | null
+  /** Whose catalog it is; null when its worker has no version. */
+  version: WorkerVersion | null
 }
 
 const jsonSchema: z.ZodMiniType<JsonSchema> = z.union([z.boolean(), z.custom<Record<string, unknown>>(isObject)])
@@ -59,6 +62,8 @@ const catalogEntry = z.extend(handlerEntry, {
   updates: handlerEntries,
 })
 
+const workerVersion: z.ZodMiniType<WorkerVersion> = z.object({ deploymentName: z.string(), buildId: z.string() })
+
 const traceTemplates = z.union([z.literal(false), z.object({ remote: z.optional(z.string()), local: z.optional(z.string()) })])
 
 /** The workflows of a published definition, absent keys filled; null when it is none. */
@@ -75,6 +80,7 @@ export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMem
     workflowNames: new Map(Object.entries(names).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
     hash: typeof hash === 'string' ? hash : null,
     traces: traceTemplates.safeParse(memo.get('traces')).data ?? null,
+    version: workerVersion.safeParse(memo.get('version')).data ?? null,
   }
 }
 

@@ -32,7 +32,7 @@ export function tracedRun(workflowId: string, overrides: Partial<TracedRun> = {}
     startedAt: new Date(1000),
     completedAt: new Date(2000),
     historyLength: 3,
-    pinnedToVersion: false,
+    pinnedVersion: null,
     root: async () => run,
     destinations: async () => ({}),
     ...overrides,

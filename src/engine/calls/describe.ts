@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
+import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { VersioningBehavior } from '../enum-numbers.ts'
 import { toServiceError } from '../errors.ts'
 import { revealed, toErrorCause } from '../failure.ts'
@@ -33,11 +34,11 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
       catalog: taskQueue ?? '',
       status: toStatus(status),
       parent: toRunRef(parentExecution),
-      memo: await decodeMemo(new Map(Object.entries(memo?.fields ?? {})), payloads),
+      memo: await decodeMemo(type?.name ?? '', new Map(Object.entries(memo?.fields ?? {})), payloads),
       startedAt: toDate(startTime),
       completedAt: toDate(closeTime),
       historyLength: Number(historyLength ?? 0),
-      pinnedToVersion: isPinned(versioningInfo),
+      pinnedVersion: pinnedVersion(versioningInfo),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
     }
   } catch (error) {
@@ -45,9 +46,12 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
   }
 }
 
-function isPinned(info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined): boolean {
+function pinnedVersion(info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined): WorkerVersion | null {
   const override = info?.versioningOverride
-  return override ? !override.autoUpgrade : info?.behavior === VersioningBehavior.PINNED
+  if (override ? override.autoUpgrade : info?.behavior !== VersioningBehavior.PINNED) return null
+  const { deploymentName, buildId } =
+    override?.pinned?.version ?? override?.oneTime?.targetDeploymentVersion ?? info?.deploymentVersion ?? {}
+  return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' }
 }
 
 async function toPendingStep(

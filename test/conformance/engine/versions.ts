@@ -26,7 +26,7 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
       const request = { workflowId: crypto.randomUUID(), workflowName: 'neverEnds', catalog: deploymentName, args: [] }
       const run = await engine.start(request, call())
       await until('its first task is done', async () => (await engine.describe(run, call())).historyLength >= 4)
-      return { run, worker }
+      return { run, worker, taskQueue: deploymentName }
     }
 
     test('describe: tells a run that stays with its version from one that moves on, and from one without versions', async () => {
@@ -36,7 +36,8 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
 
       const described = await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.describe(run, call())))
 
-      expect(described.map(({ pinnedToVersion }) => pinnedToVersion)).toEqual([true, false, false])
+      const version = { deploymentName: pinned.taskQueue, buildId: '1.0' }
+      expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null])
       await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.terminate(run, null, call())))
       await Promise.all([pinned.worker, upgraded.worker].map((worker) => worker.stop()))
     })

@@ -136,11 +136,18 @@ describe('admitMessage', () => {
     expect((await refusal(send({ by: 7 }, { kind: 'query' }))).error).toBe('ValidationError')
   })
 
-  test('admitMessage: a run that stays with the version of its worker is not held to what is published now', async () => {
+  test('admitMessage: a run that is pinned to a version is checked against the catalog of that version alone', async () => {
     const { shelf, send } = aStage()
-    shelf.runs.set(REF.workflowId, aDescription({ pinnedToVersion: true }))
+    const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
+    shelf.runs.set(REF.workflowId, aDescription({ pinnedVersion: version('v1') }))
 
     await send({ by: 7 })
+    shelf.publish('c2', [ORDER], { version: version('v2') })
+    shelf.pass(5001)
+    await send({ by: 7 })
+    shelf.publish('c3', [ORDER], { version: version('v1') })
+    shelf.pass(5001)
+    expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
   })
 
   test('admitMessage: what can’t be read refuses nothing, and the log is told, but not that there is no such run', async () => {

@@ -3,6 +3,7 @@ import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Description } from '../../../src/domain/execution.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
+import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
 
 /** An engine with these verbs; any other would be a bug. */
 export function anEngine(verbs: Partial<Engine>): Engine {
@@ -22,7 +23,7 @@ export function aDescription(overrides: Partial<Description> = {}): Description 
     startedAt: new Date(1000),
     completedAt: null,
     historyLength: 3,
-    pinnedToVersion: false,
+    pinnedVersion: null,
     ...overrides,
   }
 }
@@ -85,11 +86,12 @@ export function aShelf({ ttlMs = 5000 } = {}) {
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
-      { id = '$catalog:orders', traces }: { id?: string; traces?: TraceTemplates } = {},
+      { id = '$catalog:orders', traces, version }: { id?: string; traces?: TraceTemplates; version?: WorkerVersion } = {},
     ) {
       const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
       const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
       if (traces !== undefined) memo.set('traces', traces)
+      if (version !== undefined) memo.set('version', version)
       runs.set(id, aDescription({ workflowId: id, runId, workflowName: '$catalog', memo }))
       definitions.set(runId, { workflows })
     },

@@ -50,24 +50,26 @@ test('parseCatalogWorkflows: what is no definition is none', () => {
   for (const definition of definitions) expect(parseCatalogWorkflows(definition), JSON.stringify(definition)).toBeNull()
 })
 
-test('parseCatalogMemo: reads names, hash and traces', () => {
+test('parseCatalogMemo: reads names, hash, traces and version', () => {
   const traces = { remote: 'https://b/{rootRunId}' }
+  const version = { deploymentName: 'shop', buildId: 'v2' }
 
-  expect(parseCatalogMemo(memo({ workflowNames: { greet: 'greet', hello: 'greet' }, hash: 'abc', traces }))).toEqual({
+  expect(parseCatalogMemo(memo({ workflowNames: { greet: 'greet', hello: 'greet' }, hash: 'abc', traces, version }))).toEqual({
     workflowNames: new Map([
       ['greet', 'greet'],
       ['hello', 'greet'],
     ]),
     hash: 'abc',
     traces,
+    version,
   })
 })
 
 test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
-  const unknown = { workflowNames: new Map(), hash: null, traces: null }
+  const unknown = { workflowNames: new Map(), hash: null, traces: null, version: null }
 
   expect(parseCatalogMemo(memo({ workflowNames: {} }))).toEqual(unknown)
-  expect(parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 } }))).toEqual(unknown)
+  expect(parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 }, version: { buildId: 'v2' } }))).toEqual(unknown)
   expect(parseCatalogMemo(memo({ workflowNames: {}, traces: true }))).toEqual(unknown)
 })
 
