@@ -45,6 +45,7 @@ const MAY_IMPORT: Record<string, Row> = {
     '@temporalio/ node:',
   ),
   'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
+  'worker/zod-input-schema.ts': row('protocol/', 'zod'),
 
   'store/': row('store/ protocol/', 'ioredis aws4fetch'),
   'config.ts': row('config/ protocol/ log.ts', ''),
