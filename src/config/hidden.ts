@@ -28,7 +28,7 @@ const DEFAULT_NAMESPACE = 'default'
 
 // What a name was resolved to is nobody's variable. Node's sentences end with it; grpc-js and engines write addresses anywhere.
 const PLACE =
-  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )(?!<)\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
+  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )(?!<\w+>[.,;)]*(?:\s|$))\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
 
 // This machine's own tells nobody anything, but which port was tried.
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/

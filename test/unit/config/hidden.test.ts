@@ -37,6 +37,8 @@ test('hidingValues: loopback addresses are shown, unless a variable names them',
   expect(hidingValues({ ENGINE_ADDRESS: '127.0.0.1:7233' })('connect ECONNREFUSED 127.0.0.1:7233')).toBe(
     'connect ECONNREFUSED <ENGINE_ADDRESS>',
   )
+  const shared = hidingValues({ SERVICE_KVSTORE_URL: 'redis://127.0.0.1:6379', ENGINE_ADDRESS: 'localhost:7233' })
+  expect(shared('connect ECONNREFUSED 127.0.0.1:7233. Resolution note: ')).toBe('connect ECONNREFUSED <address> Resolution note: ')
   expect(hidingValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
 })
 
