@@ -65,6 +65,18 @@ test('defineCatalog: carries JSON Schema as it is', () => {
   expect(workflows[0]?.inputSchema).toEqual(schema)
 })
 
+test('defineCatalog: takes JSON Schema of both dialects that the API reads', () => {
+  const dialects = [
+    'https://json-schema.org/draft/2020-12/schema',
+    'http://json-schema.org/draft-07/schema#',
+    'http://json-schema.org/draft-07/schema',
+  ]
+
+  for (const $schema of dialects) {
+    expect(defineCatalog({ greet: { input: { $schema, type: 'string' } } }).workflows[0]?.inputSchema).toEqual({ $schema, type: 'string' })
+  }
+})
+
 test('defineCatalog: makes what the API reads', () => {
   const { workflows } = defineCatalog({ greet: { input: z.object({ name: z.string() }), signals: { stop: {} } } })
 
