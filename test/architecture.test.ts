@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'engine/': row('engine/ domain/ protocol/', '@temporalio/proto'),
   'engine/transport/grpc-connection.ts': row('engine/ domain/', '@temporalio/proto @temporalio/client'),
+  'engine/transport/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http-schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
   'trace/': row('trace/ domain/ protocol/ store/', ''),

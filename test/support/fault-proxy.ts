@@ -62,8 +62,16 @@ export interface FaultProxy {
   open(): number
   /** Connections of gRPC that are open now. */
   connections(): number
+  /**
+   * Closes the gRPC connections as Temporal closes idle and old ones: two GOAWAYs, and open calls may finish.
+   * Resolves when these connections are closed.
+   */
+  goAway(): Promise<void>
   stop(): Promise<void>
 }
+
+// https://www.rfc-editor.org/rfc/rfc9113#section-6.8: what a first GOAWAY names when further streams may be on their way.
+const MAX_STREAM_ID = 2 ** 31 - 1
 
 /** Passes everything on to the engine but what a rule says otherwise of. */
 export async function startFaultProxy(
@@ -114,6 +122,10 @@ export async function startFaultProxy(
     hanging: () => hanging.size,
     open: () => open,
     connections: () => sessions.size,
+    async goAway() {
+      const closing = [...sessions].filter((session) => !toldToGo.has(session))
+      await Promise.all(closing.map(endInOrder))
+    },
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     on(rule) {
       rules.push(rule)
@@ -127,6 +139,21 @@ export async function startFaultProxy(
       await once(server, 'close')
     },
   }
+}
+
+// Temporal waits 5 s. An idle client on Node's http2 never answers, for it has left at the first GOAWAY.
+const PING_TIMEOUT_MS = 200
+
+const toldToGo = new WeakSet<ServerHttp2Session>()
+
+async function endInOrder(session: ServerHttp2Session): Promise<void> {
+  toldToGo.add(session)
+  session.goaway(constants.NGHTTP2_NO_ERROR, MAX_STREAM_ID)
+  // The second one, with the last stream that is answered, comes after all calls that were on their way, or in time.
+  const timer = setTimeout(() => session.close(), PING_TIMEOUT_MS)
+  session.ping(() => session.close())
+  await once(session, 'close')
+  clearTimeout(timer)
 }
 
 async function bodyOf(stream: ServerHttp2Stream): Promise<Buffer> {

@@ -1,6 +1,7 @@
 /** A connection of the SDK's client. A file of its own: what is loaded later must not need what bundles load CommonJS with, which takes Deno 15 ms. */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import proto, { type google } from '@temporalio/proto'
+import { deferHttp2SessionDestroy } from './deno-http2.ts'
 import type { GrpcOptions, GrpcTls } from './grpc.ts'
 import { codeOfHttpStatus } from './http-status.ts'
 import { type CallOptions, Code, type ErrorDetail, type Method, type Request, type Response, RpcError, shortName } from './transport.ts'
@@ -14,6 +15,8 @@ const CHANNEL_ARGS = {
   // Else all connections would share one TCP stream, and held calls that take up a peer's stream limit would block all other calls.
   'grpc.use_local_subchannel_pool': 1,
 }
+
+if ('Deno' in globalThis) deferHttp2SessionDestroy()
 
 export interface GrpcConnection {
   send<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>>

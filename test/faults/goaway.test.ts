@@ -1,0 +1,138 @@
+/** The engine closes connections with GOAWAY: when they are idle, when they are old, and when it restarts in order. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { makeCertificates } from '../support/certificates.ts'
+import { bin, DENO_PERMISSIONS, processOf, type ServedEntry } from '../support/entries.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+
+const CATALOG = `goaway-${crypto.randomUUID()}`
+const CALLS = 500
+const GOAWAYS = 5
+const CALLS_BETWEEN = 20
+const WAITING = 20
+
+const COMMANDS = {
+  Node: [process.execPath, 'src/runtime/node.ts'],
+  Bun: [bin('bun'), 'src/runtime/bun.ts'],
+  Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'],
+}
+
+let folder: string
+let worker: TestWorker
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-goaway-'))
+  worker = await startWorker({ address: inject('engine').address, taskQueue: CATALOG })
+})
+
+afterAll(async () => {
+  await worker?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe.for([
+  { name: 'Node', runtime: 'Node', tls: false },
+  { name: 'Bun', runtime: 'Bun', tls: false },
+  { name: 'Deno', runtime: 'Deno', tls: false },
+  { name: 'Deno over TLS', runtime: 'Deno', tls: true },
+] as const)('GOAWAY: $name', ({ runtime, tls }) => {
+  let proxy: FaultProxy
+  let secured: TcpProxy | null = null
+  let service: ServedEntry
+  let target: string
+
+  beforeAll(async () => {
+    proxy = await startFaultProxy(inject('engine').address)
+    const [command = '', ...args] = COMMANDS[runtime]
+    service = await processOf(
+      command,
+      ...args,
+    )({
+      PATH: process.env.PATH ?? '',
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: CATALOG,
+      ENGINE_ADDRESS: proxy.address,
+      // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by chance.
+      MALLOC_PERTURB_: '165',
+      ...(tls && (await throughTls())),
+    })
+    target = (await (await post('/workflow/start', { workflowName: 'neverEnds', input: null })).json()).workflowId
+  })
+
+  afterAll(async () => {
+    await service?.stop()
+    await secured?.close()
+    await proxy?.stop()
+  })
+
+  async function throughTls(): Promise<Record<string, string>> {
+    const { authority, server } = await makeCertificates()
+    const ca = join(folder, 'ca.pem')
+    await writeFile(ca, authority.cert)
+    secured = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
+    return { ENGINE_ADDRESS: secured.address, ENGINE_TLS_CA: ca, ENGINE_TLS_SERVER_NAME: 'localhost' }
+  }
+
+  const post = (path: string, body: object) =>
+    fetch(service.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+
+  /** How often each status was answered; `none` when there was no answer. */
+  async function calls(count: number): Promise<Record<string, number>> {
+    const seen: Record<string, number> = {}
+    let left = count
+    const callAll = async () => {
+      while (left-- > 0) {
+        const answered = fetch(`${service.url}/workflow/${target}/status`)
+        const status = await answered.then((response) => response.text().then(() => response.status)).catch(() => 'none')
+        seen[status] = (seen[status] ?? 0) + 1
+      }
+    }
+    await Promise.all(Array.from({ length: 10 }, callAll))
+    return seen
+  }
+
+  test('a service whose connections are idle lives on, and answers', async () => {
+    const answers = [await calls(CALLS)]
+
+    for (let sent = 0; sent < GOAWAYS; sent++) {
+      await until('no call is open', () => proxy.open() === 0)
+      await proxy.goAway()
+      answers.push(await calls(CALLS_BETWEEN))
+    }
+
+    expect(answers).toEqual([{ 200: CALLS }, ...Array.from({ length: GOAWAYS }, () => ({ 200: CALLS_BETWEEN }))])
+  })
+
+  test('a service under load lives on, and answers all calls and waits', async () => {
+    const ids = Array.from({ length: WAITING }, () => crypto.randomUUID())
+    const waiting = ids.map((workflowId) =>
+      post('/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: '60s' }),
+    )
+    // A service that dies rejects them all.
+    void Promise.allSettled(waiting)
+    await until('the waits are open', () => proxy.open() >= WAITING)
+
+    let loaded = true
+    const load = (async () => {
+      const answers = []
+      while (loaded) answers.push(await calls(CALLS_BETWEEN))
+      return answers
+    })()
+    for (let sent = 0; sent < GOAWAYS; sent++) {
+      void proxy.goAway()
+      await calls(CALLS_BETWEEN)
+    }
+    loaded = false
+    await Promise.all(ids.map((id) => post(`/workflow/${id}/signal/finish`, { payload: id })))
+    const waited = await Promise.all(waiting.map(async (answer) => (await answer).json()))
+
+    expect(waited.map(({ output }) => output)).toEqual(ids.map((id) => [id]))
+    const answers = await load
+    expect(answers).toEqual(answers.map(() => ({ 200: CALLS_BETWEEN })))
+  })
+})
