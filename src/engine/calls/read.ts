@@ -11,6 +11,15 @@ import { factsOf, type Wire } from './wire.ts'
 const PAGE_SIZE = 40
 
 export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
+  let execution = await readRun(wire, ref, call, known)
+  // The engine resolves the latest run before it reads the history: by then that run may have continued as a new one.
+  while (ref.runId === undefined && execution.closing?.nextRunId != null) {
+    execution = await readRun(wire, { workflowId: ref.workflowId, runId: execution.closing.nextRunId }, call)
+  }
+  return execution
+}
+
+async function readRun(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
   try {
     const { events, nextPageToken } = await readPage(wire, ref, call, { maximumPageSize: PAGE_SIZE })
     const opening = await toOpening(ref.workflowId, events, wire.payloads)

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { read } from '../../../../src/engine/calls/read.ts'
+import { toPayload } from '../../../../src/engine/payload.ts'
+import { aCall } from '../../call.ts'
+import { wireThat } from './wire-that.ts'
+
+const COMPLETED = { workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload('done')] } } }
+
+test('read: the latest run that continues as new while it is read is not taken for the end', async () => {
+  const { wire, sent } = wireThat(page('r1', continuedAs('r2')), page('r2', continuedAs('r3')), page('r3', COMPLETED))
+
+  const execution = await read(wire, { workflowId: 'w' }, aCall())
+
+  expect(execution).toMatchObject({ runId: 'r3', status: 'completed', closing: { outcome: { output: 'done' } } })
+  expect(sent.map(({ runId }) => runId)).toEqual(['', 'r2', 'r3'])
+})
+
+test('read: a failed attempt that the engine repeats meanwhile is not taken for the end', async () => {
+  const failed = { workflowExecutionFailedEventAttributes: { newExecutionRunId: 'r2', failure: { message: 'no' } } }
+  const { wire } = wireThat(page('r1', failed), page('r2', COMPLETED))
+
+  expect(await read(wire, { workflowId: 'w' }, aCall())).toMatchObject({ runId: 'r2', status: 'completed' })
+})
+
+test('read: a pinned run is read as it is', async () => {
+  const { wire, sent } = wireThat(page('r1', continuedAs('r2')))
+
+  expect(await read(wire, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({ runId: 'r1', status: 'continued' })
+  expect(sent).toHaveLength(1)
+})
+
+function page(runId: string, last: object) {
+  const started = { workflowExecutionStartedEventAttributes: { originalExecutionRunId: runId, workflowType: { name: 'laps' } } }
+  return { history: { events: [started, last] } }
+}
+
+function continuedAs(newExecutionRunId: string) {
+  return { workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId } }
+}
