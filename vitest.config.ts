@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'real',
-          include: ['test/{engines,traces,runtimes,worker,faults}/**/*.test.ts'],
+          include: ['test/{engines,traces,runtimes,worker,faults,compatibility}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...MEASURING],
           // Most of what they do is to wait for real servers: three files at a time also on two cores.
           maxWorkers: 3,

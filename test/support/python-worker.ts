@@ -13,6 +13,10 @@ const PACKAGES = [
   'protobuf==7.36.2',
   'types-protobuf==7.35.1.20260906',
   'typing-extensions==4.16.0',
+  'pydantic==2.14.3',
+  'pydantic-core==2.50.4',
+  'annotated-types==0.8.0',
+  'typing-inspection==0.4.5',
 ]
 
 const SCRIPT = fileURLToPath(new URL('./python_worker.py', import.meta.url))

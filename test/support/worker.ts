@@ -43,7 +43,7 @@ const bundles = new Map<string, ReturnType<typeof bundleWorkflowCode>>()
 /** Resolves when the worker asks for tasks, as the engine sees it, and its catalog, if any, is published. */
 export async function startWorker({ address, taskQueue, namespace = 'default', ...rest }: TestWorkerOptions): Promise<TestWorker> {
   quietRuntime()
-  const workflowBundle = await bundle(rest.workflowsPath ?? TEST_WORKFLOWS)
+  const workflowBundle = await bundle(rest.workflowsPath ?? TEST_WORKFLOWS, rest.options?.dataConverter?.payloadConverterPath)
   const connection = await NativeConnection.connect({ address })
   const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
@@ -90,11 +90,13 @@ export async function untilPolled(
   })
 }
 
-/** A bundle takes a second to make: one a file of workflows. */
-function bundle(workflowsPath: URL): ReturnType<typeof bundleWorkflowCode> {
+/** A bundle takes a second to make: one per file of workflows and payload converter. */
+function bundle(workflowsPath: URL, payloadConverterPath = ''): ReturnType<typeof bundleWorkflowCode> {
   const path = fileURLToPath(workflowsPath)
-  const made = bundles.get(path) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET })
-  bundles.set(path, made)
+  const key = `${path} ${payloadConverterPath}`
+  const converter = payloadConverterPath !== '' && { payloadConverterPath }
+  const made = bundles.get(key) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET, ...converter })
+  bundles.set(key, made)
   return made
 }
 
