@@ -1,4 +1,5 @@
 /** What is kept out of the log even where others repeat it: their errors quote the address they called, or the name they were given. */
+import { ADDRESS } from '../protocol/address.ts'
 import type { Environment } from './variables.ts'
 
 /** Secrets, and what tells of the network and the disks behind the service. */
@@ -26,10 +27,6 @@ const HIDDEN = [
 // A word of everybody's, which stands in stacks and sentences too.
 const DEFAULT_NAMESPACE = 'default'
 
-// What a name was resolved to is nobody's variable. Node's sentences end with it; grpc-js and engines write addresses anywhere.
-const PLACE =
-  /(?<=\b(?:connect|getaddrinfo) E[A-Z_]+ )(?!<\w+>[.,;)]*(?:\s|$))\S+|\[[\da-fA-F:.]*:[\da-fA-F:.]*\](?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}\b(?::\d{1,5})?/g
-
 // This machine's own tells nobody anything, but which port was tried.
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
@@ -43,7 +40,7 @@ export function hidingValues(env: Environment): (text: string) => string {
   return (text) =>
     hidden
       .reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text)
-      .replace(PLACE, (place) => (LOOPBACK.test(place) ? place : '<address>'))
+      .replace(ADDRESS, (place) => (LOOPBACK.test(place) ? place : '<address>'))
 }
 
 /** A list's entries, a URL's host and credentials, an address's host. */

@@ -54,8 +54,10 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       updateWithStart({ engine, ...admission, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
 
     async status(ref, call) {
-      const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = await engine.describe(ref, call)
-      return { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength }
+      const run = await engine.describe(ref, call)
+      const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength } = run
+      const problem = (await run.failingTask?.problem(call)) ?? null
+      return { workflowId, runId, workflowName, catalog, status, startedAt, completedAt, historyLength, problem }
     },
 
     async result(ref, call) {

@@ -1,4 +1,5 @@
 import type { Status } from './execution.ts'
+import type { Problem } from './problem.ts'
 
 /** The wire's error names. */
 export type ErrorName =
@@ -43,6 +44,8 @@ export interface ErrorFacts {
   runId?: string
   workflowStatus?: Status
   updateId?: string
+  /** Why the run does not go on, where that is known. */
+  problem?: Problem
   /** Of a value that is stored outside the engine. */
   sizeBytes?: number
   /** Names the caller could have used instead. */

@@ -1,6 +1,8 @@
 /** The words everything else is said in. */
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { WorkerVersion } from '../protocol/worker-version.ts'
+import type { Call } from './call.ts'
+import type { Problem } from './problem.ts'
 import type { StoredElsewhere } from './stored-elsewhere.ts'
 
 export type { RunRef }
@@ -69,6 +71,15 @@ export interface Description extends RunRef {
   pinnedVersion: WorkerVersion | null
   /** Activities that have not ended, with what the history tells of them only afterwards; decoded when asked for. */
   pendingSteps?(): Promise<PendingStep[]>
+  /** The workflow task that a worker has failed and is to try again. */
+  failingTask?: FailingTask
+}
+
+export interface FailingTask {
+  /** How many times it has been tried, the pending one included. */
+  attempt: number
+  /** Why it fails: one more look at the engine. Never rejects. */
+  problem(call: Call): Promise<Problem>
 }
 
 export interface PendingStep {
@@ -79,7 +90,8 @@ export interface PendingStep {
 }
 
 /** One run with what went in and what came out. */
-export interface Execution extends Omit<Description, 'completedAt' | 'historyLength' | 'pendingSteps' | 'pinnedVersion' | 'startedAt'> {
+export interface Execution
+  extends Omit<Description, 'completedAt' | 'failingTask' | 'historyLength' | 'pendingSteps' | 'pinnedVersion' | 'startedAt'> {
   /** The one argument, null for none, the array for several. */
   input: unknown
   /** Null while the run is open. */

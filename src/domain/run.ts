@@ -3,9 +3,10 @@ import { type Call, SHUTTING_DOWN, within } from './call.ts'
 import type { Catalogs } from './catalog.ts'
 import type { Engine, Started } from './engine.ts'
 import { ServiceError } from './errors.ts'
-import { type Closing, type Execution, isOpen, type OpenStatus, type RunRef, type WorkflowResult } from './execution.ts'
+import { type Closing, type Description, type Execution, isOpen, type OpenStatus, type RunRef, type WorkflowResult } from './execution.ts'
 import { fromArguments } from './from-arguments.ts'
 import { pause } from './pause.ts'
+import { type Problem, toldProblem } from './problem.ts'
 import { toResult } from './result.ts'
 import { startAccepted } from './start.ts'
 import { fillTemplates, traceOrNull } from './trace-destination.ts'
@@ -47,6 +48,8 @@ interface End {
   closing: Closing | null
   /** Of a run that has just been seen open. */
   status?: OpenStatus
+  /** Why it does not go on. */
+  problem?: Problem
 }
 
 async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<End> {
@@ -69,9 +72,13 @@ async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<En
   if (aborted && reason !== SHUTTING_DOWN) return { run: reached, closing: null }
   const look = { ...within(call, aborted ? LAST_LOOK_MS : READ_TIMEOUT_MS), signal: new AbortController().signal }
   for (let run = reached; ; ) {
-    const status = await statusOrNull(engine, run, look)
-    if (status === null) return { run, closing: null }
-    if (isOpen(status)) return { run, closing: null, status }
+    const seen = await describeOrNull(engine, run, look)
+    if (seen === null) return { run, closing: null }
+    const { status, failingTask } = seen
+    if (isOpen(status)) {
+      const problem = await failingTask?.problem(look)
+      return { run, closing: null, status, ...(problem && { problem }) }
+    }
     const { closing } = await readPatiently(engine, run, look).catch((error) => Promise.reject(withIds(error, run)))
     if (closing?.nextRunId == null) return { run, closing }
     run = { ...run, runId: closing.nextRunId }
@@ -79,9 +86,9 @@ async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<En
 }
 
 /** Null when the engine does not say. */
-async function statusOrNull(engine: Engine, run: RunRef, call: Call) {
+async function describeOrNull(engine: Engine, run: RunRef, call: Call): Promise<Description | null> {
   try {
-    return (await engine.describe(run, call)).status
+    return await engine.describe(run, call)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw withIds(error, run)
     call.note({ endUnread: error.message })
@@ -129,9 +136,10 @@ async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: 
 }
 
 /** "Still running" is said only of a run that was open a moment ago. */
-function timedOut({ run: { workflowId, runId }, status }: End, waitedMs: number): ServiceError {
+function timedOut({ run: { workflowId, runId }, status, problem }: End, waitedMs: number): ServiceError {
   const now = status === undefined ? '; its status could not be read' : ` and is still ${status}`
-  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}`, {
-    details: { workflowId, runId, ...(status !== undefined && { workflowStatus: status }) },
+  const why = problem === undefined ? '' : `; ${toldProblem(problem)}`
+  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}${why}`, {
+    details: { workflowId, runId, ...(status !== undefined && { workflowStatus: status }), ...(problem && { problem }) },
   })
 }

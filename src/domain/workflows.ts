@@ -3,6 +3,7 @@ import type { Call } from './call.ts'
 import type { Arguments } from './check-argument.ts'
 import type { EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
+import type { Problem } from './problem.ts'
 import type { Trace } from './traces.ts'
 
 /** What the service does: one verb an endpoint. Each rejects with a `ServiceError` that names what went wrong. */
@@ -58,6 +59,8 @@ export interface WorkflowStatus extends RunRef {
   startedAt: Date | null
   completedAt: Date | null
   historyLength: number
+  /** Why an open run does not go on; null when nothing is known to be in its way. */
+  problem: Problem | null
 }
 
 export interface SignalAccepted {

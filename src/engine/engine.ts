@@ -2,6 +2,7 @@ import type { Engine } from '../domain/engine.ts'
 import { cancel, terminate } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { entries } from './calls/entries.ts'
+import { explaining } from './calls/explaining.ts'
 import { ping } from './calls/ping.ts'
 import { lastPolledAt } from './calls/pollers.ts'
 import { query } from './calls/query.ts'
@@ -9,7 +10,6 @@ import { input, read } from './calls/read.ts'
 import { readiness } from './calls/readiness.ts'
 import { signal } from './calls/signal.ts'
 import { start } from './calls/start.ts'
-import { notingTaskFailure } from './calls/task-failure.ts'
 import { update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
 import { wait } from './calls/wait.ts'
@@ -41,10 +41,10 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec, onE
     read: (ref, call, closing) => read(wire, ref, call, closing),
     input: (run, call) => input(wire, run, call),
     signal: (ref, message, call) => signal(wire, ref, message, call),
-    query: (ref, message, call) => notingTaskFailure(wire, ref, call, () => query(wire, ref, message, call)),
-    update: (ref, message, updateId, call) => notingTaskFailure(wire, ref, call, () => update(wire, ref, message, updateId, call)),
+    query: (ref, message, call) => explaining(wire, ref, call, () => query(wire, ref, message, call)),
+    update: (ref, message, updateId, call) => explaining(wire, ref, call, () => update(wire, ref, message, updateId, call)),
     updateWithStart: (request, message, updateId, call) =>
-      notingTaskFailure(wire, request, call, () => updateWithStart(wire, request, message, updateId, call)),
+      explaining(wire, null, call, () => updateWithStart(wire, request, message, updateId, call)),
     cancel: (run, options, call) => cancel(wire, run, options, call),
     terminate: (run, reason, call) => terminate(wire, run, reason, call),
     entries: (run, call) => entries(wire, run, call),

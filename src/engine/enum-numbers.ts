@@ -21,4 +21,23 @@ export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const
 
 export const TaskQueueType = { WORKFLOW: 1 } as const
 
+export const TimeoutType = { START_TO_CLOSE: 1 } as const
+
+export const WorkflowTaskFailedCause = {
+  UNHANDLED_COMMAND: 1,
+  RESET_STICKY_TASK_QUEUE: 13,
+  WORKFLOW_WORKER_UNHANDLED_FAILURE: 14,
+  FORCE_CLOSE_COMMAND: 17,
+  FAILOVER_CLOSE_COMMAND: 18,
+  RESET_WORKFLOW: 20,
+  BAD_BINARY: 21,
+  NON_DETERMINISTIC_ERROR: 24,
+  UNHANDLED_UPDATE: 31,
+  GRPC_MESSAGE_TOO_LARGE: 36,
+  PAYLOADS_TOO_LARGE: 37,
+  EXTERNAL_STORAGE_FAILURE: 38,
+  WORKFLOW_PAUSE_REQUESTED_BEFORE_TASK_STARTED: 39,
+  REQUEST_TOO_LARGE: 40,
+} as const
+
 export const ResourceExhaustedCause = { BUSY_WORKFLOW: 5 } as const

@@ -9,6 +9,7 @@ import { stepEvents } from './history/step-events.ts'
 import { type EventTable, newStory, type Story } from './history/story.ts'
 import { timerEvents } from './history/timer-events.ts'
 import { workflowEvents } from './history/workflow-events.ts'
+import { workflowTaskEvents } from './history/workflow-task-events.ts'
 import type { HistoryEvent } from './outcome.ts'
 import type { PayloadReader } from './payload.ts'
 
@@ -18,9 +19,10 @@ export interface HistoryReader {
   entriesOf(events: readonly HistoryEvent[]): Promise<TraceEntry[]>
 }
 
-// What is not in it (tasks, versions, side effects, search attributes) is how the run was carried, not what it did.
+// What is not in it (tasks that succeed, versions, side effects, search attributes) is how the run was carried, not what it did.
 const TABLE: EventTable = {
   ...workflowEvents,
+  ...workflowTaskEvents,
   ...stepEvents,
   ...localStepEvents,
   ...timerEvents,

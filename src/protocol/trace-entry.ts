@@ -6,7 +6,7 @@ export interface TraceEntry {
   id: string
   /** The node it belongs to; null for the workflow itself. */
   parentId: string | null
-  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, or whatever a worker records. */
+  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `workflow_task`, or whatever a worker records. */
   kind: string
   name: string
   /** Epoch milliseconds. */
@@ -16,7 +16,7 @@ export interface TraceEntry {
   input?: unknown
   /** With `ended`. */
   output?: unknown
-  /** With `ended`. */
+  /** With `ended`; of a workflow task that is still failing with `began`. */
   error?: TraceError
   attributes?: Readonly<Record<string, unknown>>
 }

@@ -27,7 +27,11 @@ export function tracesFromHistory({ engine, maxBytes, maxRuns = MAX_RUNS }: Hist
         faults.push(fault)
         return []
       })
-      return { entries: [...entries, ...pending], whole: true, warnings: [...toWarnings(faults), ...cut(entries)] }
+      return {
+        entries: [...entries, ...pending, ...failingTask(run, entries)],
+        whole: true,
+        warnings: [...toWarnings(faults), ...cut(entries)],
+      }
     },
   }
 }
@@ -41,6 +45,13 @@ async function pendingAttempts({ runId, pendingSteps }: Description, entries: re
     const { input: _input, ...rest } = step
     return [{ ...rest, attributes: { attempts, ...(lastFailure !== null && { lastFailure }) } }]
   })
+}
+
+/** Its first failure alone is in the history, and which attempt is pending in the description. */
+function failingTask({ runId, failingTask: task }: Description, entries: readonly TraceEntry[]): TraceEntry[] {
+  const last = entries.findLast(({ kind, parentId }) => kind === 'workflow_task' && parentId === runId)
+  if (task === undefined || last === undefined || last.phase === 'ended') return []
+  return [{ ...last, attributes: { attempts: task.attempt } }]
 }
 
 function toWarnings(faults: readonly unknown[]): string[] {

@@ -3,6 +3,7 @@ import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
 import { common } from './api/common.ts'
 import { control } from './api/control.ts'
+import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
 import { inspect } from './api/inspect.ts'
@@ -28,6 +29,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(stage)
     start(stage)
     inspect(stage)
+    failingTask(stage)
     message(stage)
     handlerSchemas(stage)
     updateWithStart(stage)

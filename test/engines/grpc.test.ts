@@ -1,4 +1,5 @@
 import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
@@ -13,6 +14,7 @@ describeRunning('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
+describeFailingTask('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)
 describeUpdateWithStart('grpc', overGrpc)

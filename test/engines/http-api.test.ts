@@ -3,6 +3,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http-api.ts'
 import { Code, type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { call, refusal, useBench } from '../conformance/engine/bench.ts'
+import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
@@ -17,6 +18,7 @@ describeRunning('http', overHttp)
 describeStarting('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
+describeFailingTask('http', overHttp)
 describeMessages('http', overHttp)
 describeStoredElsewhere('http', overHttp)
 

@@ -5,6 +5,7 @@ import { defineCatalog } from '../../src/worker/define-catalog.ts'
 import { startEngine } from '../support/engine.ts'
 import { callsDuring } from '../support/metrics.ts'
 import { type Served, serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */
@@ -17,10 +18,13 @@ describe('calls of the engine', () => {
   beforeAll(async () => {
     engine = await startEngine()
     const workflow = { description: 'For counting' }
-    const names = ['echo', 'chain', 'messages', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
+    const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
     const updates = { validated: { input: z.number() } }
     const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
-    worker = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
+    // A worker of the kit looks at its catalog once a minute, and would be counted: another one serves what it has published.
+    const publisher = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
+    await publisher.stop()
+    worker = await startWorker({ address: engine.address, taskQueue: 'counted' })
     connection = await Connection.connect({ address: engine.address })
     served = serveCounted()
     await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
@@ -33,8 +37,8 @@ describe('calls of the engine', () => {
     await engine.stop()
   })
 
-  function serveCounted(): Served {
-    return serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' })
+  function serveCounted(env: Record<string, string> = {}): Served {
+    return serve({ ...env, ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' })
   }
 
   async function send(method: string, path: string, body?: unknown) {
@@ -163,6 +167,42 @@ describe('calls of the engine', () => {
     }
 
     expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, DescribeWorkflowExecution: 1, QueryWorkflow: 2 })
+  })
+
+  test('a run whose workflow task fails: one read more for why', async () => {
+    const failing = await start('failTask')
+    const status = () => send('GET', `/workflow/${failing}/status`)
+    await until('it has failed', async () => (await status()).body.problem !== null)
+    const waiting = async (workflowName: string) => {
+      const { body } = await post('/workflow/run', { workflowName, input: null, timeout: 1500 })
+      expect([body.status, body.problem?.kind]).toEqual([408, workflowName === 'failTask' ? 'workflow_task_failing' : undefined])
+    }
+    const lastLook = { StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1, DescribeWorkflowExecution: 1 }
+
+    expect(await counted(status)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
+    expect(await counted(() => waiting('neverEnds'))).toEqual(lastLook)
+    expect(await counted(() => waiting('failTask'))).toEqual({ ...lastLook, GetWorkflowExecutionHistoryReverse: 1 })
+    await post(`/workflow/${failing}/terminate`)
+  })
+
+  test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
+    const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: '1000' })
+    const unanswered = async (path: string, body = '{}') => {
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+      expect((await hasty.fetch(new Request(`http://portico/workflow/${path}`, init))).status).toBe(504)
+    }
+    const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
+    await post(`/workflow/${slow}/query/state`)
+    await until('it has failed', async () => (await send('GET', `/workflow/${failing}/status`)).body.problem !== null)
+    const updates = () => unanswered(`${slow}/update/wait`, '{"args": [20000]}')
+    await updates()
+
+    const healthy = await counted(updates)
+    const query = await counted(() => unanswered(`${failing}/query/state`))
+    await Promise.all([hasty.close(), ...[failing, slow].map((id) => post(`/workflow/${id}/terminate`))])
+
+    expect(healthy).toEqual({ UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1 })
+    expect(query).toEqual({ QueryWorkflow: 1, DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
   })
 
   test('stop and terminate: 2, and 1 on a closed run', async () => {

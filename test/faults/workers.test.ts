@@ -83,7 +83,7 @@ test('workers: a query and an update that nobody takes are told so in time, the 
   expect(ms).toBeLessThan(MESSAGE_TIMEOUT_MS + 1500)
 })
 
-test('workers: a workflow whose code fails takes no queries and updates, and the log says what fails', async () => {
+test('workers: a workflow whose code fails takes no queries and updates, and answers and log say what fails', async () => {
   const query = await until(
     'it has failed often enough',
     async () => {
@@ -106,5 +106,5 @@ test('workers: a workflow whose code fails takes no queries and updates, and the
     { status: 409, taskFailure },
     { status: 409, taskFailure },
   ])
-  expect(query.text + update.text).not.toContain('a bug in the workflow')
+  expect([query, update].map(({ body }) => body.problem?.message)).toEqual(['a bug in the workflow', 'a bug in the workflow'])
 })

@@ -159,6 +159,11 @@ export async function failTask(): Promise<never> {
   throw new Error('a bug in the workflow')
 }
 
+/** Its workflow task fails with an error that tells of the worker's machine. */
+export async function failTaskWithPath(): Promise<never> {
+  throw new TypeError("can't read '/srv/app/node_modules/x/index.js' of 4711@build-host: connect ECONNREFUSED 10.0.0.3:5432")
+}
+
 /** Fails until the engine's retry policy has made `succeedsAt` runs of it. */
 export async function retriedRun({ succeedsAt }: { succeedsAt: number }): Promise<number> {
   const { attempt } = workflowInfo()

@@ -1,6 +1,8 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startPythonWorker } from '../support/python-worker.ts'
+import { serve } from '../support/serve.ts'
+import { until } from '../support/until.ts'
 import type { TestWorker } from '../support/worker.ts'
 
 const taskQueue = `python-${crypto.randomUUID()}`
@@ -54,6 +56,21 @@ test('a Python worker: fails with its own error type', async () => {
   const failure = await handle.result().catch(thrown)
 
   expect(failure).toMatchObject({ cause: { type: 'BadInput', nonRetryable: true, message: 'no retry please' } })
+})
+
+test('a Python worker: says why it fails a workflow task, without its stack', async () => {
+  const service = serve({})
+  const { workflowId } = await client.workflow.start('py_nope', { ...start(), args: [null] })
+
+  const { problem } = await until('it has failed', async () => {
+    const response = await service.fetch(new Request(`http://portico/workflow/${workflowId}/status`))
+    const status = JSON.parse(await response.text())
+    return status.problem === null ? null : status
+  })
+  await Promise.all([client.workflow.getHandle(workflowId).terminate(), service.close()])
+
+  expect(problem.message).toMatch(/^Workflow class py_nope is not registered on this worker/)
+  expect(problem.message).not.toMatch(/Traceback|File "|site-packages/)
 })
 
 function start() {

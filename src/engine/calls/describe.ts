@@ -9,15 +9,17 @@ import { decodeMemo, toRunRef } from '../opening.ts'
 import type { Payloads } from '../payload.ts'
 import { toStatus } from '../status.ts'
 import { toDate, toEpochMs } from '../time.ts'
+import { toFailingTask } from './failing-task.ts'
 import { factsOf, toExecution, type Wire } from './wire.ts'
 
 // A description waits for no worker, however long the failed call might have. With the second that a handler's schema
 // may take to be read before it, it stays within 5 s.
 export const LOOK_MS = 3500
 
-export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
+export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
+  const { rpc, namespace, payloads, clock } = wire
   try {
-    const { workflowExecutionInfo, pendingActivities } = await rpc(
+    const { workflowExecutionInfo, pendingActivities, pendingWorkflowTask } = await rpc(
       'describeWorkflowExecution',
       { namespace, execution: toExecution(ref) },
       call,
@@ -25,6 +27,7 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
     const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength, versioningInfo } =
       workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
+    const failingTask = toFailingTask(wire, { workflowId: ref.workflowId, runId }, pendingWorkflowTask)
     clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
     return {
       workflowId: ref.workflowId,
@@ -40,6 +43,7 @@ export async function describe({ rpc, namespace, payloads, clock }: Wire, ref: E
       historyLength: Number(historyLength ?? 0),
       pinnedVersion: pinnedVersion(versioningInfo),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
+      ...(failingTask && { failingTask }),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })

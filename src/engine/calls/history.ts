@@ -13,19 +13,26 @@ export interface Page {
   nextPageToken: Uint8Array | null
 }
 
-export async function readPage(
-  { rpc, namespace }: Wire,
-  ref: ExecutionRef,
-  call: Call,
-  options: Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest, 'maximumPageSize' | 'nextPageToken'>,
-): Promise<Page> {
+type PageOptions = Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest, 'maximumPageSize' | 'nextPageToken'>
+
+export async function readPage({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
   const { history, nextPageToken } = await rpc('getWorkflowExecutionHistory', { namespace, execution: toExecution(ref), ...options }, call)
+  return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
+}
+
+/** The last events, latest first. */
+export async function readLast({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
+  const { history, nextPageToken } = await rpc(
+    'getWorkflowExecutionHistoryReverse',
+    { namespace, execution: toExecution(ref), ...options },
+    call,
+  )
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
 /** The last events, oldest first: back to the first page in which `isEnough` is true of one. */
 export async function readEnd(
-  { rpc, namespace }: Wire,
+  wire: Wire,
   ref: ExecutionRef,
   call: Call,
   isEnough: (event: HistoryEvent) => boolean,
@@ -33,15 +40,9 @@ export async function readEnd(
   const backwards: HistoryEvent[] = []
   let nextPageToken: Uint8Array | null = null
   for (const maximumPageSize of END_PAGE_SIZES) {
-    const request = { namespace, execution: toExecution(ref), maximumPageSize, nextPageToken }
-    const page: { history?: { events?: HistoryEvent[] | null } | null; nextPageToken?: Uint8Array | null } = await rpc(
-      'getWorkflowExecutionHistoryReverse',
-      request,
-      call,
-    )
-    const events = page.history?.events ?? []
-    backwards.push(...events)
-    if (events.some(isEnough) || !page.nextPageToken?.length) break
+    const page: Page = await readLast(wire, ref, call, { maximumPageSize, nextPageToken })
+    backwards.push(...page.events)
+    if (page.events.some(isEnough) || page.nextPageToken === null) break
     nextPageToken = page.nextPageToken
   }
   return backwards.reverse()

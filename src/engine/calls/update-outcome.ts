@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { atMost, type Call, within } from '../../domain/call.ts'
+import { atMost, type Call } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
@@ -30,9 +30,6 @@ export interface Update {
 
 // After 20 s without a worker the engine answers that it has taken the update in: the same update is asked for again.
 const REST_MS = 250
-
-// What an answer that nobody gave may still cost, to say which run the update was sent to.
-const LAST_LOOK_MS = 1000
 
 /** The engine's form of an update; the same from try to try. */
 export function toRequest({ updateId, message: { name }, args }: Update): temporal.api.update.v1.IRequest {
@@ -66,9 +63,7 @@ export async function outcomeOf(wire: Wire, update: Update, call: Call, answered
       await pause(REST_MS, call.signal)
     }
   } catch (error) {
-    throw isAdmitted
-      ? withIds(error, { ...factsOf(run), updateId })
-      : await located(error, call, async (lastLook) => (await describe(wire, ref, lastLook)).runId)
+    throw isAdmitted ? withIds(error, { ...factsOf(run), updateId }) : error
   }
 }
 
@@ -111,18 +106,4 @@ async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call
   return new ServiceError('WorkflowNotRunningError', `Workflow ${run.workflowId} ended before the update did: it is ${status}`, {
     details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
   })
-}
-
-/** The same error, with the run the update was sent to where nobody has answered. */
-export async function located(error: unknown, call: Call, find: (lastLook: Call) => Promise<string | undefined>): Promise<unknown> {
-  const isUnlocated = error instanceof ServiceError && error.error === 'DeadlineExceededError' && error.details.runId === undefined
-  if (!isUnlocated) return error
-  const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
-  const runId = await find(lastLook).catch(
-    // The answer is late as it is: without the run it still carries the update's id.
-    () => undefined,
-  )
-  return runId === undefined
-    ? error
-    : new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, runId } })
 }

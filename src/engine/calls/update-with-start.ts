@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import type { Call } from '../../domain/call.ts'
+import { type Call, within } from '../../domain/call.ts'
 import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../domain/execution.ts'
@@ -12,7 +12,7 @@ import type { AfterLoss } from '../rpc.ts'
 import { Code, type Request, type Response, RpcError } from '../transport/transport.ts'
 import { attended } from './attended.ts'
 import { type Finding, investigate, outcomeUnknown } from './lost-answer.ts'
-import { located, outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
+import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
 import { type OnceOnly, ownRun, whoseRun } from './whose-run.ts'
 import { IDENTITY, type Wire } from './wire.ts'
 
@@ -163,4 +163,22 @@ async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Prom
   } catch (error) {
     throw withIds(error, { ...asked.facts, runId })
   }
+}
+
+// What an answer that nobody gave may still cost, to say which run the update was sent to.
+const LAST_LOOK_MS = 1000
+
+const UNLOCATED: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
+
+/** The same error, with the run the update was sent to where nobody has answered, or the run can't take it now. */
+async function located(error: unknown, call: Call, find: (lastLook: Call) => Promise<string | undefined>): Promise<unknown> {
+  if (!(error instanceof ServiceError && UNLOCATED.has(error.error)) || error.details.runId !== undefined) return error
+  const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
+  const runId = await find(lastLook).catch(
+    // The answer is late as it is: without the run it still carries the update's id.
+    () => undefined,
+  )
+  return runId === undefined
+    ? error
+    : new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, runId } })
 }

@@ -1,5 +1,6 @@
 import { unwrapOutput } from '../../protocol/older-wrapper.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
+import { toTaskError } from '../failed-task.ts'
 import { type Failure, revealed, toErrorDetails } from '../failure.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
 import { asOne, type Payload, type PayloadReader } from '../payload.ts'
@@ -11,6 +12,8 @@ export interface Draft extends Omit<TraceEntry, 'input' | 'output'> {
   input?: PayloadList
   output?: PayloadList
   failure?: Failure | null | undefined
+  /** Why a workflow task failed. */
+  failedTask?: Failure
   /** Why an attempt failed that was not the last one. */
   lastFailure?: Failure | null | undefined
   /** The last events of a run, for how it ended. */
@@ -29,7 +32,7 @@ export async function toEntries(drafts: readonly Draft[], payloads: PayloadReade
     return asOne(values.slice(from, at))
   }
   for (const draft of drafts) {
-    const { failure, lastFailure, closing, input, output, ...rest } = draft
+    const { failure, failedTask, lastFailure, closing, input, output, ...rest } = draft
     const given = input === undefined ? undefined : next(input)
     const returned = output === undefined ? undefined : next(output)
     const entry = {
@@ -39,14 +42,20 @@ export async function toEntries(drafts: readonly Draft[], payloads: PayloadReade
       ...((given?.storedElsewhere || returned?.storedElsewhere) && { attributes: { ...rest.attributes, storedElsewhere: true } }),
     }
     // Most have none of these, and histories are long.
-    entries.push(failure === undefined && lastFailure == null && closing === undefined ? entry : await withFailures(entry, draft, payloads))
+    const isPlain = failure === undefined && failedTask === undefined && lastFailure == null && closing === undefined
+    entries.push(isPlain ? entry : await withFailures(entry, draft, payloads))
   }
   return entries
 }
 
-async function withFailures(entry: TraceEntry, { failure, lastFailure, closing }: Draft, payloads: PayloadReader): Promise<TraceEntry> {
+async function withFailures(
+  entry: TraceEntry,
+  { failure, failedTask, lastFailure, closing }: Draft,
+  payloads: PayloadReader,
+): Promise<TraceEntry> {
   return {
     ...entry,
+    ...(failedTask !== undefined && { error: await toTaskError(failedTask, payloads) }),
     ...(failure !== undefined && { error: await ownFailure(failure ?? {}, payloads) }),
     ...(lastFailure != null && { attributes: { ...entry.attributes, lastFailure: await ownFailure(lastFailure, payloads) } }),
     ...(closing !== undefined && (await toEnd(entry, closing, payloads))),

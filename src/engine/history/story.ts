@@ -25,6 +25,8 @@ export interface Story {
   attempts: Map<string, { attempts: number; lastFailure: Failure | null }>
   /** Ids of local activities that will be tried again, by name and time of scheduling: their activity id changes. */
   localRetries: Map<string, string>
+  /** The last workflow task, and the failures since one was completed. */
+  task: { scheduledAt: number | null; attempt: number; failing: { node: Began; attempts: number } | null }
   workflowName: string
   cancelRequested: HistoryEvent | null
 }
@@ -36,6 +38,7 @@ export function newStory(run: RunRef): Story {
     activityIds: new Set(),
     attempts: new Map(),
     localRetries: new Map(),
+    task: { scheduledAt: null, attempt: 1, failing: null },
     workflowName: '',
     cancelRequested: null,
   }

@@ -11,11 +11,6 @@ export const workflowEvents: EventTable = {
     return [{ ...workflow(story), at: timeOf(event), phase: 'began', input: told.input?.payloads ?? null, attributes }]
   },
 
-  // How a reset appears in the run that it made: all before it is a copy of the base run's history.
-  workflowTaskFailedEventAttributes({ baseRunId }, event, story) {
-    return baseRunId ? [{ ...workflow(story), at: timeOf(event), phase: 'began', attributes: { previousRunId: baseRunId } }] : []
-  },
-
   workflowExecutionCancelRequestedEventAttributes(_told, event, story) {
     story.cancelRequested = event
     return []
@@ -35,6 +30,6 @@ function closed(_told: unknown, event: HistoryEvent, story: Story): Draft[] {
   return [{ ...workflow(story), at: timeOf(event), phase: 'ended', closing }]
 }
 
-function workflow({ run, workflowName }: Story) {
+export function workflow({ run, workflowName }: Story) {
   return { id: run.runId, parentId: null, kind: 'workflow', name: workflowName }
 }

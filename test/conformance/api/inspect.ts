@@ -26,7 +26,7 @@ export function inspect(stage: () => Stage): void {
       const completed = await open.call('GET', `/workflow/${started.workflowId}/status`)
 
       const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      const known = { ...started, workflowName: 'waitForSignal', catalog: stage().catalog, startedAt: instant }
+      const known = { ...started, workflowName: 'waitForSignal', catalog: stage().catalog, startedAt: instant, problem: null }
       expect([running.status, running.body]).toEqual([
         200,
         { ...known, status: 'running', completedAt: null, historyLength: expect.any(Number) },

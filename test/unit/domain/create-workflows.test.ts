@@ -54,6 +54,7 @@ test('status: is what the engine describes, no more', async () => {
     startedAt: new Date(1000),
     completedAt: null,
     historyLength: 3,
+    problem: null,
   })
 })
 

@@ -42,6 +42,7 @@ export const running = {
   startedAt: new Date('2026-02-03T04:05:06.007Z'),
   completedAt: null,
   historyLength: 3,
+  problem: null,
 }
 
 /** Status and error name: what most refusals are told apart by. */

@@ -25,7 +25,15 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
     workflows: {
       status: async (ref) => {
         refs.push(ref)
-        return { ...result, workflowName: 'greet', catalog: 'orders', startedAt: new Date(0), completedAt: null, historyLength: 3 }
+        return {
+          ...result,
+          workflowName: 'greet',
+          catalog: 'orders',
+          startedAt: new Date(0),
+          completedAt: null,
+          historyLength: 3,
+          problem: null,
+        }
       },
       result: async (ref) => {
         refs.push(ref)

@@ -1,0 +1,48 @@
+import type { temporal } from '@temporalio/proto'
+import { atMost, type Call } from '../../domain/call.ts'
+import type { FailingTask, RunRef } from '../../domain/execution.ts'
+import type { Problem } from '../../domain/problem.ts'
+import { failureOfTask, toTaskError } from '../failed-task.ts'
+import type { HistoryEvent } from '../outcome.ts'
+import { toDate } from '../time.ts'
+import { readLast } from './history.ts'
+import type { Wire } from './wire.ts'
+
+// The engine writes down only the first failure of a task, and one more after each signal that arrives meanwhile.
+const PAGE_SIZE = 40
+
+// The answer is there: it waits for its reason no longer than this.
+const REASON_MS = 2000
+
+/** The workflow task that is tried again; null while it is tried for the first time, and when there is none. */
+export function toFailingTask(
+  wire: Wire,
+  run: RunRef,
+  pending: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined,
+): FailingTask | null {
+  const attempt = pending?.attempt ?? 1
+  return attempt < 2 ? null : { attempt, problem: (call) => toProblem(wire, run, attempt, atMost(call, REASON_MS)) }
+}
+
+/** The engine keeps the reason in the history alone. The failure is noted for the log, with its causes. */
+async function toProblem(wire: Wire, run: RunRef, attempt: number, call: Call): Promise<Problem> {
+  const known = { kind: 'workflow_task_failing', attempt } as const
+  try {
+    const failed = failuresOfLastTask((await readLast(wire, run, call, { maximumPageSize: PAGE_SIZE })).events)
+    // SDKs let later attempts time out in silence: what a worker has said counts more.
+    const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
+    const taskFailure = await toTaskError((latest && failureOfTask(latest)) ?? {}, wire.payloads)
+    call.note({ taskFailure })
+    return { ...known, since: toDate(failed.at(-1)?.eventTime), message: taskFailure.message }
+  } catch (error) {
+    // That it fails is known, and is said without the reason too.
+    call.note({ reasonUnread: error })
+    return { ...known, since: null, message: 'a failure that could not be read from the history' }
+  }
+}
+
+/** Latest first, as the events are. */
+function failuresOfLastTask(events: readonly HistoryEvent[]): HistoryEvent[] {
+  const completedAt = events.findIndex((event) => event.workflowTaskCompletedEventAttributes)
+  return events.slice(0, completedAt === -1 ? events.length : completedAt).filter((event) => failureOfTask(event) !== null)
+}

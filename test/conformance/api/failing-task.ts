@@ -1,0 +1,168 @@
+import { describe, expect, inject, test } from 'vitest'
+import type { TraceNode } from '../../../src/protocol/trace-tree.ts'
+import { rule } from '../../support/rules.ts'
+import { until } from '../../support/until.ts'
+import { startWorker } from '../../support/worker.ts'
+import { eventsIn } from './run-events.ts'
+import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+// The machine of a worker as its errors tell of it, the test's own included.
+const MACHINE = /stackTrace|\bat \w+ \(|file:\/\/|\/work|\/srv|node_modules|\d+@[\w-]+|TypeScriptSDK|10\.0\.0\.3/
+
+/** A run whose code a worker can't run: what every answer about it says. */
+export function failingTask(stage: () => Stage): void {
+  const call = (method: string, path: string, body?: unknown, api: 'guarded' | 'open' = 'open') =>
+    stage()[api].call(method, `/workflow/${path}`, body)
+  const post = (path: string, body?: unknown, api?: 'guarded' | 'open') => call('POST', path, body, api)
+  const end = (workflowId: string) => post(`${workflowId}/terminate`)
+
+  async function untilFailing(workflowId: string, attempt = 2) {
+    const path = `${workflowId}/status`
+    const isSo = async () => {
+      const { body } = await call('GET', path)
+      return body.problem?.attempt >= attempt ? body : null
+    }
+    return until(`attempt ${attempt} of its task is pending`, isSo, { timeoutMs: 30_000 })
+  }
+
+  async function taskNodes(workflowId: string): Promise<TraceNode[]> {
+    const { body } = await call('GET', `${workflowId}/trace-log`)
+    return body.data.children.filter(({ kind }: TraceNode) => kind === 'workflow_task')
+  }
+
+  describe('a failing workflow task', () => {
+    rule('status.problem', async () => {
+      const { body: started } = await post('start', { workflowName: 'nope', input: null, catalog: stage().plain })
+      const { workflowId } = started
+
+      const status = await untilFailing(workflowId)
+      const nodes = await taskNodes(workflowId)
+
+      const message = "Failed to initialize workflow of type 'nope': no such function is exported by the workflow bundle"
+      expect(status).toMatchObject({ status: 'running', workflowName: 'nope' })
+      expect(status.problem).toEqual({ kind: 'workflow_task_failing', attempt: expect.any(Number), since: INSTANT, message })
+      expect(nodes).toEqual([
+        expect.objectContaining({
+          name: 'unhandled failure',
+          endedAt: null,
+          error: { name: 'Error', message, cause: null },
+          attributes: { attempts: expect.any(Number) },
+        }),
+      ])
+      expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
+      expect(JSON.stringify([status, nodes])).not.toMatch(MACHINE)
+      await end(workflowId)
+    })
+
+    test('run: the 408 says why, as an event too, and tells nothing of the machine', async () => {
+      const body = { workflowName: 'failTaskWithPath', input: null, catalog: stage().plain, timeout: 2500 }
+
+      const [answer, told] = await Promise.all([
+        post('run', body),
+        stage().open.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
+      ])
+
+      const [started, timeout] = eventsIn(told.text)
+      const expected = {
+        status: 408,
+        error: 'WorkflowExecutionTimedOutError',
+        workflowStatus: 'running',
+        message: expect.stringMatching(
+          /and is still running; its workflow task is failing \(attempt \d\), worker reports: can't read '<path>'/,
+        ),
+        problem: {
+          kind: 'workflow_task_failing',
+          attempt: expect.any(Number),
+          since: INSTANT,
+          message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",
+        },
+      }
+      expect(answer.body).toMatchObject(expected)
+      expect(timeout).toMatchObject({ event: 'timeout', data: expected })
+      expect(answer.text + told.text).not.toMatch(MACHINE)
+      await Promise.all([answer.body.workflowId, started?.data.workflowId].map(end))
+    })
+
+    test('query and update: the 504, and the 409 of later attempts, say why', async () => {
+      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'failTask')
+      const { workflowId: oftener } = await startBehind(stage(), 'failTask', { workflowTaskTimeout: '1s' })
+      await untilFailing(workflowId)
+
+      // A task that a worker has begun keeps a query waiting.
+      const waiting = await Promise.all(['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'guarded')))
+      await untilFailing(oftener, 3)
+      const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
+
+      const problem = expect.objectContaining({ kind: 'workflow_task_failing', since: INSTANT, message: 'a bug in the workflow' })
+      const late = { status: 504, error: 'DeadlineExceededError', workflowId, runId, problem }
+      const notReady = { status: 409, error: 'WorkflowNotReadyError', workflowId: oftener, problem }
+      expect(waiting.map(({ body }) => body)).toMatchObject([late, late])
+      expect(refused.map(({ body }) => body)).toMatchObject([notReady, notReady])
+      for (const { body, text } of [...waiting, ...refused]) {
+        expect(body.message).toContain('its workflow task is failing (attempt')
+        expect(body.message).toContain('worker reports: a bug in the workflow')
+        expect(text).not.toMatch(MACHINE)
+      }
+      await Promise.all([workflowId, oftener].map(end))
+    })
+
+    test('update-with-start: the 504 says why', async () => {
+      if (stage().lacks('update-with-start')) return
+      const body = { workflowName: 'failTask', input: null, catalog: stage().plain, workflowId: anId(), payload: 1 }
+      const { payload: _, ...start } = body
+      await post('start', start)
+      await untilFailing(body.workflowId)
+
+      const { status, body: refused } = await post('update-with-start/set', body, 'guarded')
+
+      expect([409, 504]).toContain(status)
+      expect(refused).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
+      await end(body.workflowId)
+    })
+
+    test('status: a run that a repaired worker has carried on has no problem, and its trace says what it was', async () => {
+      const taskQueue = `repaired-${anId()}`
+      const { address } = inject('engine')
+      const broken = await startWorker({ address, taskQueue, workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url) })
+      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
+      const before = await untilFailing(workflowId)
+      await broken.stop()
+      const repaired = await startWorker({ address, taskQueue })
+
+      const after = await until(
+        'it goes on',
+        async () => {
+          const { body } = await call('GET', `${workflowId}/status`)
+          return body.problem === null ? body : null
+        },
+        { timeoutMs: 30_000 },
+      )
+      const nodes = await taskNodes(workflowId)
+      await end(workflowId)
+      await repaired.stop()
+
+      expect(before.problem.message).toContain("workflow of type 'messages'")
+      expect(after).toMatchObject({ status: 'running', problem: null })
+      expect(nodes).toMatchObject([{ error: { message: before.problem.message }, endedAt: expect.any(Number) }])
+      expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
+    })
+
+    test('status: a run that waits, a paused one and a closed one have no problem', async () => {
+      const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([startMessages(stage()), startMessages(stage())])
+      await pause(stage(), paused)
+      await untilStatus(stage(), paused, 'paused')
+      const statusOf = async (workflowId: string) => (await call('GET', `${workflowId}/status`)).body
+
+      const open = await Promise.all([waiting, paused].map(statusOf))
+      await Promise.all([waiting, paused].map(end))
+
+      expect(open.map(({ status, problem }) => [status, problem])).toEqual([
+        ['running', null],
+        ['paused', null],
+      ])
+      expect(await statusOf(waiting)).toMatchObject({ status: 'terminated', problem: null })
+    })
+  })
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { describe } from '../../../../src/engine/calls/describe.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { aCall } from '../../call.ts'
+import { described, wireThat } from './wire-that.ts'
+
+const BUG = 14
+
+const failing = { ...described({ runId: 'r' }), pendingWorkflowTask: { attempt: 3 } }
+const at = (seconds: number) => ({ eventTime: { seconds, nanos: 0 } })
+const failed = (seconds: number, message: string) => ({
+  ...at(seconds),
+  workflowTaskFailedEventAttributes: { cause: BUG, failure: { message, stackTrace: 'at /srv/app/x.js', source: 'TypeScriptSDK' } },
+})
+const timedOut = (seconds: number) => ({ ...at(seconds), workflowTaskTimedOutEventAttributes: { timeoutType: 1 } })
+const completed = (seconds: number) => ({ ...at(seconds), workflowTaskCompletedEventAttributes: {} })
+
+async function problem(...answers: object[]) {
+  const { wire, sent } = wireThat(failing, ...answers)
+  const { failingTask } = await describe(wire, { workflowId: 'w' }, aCall())
+  return { problem: await failingTask?.problem(aCall()), sent }
+}
+
+const latestFirst = (...events: object[]) => ({ history: { events } })
+
+test('problem: is that of the pending task alone, since its first failure, in the words of the last', async () => {
+  const told = await problem(latestFirst(failed(9, 'later'), failed(7, 'first'), completed(5), failed(3, 'long mended')))
+
+  expect(told.problem).toEqual({ kind: 'workflow_task_failing', attempt: 3, since: new Date(7000), message: 'later' })
+  expect(told.sent).toMatchObject([{ method: 'describeWorkflowExecution' }, { method: 'getWorkflowExecutionHistoryReverse', runId: 'r' }])
+})
+
+test('problem: what a worker has said counts more than a later timeout, which counts where none has said anything', async () => {
+  expect((await problem(latestFirst(timedOut(9), failed(7, 'a bug')))).problem?.message).toBe('a bug')
+  expect((await problem(latestFirst(timedOut(9), timedOut(7)))).problem?.message).toBe('no answer to the workflow task in time')
+})
+
+test('problem: is known without its reason where the history can not be read', async () => {
+  const refused = new RpcError('no', { code: Code.RESOURCE_EXHAUSTED })
+
+  expect((await problem(refused)).problem).toEqual({
+    kind: 'workflow_task_failing',
+    attempt: 3,
+    since: null,
+    message: 'a failure that could not be read from the history',
+  })
+})
+
+test('problem: a task that is tried for the first time has none', async () => {
+  const { wire } = wireThat({ ...failing, pendingWorkflowTask: { attempt: 1 } })
+
+  expect((await describe(wire, { workflowId: 'w' }, aCall())).failingTask).toBeUndefined()
+})
