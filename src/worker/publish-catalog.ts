@@ -1,8 +1,17 @@
 import type { temporal } from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
-import { CATALOG_TYPE, type CatalogDefinition, catalogWorkflowId, type TraceTemplates } from '../protocol/catalog.ts'
+import { toPayload } from '../engine/payload.ts'
+import {
+  CATALOG_TYPE,
+  type CatalogDefinition,
+  type CatalogMemo,
+  catalogWorkflowId,
+  parseCatalogMemo,
+  type TraceTemplates,
+} from '../protocol/catalog.ts'
 import { catalogHash } from '../protocol/catalog-hash.ts'
-import { type DeploymentVersion, type Routing, type Standing, shouldPublish } from './catalog/precedence.ts'
+import { isSameVersion, type WorkerVersion } from '../protocol/worker-version.ts'
+import { type Routing, shouldPublish } from './catalog/precedence.ts'
 
 export interface PublishOptions {
   connection: Pick<NativeConnection, 'workflowService' | 'withDeadline'>
@@ -15,7 +24,7 @@ export interface PublishOptions {
   /** Who publishes, as the engine shows it. */
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
-  version?: DeploymentVersion | null
+  version?: WorkerVersion | null
   /** Whether the worker is starting, the default. Later it does not replace what another worker of its version has published. */
   starts?: boolean
 }
@@ -31,7 +40,7 @@ export interface Publication {
 
 export interface OtherCatalog {
   hash: string | null
-  version: DeploymentVersion | null
+  version: WorkerVersion | null
   /** Names and aliases of ours that it lacks. */
   lacks: string[]
   /** Names and aliases of it that ours lacks. */
@@ -54,14 +63,14 @@ const DEADLINE_MS = 10_000
 /**
  * Makes the catalog known to the API: one parked run that nobody executes (`docs/protocol.md`).
  *
- * Leaves a catalog of the same content alone; replaces another one, if it may, in one step, so that no reader ever sees none.
+ * Leaves a catalog of the same content and version alone; replaces another one, if it may, in one step, so that no reader ever sees none.
  */
 export async function publishCatalog(options: PublishOptions): Promise<Publication> {
   const { connection, definition, traces, version = null, starts = true } = options
   const hash = await catalogHash(definition, traces)
   return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {
     const there = await readStanding(options)
-    if (there?.hash === hash) return { state: 'unchanged', hash, other: null }
+    if (there?.hash === hash && isSameVersion(there.version, version)) return { state: 'unchanged', hash, other: null }
     const other = there && compare(there, definition)
     if (!shouldPublish(version, there, await readRouting(options), starts)) return { state: 'left', hash, other }
     await connection.workflowService.startWorkflowExecution(toRequest(options, hash))
@@ -69,30 +78,26 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
   })
 }
 
-interface StandingCatalog extends Standing {
-  names: string[]
-}
-
-async function readStanding({ connection, namespace, catalog }: PublishOptions): Promise<StandingCatalog | null> {
+/** Null also for a run that is no catalog: the API takes it for none too. */
+async function readStanding({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
   try {
     const execution = { workflowId: catalogWorkflowId(catalog) }
     const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({ namespace, execution })
     if (!OPEN_STATUSES.includes(run?.status)) return null
-    const { hash, version, workflowNames } = run?.memo?.fields ?? {}
-    return { hash: toText(fromPayload(hash)), version: toVersion(fromPayload(version)), names: toNames(fromPayload(workflowNames)) }
+    return parseCatalogMemo(new Map(Object.entries(run?.memo?.fields ?? {}).map(([key, payload]) => [key, fromPayload(payload)])))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return null
     throw error
   }
 }
 
-function compare({ hash, version, names }: StandingCatalog, { workflowNames }: CatalogDefinition): OtherCatalog {
-  const own = Object.keys(workflowNames)
+function compare({ hash, version, workflowNames }: CatalogMemo, definition: CatalogDefinition): OtherCatalog {
+  const own = Object.keys(definition.workflowNames)
   return {
     hash,
     version,
-    lacks: own.filter((name) => !names.includes(name)),
-    adds: names.filter((name) => !own.includes(name)),
+    lacks: own.filter((name) => !workflowNames.has(name)),
+    adds: [...workflowNames.keys()].filter((name) => !own.includes(name)),
   }
 }
 
@@ -115,6 +120,7 @@ function toRequest({ namespace, catalog, definition, traces, identity, version }
     workflowId: catalogWorkflowId(catalog),
     workflowType: { name: CATALOG_TYPE },
     taskQueue: { name: CATALOG_TYPE },
+    // Not through the worker's data converter: whatever it does to the user's payloads, the API has to read these.
     input: { payloads: [toPayload(definition)] },
     memo: { fields: Object.fromEntries(Object.entries(memo).map(([key, value]) => [key, toPayload(value)])) },
     workflowStartDelay: { seconds: int64(TEN_YEARS_SECONDS) },
@@ -124,32 +130,16 @@ function toRequest({ namespace, catalog, definition, traces, identity, version }
   }
 }
 
-// Not through the worker's data converter: whatever it does to the user's payloads, the API has to read these.
-function toPayload(value: unknown): Payload {
-  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) }
-}
-
-function fromPayload(payload: Payload | undefined): unknown {
-  if (!payload?.data) return null
+function fromPayload({ data }: Payload): unknown {
   try {
-    return JSON.parse(Buffer.from(payload.data).toString())
+    return data ? JSON.parse(Buffer.from(data).toString()) : undefined
   } catch {
-    return null // of another publisher's making: it is not ours, so ours replaces it
+    return undefined // of another publisher's making: it is not ours, so ours replaces it
   }
 }
 
-function toText(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
-function toNames(value: unknown): string[] {
-  return typeof value === 'object' && value !== null ? Object.keys(value) : []
-}
-
-function toVersion(value: unknown): DeploymentVersion | null {
-  if (typeof value !== 'object' || value === null || !('deploymentName' in value && 'buildId' in value)) return null
-  const { deploymentName, buildId } = value
-  return typeof deploymentName === 'string' && typeof buildId === 'string' && buildId !== '' ? { deploymentName, buildId } : null
+function toVersion(version: temporal.api.deployment.v1.IWorkerDeploymentVersion | null | undefined): WorkerVersion | null {
+  return version?.buildId ? { deploymentName: version.deploymentName ?? '', buildId: version.buildId } : null
 }
 
 // protobufjs writes plain numbers as well; its types know only Long.

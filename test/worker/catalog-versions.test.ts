@@ -49,6 +49,22 @@ test('versions: a new version is published once it is current, and an old one th
   expect(await published()).toEqual(standing)
 })
 
+test('versions: a current version whose catalog is the one of the version before stands as the one that published it', async () => {
+  const { published, run, setCurrent } = aDeployment()
+  const v1 = await run('v1', OLD)
+  await setCurrent('v1')
+  const v2 = await run('v2', OLD)
+  await looksTimes(v2, 3)
+  expect((await published())?.buildId).toBe('v1')
+
+  await setCurrent('v2')
+  await until('the new version is published', async () => (await published())?.buildId === 'v2')
+  const standing = await published()
+  await Promise.all([looksTimes(v1, 3), looksTimes(v2, 3)])
+
+  expect(await published()).toEqual(standing)
+})
+
 test('versions: a ramping version stands above the current one, and no longer once it is ramping no more', async () => {
   const { published, run, setCurrent, setRamping } = aDeployment()
   const v1 = await run('v1', OLD)
@@ -141,7 +157,8 @@ function aDeployment() {
       const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
       if (run?.status !== 1) return null
       const names = JSON.parse(Buffer.from(run.memo?.fields?.workflowNames?.data ?? '{}').toString())
-      return { runId: run.execution?.runId, names: Object.keys(names) }
+      const version = JSON.parse(Buffer.from(run.memo?.fields?.version?.data ?? 'null').toString())
+      return { runId: run.execution?.runId, names: Object.keys(names), buildId: version?.buildId ?? null }
     },
     // The engine knows a version some moments after its worker's first poll.
     setCurrent: (buildId: string) =>

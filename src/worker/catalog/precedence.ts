@@ -1,27 +1,18 @@
 /** Which of a task queue's catalogs is to stand, by where the engine routes new workflows. */
 
-/** A version of a worker deployment; null where it stands for workers without Worker Versioning. */
-export interface DeploymentVersion {
-  deploymentName: string
-  buildId: string
-}
+import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 
-/** Where the engine routes new workflows of a task queue. */
+/** Where the engine routes new workflows of a task queue. A version that is null stands for workers without Worker Versioning. */
 export interface Routing {
   /** Null: to workers without versioning. */
-  current: DeploymentVersion | null
+  current: WorkerVersion | null
   /** A share goes there instead; undefined when nothing is being ramped. */
-  ramping: DeploymentVersion | null | undefined
-}
-
-/** The catalog that is published. */
-export interface Standing {
-  hash: string | null
-  version: DeploymentVersion | null
+  ramping: WorkerVersion | null | undefined
 }
 
 /**
- * Whether a worker publishes its catalog, which is another than the one that is published (null when there is none).
+ * Whether a worker publishes its catalog, which has another content or version than the one that is published (null when
+ * there is none).
  *
  * It does when new workflows reach its version, and when they do not reach the version of the published one, or reach it only
  * until ramping ends: a ramping version stands above the current one. Workers of the same version take turns only when they
@@ -30,18 +21,19 @@ export interface Standing {
  * Where nothing is published and no version is current, any version publishes: the first one has to begin to poll before
  * it can be made current.
  */
-export function shouldPublish(own: DeploymentVersion | null, there: Standing | null, routing: Routing, starts: boolean): boolean {
+export function shouldPublish(
+  own: WorkerVersion | null,
+  there: { version: WorkerVersion | null } | null,
+  routing: Routing,
+  starts: boolean,
+): boolean {
   const ownRank = rank(own, routing)
   if (there === null) return ownRank > 0 || routing.current === null
   const thereRank = rank(there.version, routing)
   return ownRank > thereRank || (starts && ownRank > 0 && ownRank === thereRank)
 }
 
-function rank(version: DeploymentVersion | null, { current, ramping }: Routing): 0 | 1 | 2 {
-  if (ramping !== undefined && isSame(version, ramping)) return 2
-  return isSame(version, current) ? 1 : 0
-}
-
-function isSame(one: DeploymentVersion | null, other: DeploymentVersion | null): boolean {
-  return one?.deploymentName === other?.deploymentName && one?.buildId === other?.buildId
+function rank(version: WorkerVersion | null, { current, ramping }: Routing): 0 | 1 | 2 {
+  if (ramping !== undefined && isSameVersion(version, ramping)) return 2
+  return isSameVersion(version, current) ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type DeploymentVersion, type Routing, shouldPublish } from '../../../src/worker/catalog/precedence.ts'
+import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
+import { type Routing, shouldPublish } from '../../../src/worker/catalog/precedence.ts'
 
 const UNVERSIONED = null
 const V1 = { deploymentName: 'shop', buildId: 'v1' }
@@ -12,7 +13,7 @@ const V1_CURRENT_V2_RAMPING: Routing = { current: V1, ramping: V2 }
 const V1_CURRENT_UNVERSIONED_RAMPING: Routing = { current: V1, ramping: null }
 
 test('shouldPublish: where nothing is published, a version that gets new workflows does, and any while none is current', () => {
-  const missing = (own: DeploymentVersion | null, routing: Routing) => shouldPublish(own, null, routing, false)
+  const missing = (own: WorkerVersion | null, routing: Routing) => shouldPublish(own, null, routing, false)
 
   expect([V1, V2, UNVERSIONED].map((own) => missing(own, NONE_CURRENT))).toEqual([true, true, true])
   expect([V1, V2, UNVERSIONED].map((own) => missing(own, V1_CURRENT))).toEqual([true, false, false])
@@ -54,6 +55,6 @@ test('shouldPublish: no two workers ever replace each other by looking', () => {
   expect(inTurn).toEqual([])
 })
 
-function replaces(own: DeploymentVersion | null, published: DeploymentVersion | null, routing: Routing, starts = false): boolean {
-  return shouldPublish(own, { hash: 'another', version: published }, routing, starts)
+function replaces(own: WorkerVersion | null, published: WorkerVersion | null, routing: Routing, starts = false): boolean {
+  return shouldPublish(own, { version: published }, routing, starts)
 }
