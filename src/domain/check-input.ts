@@ -50,7 +50,7 @@ function compile(schema: JsonSchema): CompiledSchema {
 
 /** What can't be used once can't be used the next time either. */
 function nothing(error: unknown): CompiledSchema {
-  return { check: () => true, skipped: [messageOf(error)] }
+  return { check: () => true, skipped: [messageOf(error)], broken: [] }
 }
 
 function keep(schema: JsonSchema, made: CompiledSchema): CompiledSchema {

@@ -2,12 +2,14 @@
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import { isObject } from '../../protocol/is-object.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
-import { type Check, Circle, type Place, pointerPart, type Run, refuse, SchemaFault, type Seen, type Work } from './run.ts'
+import { type Check, Circle, type Place, pointerPart, type Run, refuse, SchemaFault, type Seen, Unsupported, type Work } from './run.ts'
 
 export interface CompiledSchema {
   check: Check
   /** What is skipped because it can't be evaluated: where it is, and why. */
   skipped: string[]
+  /** Those of `skipped` that are broken, rather than more than the API supports. */
+  broken: string[]
 }
 
 export interface Compiler {
@@ -51,6 +53,7 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
   const parts = new Map<object, Part>()
   const places = new Map<string, unknown>()
   const skipped: string[] = []
+  const broken: string[] = []
   let tracks = false
 
   /** Finds what the ids and anchors of a schema and its parts name. */
@@ -124,7 +127,8 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
     if (made !== undefined) return made
     work.spend(10)
     const { dialect, pointer } = partOf(schema)
-    if (dialect === null) throw new SchemaFault(`its dialect ${JSON.stringify(schema.$schema)?.slice(0, 200)} is not known`)
+    if (dialect === null)
+      throw new SchemaFault(`its $schema ${JSON.stringify(schema.$schema)?.slice(0, 200)} is neither JSON Schema 2020-12 nor draft-07`)
     const keywords: Check[] = []
     let open: Place | null = null
     const check: Check = (value, at, run, seen) => {
@@ -143,7 +147,9 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
       if (!(made instanceof SchemaFault)) keywords.push(made)
       else if (compiler.exact) throw made
       else {
-        if (skipped.length < MAX_TOLD) skipped.push(`${pointer}/${keyword}: ${made.message}`)
+        const told = `${pointer}/${keyword}: ${made.message}`
+        if (skipped.length < MAX_TOLD) skipped.push(told)
+        if (broken.length < MAX_TOLD && !(made instanceof Unsupported)) broken.push(told)
         if (SUBSCHEMAS.has(keyword) || REFERENCES.has(keyword)) keywords.push(seeAll)
       }
     }
@@ -151,7 +157,7 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
   }
 
   index(root, { base: BASE, dialect: DEFAULT_DIALECT, pointer: '' })
-  return { check: lenient.checkOf(root), skipped }
+  return { check: lenient.checkOf(root), skipped, broken }
 }
 
 function isReferenceAlone(schema: object, { refStandsAlone }: Dialect): boolean {

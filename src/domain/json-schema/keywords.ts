@@ -14,9 +14,9 @@ import {
   unevaluatedProperties,
   whenHas,
 } from './objects.ts'
-import { type Check, SchemaFault } from './run.ts'
+import { type Check, SchemaFault, Unsupported } from './run.ts'
 import { charactersOf, itemsOf, limit, pattern, propertiesOf, type } from './scalars.ts'
-import { entries, list, number, text } from './shape.ts'
+import { entries, flag, list, number, text } from './shape.ts'
 
 type Schema = Record<string, unknown>
 type Make = (value: unknown, schema: Schema, compiler: Compiler) => Check
@@ -48,7 +48,7 @@ const OF_VALUES: [string, Make][] = [
 
   ['minItems', (value, _schema, { exact }) => limit('items', itemsOf, 'at least', number(value), exact)],
   ['maxItems', (value, _schema, { exact }) => limit('items', itemsOf, 'at most', number(value), exact)],
-  ['uniqueItems', (value, _schema, { exact }) => (value === true ? uniqueItems(exact) : () => true)],
+  ['uniqueItems', (value, _schema, { exact }) => (flag(value) ? uniqueItems(exact) : () => true)],
 
   ['minProperties', (value, _schema, { exact }) => limit('properties', propertiesOf, 'at least', number(value), exact)],
   ['maxProperties', (value, _schema, { exact }) => limit('properties', propertiesOf, 'at most', number(value), exact)],
@@ -141,7 +141,7 @@ function oneOfOrAny(schemas: unknown[], { exact, checkOf, exactCheckOf }: Compil
 
 function unsupported(): never {
   // To follow it along the dynamic scope is no use to anyone we know; to follow it otherwise would refuse what is right.
-  throw new SchemaFault('$dynamicRef is not supported')
+  throw new Unsupported('$dynamicRef is not supported')
 }
 
 function of<Kind extends string>(kind: Kind, ...keywords: string[]): [string, Kind][] {

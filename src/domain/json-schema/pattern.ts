@@ -1,6 +1,6 @@
 /** Regular expressions that others have written, matched in linear time. */
 import { RE2JS } from 're2js'
-import { SchemaFault, type Work } from './run.ts'
+import { SchemaFault, Unsupported, type Work } from './run.ts'
 
 /** Whether it matches; it may depend on what the worker takes for a character, and for the end of a line. */
 export type Match = (text: string, work: Work) => 'yes' | 'no' | 'depends'
@@ -11,7 +11,8 @@ type Test = (text: string, work: Work) => boolean
 const MAX_LENGTH = 2000
 
 /**
- * An ECMAScript pattern, not anchored; throws a `SchemaFault` for what only a backtracking engine can match.
+ * An ECMAScript pattern, not anchored; throws `Unsupported` for what only a backtracking engine can match, a
+ * `SchemaFault` for what is not a pattern.
  *
  * Lookaheads right after `^`, as zod writes them, are patterns of their own.
  */
@@ -43,7 +44,7 @@ function otherReadings(text: string, hasDot: boolean): string[] {
 }
 
 function compileLinear(pattern: string, work: Work): Test {
-  if (pattern.length > MAX_LENGTH) throw new SchemaFault(`a pattern has more than ${MAX_LENGTH} characters`)
+  if (pattern.length > MAX_LENGTH) throw new Unsupported(`a pattern has more than ${MAX_LENGTH} characters`)
   work.spend(600 + 12 * pattern.length * mostRepeated(pattern))
   const translated = toRe2(pattern)
   try {
@@ -54,8 +55,21 @@ function compileLinear(pattern: string, work: Work): Test {
       return program.test(text)
     }
   } catch (cause) {
-    throw new SchemaFault(`the pattern ${JSON.stringify(pattern.slice(0, 100))} can't be matched in linear time`, { cause })
+    if (!isRegExp(pattern))
+      throw new SchemaFault(`the pattern ${JSON.stringify(pattern.slice(0, 100))} is not a regular expression`, { cause })
+    throw new Unsupported(`the pattern ${JSON.stringify(pattern.slice(0, 100))} can't be matched in linear time`, { cause })
   }
+}
+
+/** With or without the flag `u`: JSON Schema asks for it, but not all that is written for it has it. */
+function isRegExp(pattern: string): boolean {
+  return ['u', ''].some((flags) => {
+    try {
+      return new RegExp(pattern, flags) instanceof RegExp
+    } catch {
+      return false
+    }
+  })
 }
 
 // https://tc39.es/ecma262/#prod-CharacterClassEscape. RE2's own classes at both ends: nothing becomes a range with what is beside it.
@@ -68,13 +82,13 @@ const TOKEN = /\\.|[[\].]/gs
 
 /** The pattern in RE2's words where it reads ECMAScript's in another way; throws for what other languages read in yet another. */
 function toRe2(pattern: string): string {
-  if (/\{,\d/.test(pattern)) throw new SchemaFault('some languages read {,n} as a count, and some as text')
-  if (/[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(pattern)) throw new SchemaFault('a character of it is two to some languages')
+  if (/\{,\d/.test(pattern)) throw new Unsupported('some languages read {,n} as a count, and some as text')
+  if (/[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(pattern)) throw new Unsupported('a character of it is two to some languages')
   let inClass = false
   return pattern.replace(TOKEN, (token: string, at: number) => {
     switch (token) {
       case '[':
-        if (inClass && pattern[at + 1] === ':') throw new SchemaFault('some languages read [[: as a named class, and some as text')
+        if (inClass && pattern[at + 1] === ':') throw new Unsupported('some languages read [[: as a named class, and some as text')
         inClass = true
         return token
       case ']':
@@ -89,7 +103,7 @@ function toRe2(pattern: string): string {
       case '\\b':
         return inClass ? '\\x08' : token
       case '\\k':
-        throw new SchemaFault('it refers to what a group has matched')
+        throw new Unsupported('it refers to what a group has matched')
       default:
         return token
     }

@@ -30,8 +30,11 @@ export interface Run {
   depth: number
 }
 
-/** Thrown for a keyword that can't be evaluated. */
+/** Thrown for a keyword that can't be evaluated: it is broken. */
 export class SchemaFault extends Error {}
+
+/** Thrown for a keyword that is valid JSON Schema but that this evaluator does not support. */
+export class Unsupported extends SchemaFault {}
 
 /** Thrown where a schema refers to itself for the very same value. */
 export class Circle extends Error {}
@@ -45,7 +48,7 @@ export class TooMuchWork extends Error {}
  * What one of them may accept is accepted. Where nothing may be skipped (`not` and the like) that could refuse too much: there it can't be said.
  */
 export function decide(certain: boolean, possible: boolean, exact: boolean): boolean {
-  if (exact && certain !== possible) throw new SchemaFault('it depends on the language of the worker')
+  if (exact && certain !== possible) throw new Unsupported('it depends on the language of the worker')
   return possible
 }
 

@@ -11,6 +11,10 @@ export function number(value: unknown): number {
   return JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : broken('a number', value)
 }
 
+export function flag(value: unknown): boolean {
+  return typeof value === 'boolean' ? value : broken('a boolean', value)
+}
+
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : broken('an array', value)
 }
