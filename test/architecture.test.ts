@@ -45,7 +45,7 @@ const MAY_IMPORT: Record<string, Row> = {
     'worker/ protocol/ store/ config.ts config/ log.ts engine/history.ts engine/outcome.ts engine/payload.ts',
     '@temporalio/ node:',
   ),
-  'worker/json-schema.ts': row('worker/ protocol/', 'zod'),
+  'worker/json-schema.ts': row('worker/ protocol/ domain/json-schema/', 'zod'),
   'worker/zod-input-schema.ts': row('protocol/', 'zod'),
 
   'store/': row('store/ protocol/', 'ioredis aws4fetch'),

@@ -1,0 +1,75 @@
+/** Schemas of libraries that convert themselves: https://standardschema.dev/json-schema. */
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { expect, test } from 'vitest'
+import * as mini from 'zod/mini'
+import { checkInput } from '../../../src/domain/check-input.ts'
+import type { CatalogEntry } from '../../../src/protocol/catalog.ts'
+import { defineCatalog } from '../../../src/worker/define-catalog.ts'
+
+const GREET = async ({ name }: { name: string; times?: number | undefined }): Promise<{ text: string }> => ({ text: name })
+const WORKFLOWS = { greet: GREET }
+
+test('defineCatalog: arktype schemas are published as what they accept and return, and enforced', () => {
+  const { workflows } = defineCatalog<typeof WORKFLOWS>({
+    greet: { input: type({ name: 'string > 0', 'times?': 'number' }), output: type({ text: 'string' }) },
+  })
+
+  expectGreet(workflows[0])
+})
+
+test('defineCatalog: valibot schemas in toStandardJsonSchema are published as what they accept and return, and enforced', () => {
+  const input = v.object({ name: v.pipe(v.string(), v.minLength(1)), times: v.optional(v.number()) })
+  const output = v.object({ text: v.string() })
+
+  const { workflows } = defineCatalog<typeof WORKFLOWS>({
+    greet: { input: toStandardJsonSchema(input), output: toStandardJsonSchema(output) },
+  })
+
+  expectGreet(workflows[0])
+})
+
+test('defineCatalog: zod/mini schemas are published as what they accept and return, and enforced', () => {
+  const input = mini.object({ name: mini.string().check(mini.minLength(1)), times: mini.optional(mini.number()) })
+
+  const { workflows } = defineCatalog<typeof WORKFLOWS>({ greet: { input, output: mini.object({ text: mini.string() }) } })
+
+  expectGreet(workflows[0])
+})
+
+test('defineCatalog: of a schema that changes its value, the input is what goes in and the output what comes out', () => {
+  const ark = type({ count: type('string').pipe(Number) })
+  const valibot = v.object({ count: v.pipe(v.string(), v.transform(Number), v.number()) })
+
+  const { workflows } = defineCatalog({
+    ark: { input: ark, updates: { set: { input: ark } } },
+    valibot: { input: toStandardJsonSchema(valibot) },
+  })
+
+  expect(workflows.map(({ inputSchema }) => inputSchema)).toMatchObject([
+    { properties: { count: { type: 'string' } } },
+    { properties: { count: { type: 'string' } } },
+  ])
+  expect(workflows[0]?.updates[0]?.inputSchema).toEqual(workflows[0]?.inputSchema)
+})
+
+test('defineCatalog: what a library refuses to convert is told in its words', () => {
+  const define = () => defineCatalog({ greet: { input: toStandardJsonSchema(v.object({ at: v.date() })) } })
+
+  expect(define).toThrow('greet.input: valibot does not convert it to JSON Schema: The "date" schema cannot be converted to JSON Schema.')
+})
+
+function expectGreet(greet: CatalogEntry | undefined): void {
+  expect(greet).toMatchObject({
+    inputSchema: { type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'] },
+    outputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  })
+  const paths = (input: unknown) => checkInput(input, greet?.inputSchema ?? false).issues.map(({ path }) => path)
+  expect([paths({ name: 'Ada', times: 2 }), paths({ name: '' }), paths({ name: 'Ada', times: '2' }), paths({})]).toEqual([
+    [],
+    ['/input/name'],
+    ['/input/times'],
+    ['/input'],
+  ])
+}
