@@ -3,6 +3,7 @@ import { defineCatalog } from '../src/worker/index.ts'
 import type * as workflows from './workflows.ts'
 
 const level = z.enum(['low', 'normal', 'high'])
+const stage = z.enum(['validating', 'charging', 'waiting_for_approval', 'shipping', 'shipped', 'refunding', 'refunded'])
 
 export const catalog = defineCatalog<typeof workflows>({
   greet: {
@@ -21,7 +22,7 @@ export const catalog = defineCatalog<typeof workflows>({
     queries: {
       progress: {
         description: 'How far the order is.',
-        output: z.object({ stage: z.string(), priority: level, approvedBy: z.string().nullable() }),
+        output: z.object({ stage, priority: level, approvedBy: z.string().nullable() }),
       },
     },
     updates: {

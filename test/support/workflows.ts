@@ -254,6 +254,9 @@ export const next = defineSignal('next')
 export const finish = defineSignal<unknown[]>('finish')
 export const add = defineSignal<unknown[]>('add')
 export const state = defineQuery<unknown>('state')
+export const echoQuery = defineQuery<unknown, unknown[]>('echo')
+export const setUpdate = defineUpdate<unknown, [unknown]>('set')
+export const validatedUpdate = defineUpdate<number, [number]>('validated')
 
 /** Returns what `finish` was sent, as an array of its arguments. */
 export async function waitForSignal(): Promise<unknown[]> {
@@ -283,7 +286,7 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
     finished = true
   })
   setHandler(state, () => ({ gathered, value }))
-  setHandler(defineQuery<unknown, unknown[]>('echo'), (...args) => args)
+  setHandler(echoQuery, (...args) => args)
   setHandler(defineQuery<void>('void'), () => undefined)
   setHandler(defineQuery<never>('throws'), () => {
     throw new Error('the query does not want to')
@@ -291,7 +294,7 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
   setHandler(defineQuery<never>('throwsFailure'), () => {
     throw ApplicationFailure.nonRetryable('the query refuses', 'QueryRefused')
   })
-  setHandler(defineUpdate<unknown, [unknown]>('set'), (to) => {
+  setHandler(setUpdate, (to) => {
     const before = value
     value = to
     return { before, after: to }
@@ -303,7 +306,7 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
     return 'waited'
   })
   setHandler(
-    defineUpdate<number, [number]>('validated'),
+    validatedUpdate,
     (number) => {
       value = number
       return number

@@ -1,4 +1,5 @@
 /** What a catalog says of workflows, and which of it TypeScript compares with the workflows themselves. */
+import type { QueryDefinition, SignalDefinition } from '@temporalio/workflow'
 import type { InputSchema, OutputSchema } from '../json-schema.ts'
 
 /** What a catalog says of one workflow; the workflow itself stays as it is. */
@@ -43,10 +44,10 @@ interface UncheckedHandlers {
 
 export type AnyWorkflow = (...args: never[]) => Promise<unknown>
 
-/** Of each workflow that the module exports. */
+/** Of each workflow that the module exports; handlers as the module's exported definitions have them. */
 export type WorkflowDescriptions<Workflows> = {
   readonly [Name in WorkflowNames<Workflows>]?: Workflows[Name] extends (...args: infer Args) => Promise<infer Returned>
-    ? WorkflowDescription<First<Args>, Answer<Returned>, UncheckedHandlers>
+    ? WorkflowDescription<First<Args>, Answer<Returned>, HandlersOf<Workflows>>
     : never
 }
 
@@ -57,3 +58,38 @@ type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends
 
 // JSON has no undefined: what returns nothing answers null.
 type Answer<Returned> = Returned extends void ? null : Returned
+
+/** Unchecked where the module exports no definitions: its handlers are then defined inside the workflows. */
+type HandlersOf<Workflows> = [Definition<Workflows[keyof Workflows]>] extends [never]
+  ? UncheckedHandlers
+  : {
+      readonly signals: OfKind<Workflows, 'Signal'>
+      readonly queries: OfKind<Workflows, 'Query'>
+      readonly updates: OfKind<Workflows, 'Update'>
+    }
+
+type Kind = 'Signal' | 'Query' | 'Update'
+
+type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
+  ? Readonly<Record<string, `the workflows module exports no define${K}`>>
+  : { readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description'] }
+
+/** The name in the definition's type; `defineSignal<[Args]>('name')` has none there, so the name of the export counts. */
+type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
+  ? never
+  : string extends Definition<Exported, K>['name']
+    ? (Key & string) | (Key extends `${infer Stem}${K}` ? Stem : never)
+    : Definition<Exported, K>['name']
+
+/** Never for an export that is not a definition of this kind. */
+type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
+  ? never
+  : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<ArgsBrand, infer Args extends unknown[]>
+    ? { name: Name; description: HandlerDescription<First<Args>, ReturnedBy<Exported>> }
+    : never
+
+type ReturnedBy<Exported> = Exported extends Record<ReturnBrand, infer Returned> ? Answer<Returned> : null
+
+// The SDK keeps these symbols to itself, and the type of update definitions too.
+type ArgsBrand = keyof SignalDefinition & symbol
+type ReturnBrand = Exclude<keyof QueryDefinition<unknown> & symbol, ArgsBrand>
