@@ -69,6 +69,11 @@ const FLAGS = new Map([
 
 export const flag = satisfying((text) => FLAGS.get(text.toLowerCase()) ?? null, 'must be true or false')
 
+/** Whether a variable that is a `flag` is true; what is not a flag is not. */
+export function isOn(value: string | undefined): boolean {
+  return FLAGS.get(value?.toLowerCase() ?? '') === true
+}
+
 export const text: Parse<string> = (text) => text
 
 /** A text that holds `pattern`. */

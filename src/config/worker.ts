@@ -2,7 +2,7 @@
 import { catalogFault } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
 import { type TracesConfig, tracesConfig } from './traces.ts'
-import { type Environment, integer, readVariables, type Variables, without } from './variables.ts'
+import { type Environment, integer, isOn, readVariables, type Variables, without } from './variables.ts'
 
 export interface WorkerConfig {
   engine: EngineConfig
@@ -47,6 +47,11 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
 /** Where a worker's traces go, for who builds a `Worker` without `runWorker`. Throws one `ConfigError` that lists every fault. */
 export function parseTracesConfig(env: Environment): WorkerTraces {
   return readVariables(env, workerTraces).value
+}
+
+/** The variables that ask for traces: without effect on a worker that is built by hand and not given what they say. */
+export function traceSwitchesOn(env: Environment): string[] {
+  return ['SERVICE_TRACE_REMOTE_ON', 'SERVICE_TRACE_LOCAL_ON'].filter((name) => isOn(env[name]))
 }
 
 function workerTraces(variables: Variables): WorkerTraces {

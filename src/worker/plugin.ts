@@ -1,5 +1,5 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
-import type { WorkerTraces } from '../config/worker.ts'
+import { traceSwitchesOn, type WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
@@ -24,6 +24,8 @@ export interface PorticoPluginOptions {
 }
 
 const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
+
+const NOT_TRACED = 'has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)'
 
 // How long a catalog that got lost (the engine restarted without its data, somebody terminated it) stays so.
 const LOOK_EVERY_MS = 60_000
@@ -56,6 +58,8 @@ export function porticoPlugin(
       tracing?.start(worker)
       const { isHeld, release } = holdPolls(worker)
       if (!isHeld) logger.warn(NOT_HELD, { taskQueue })
+      const unused = traces === undefined ? traceSwitchesOn(process.env) : []
+      if (unused.length > 0) logger.warn(`${unused.join(' and ')} ${NOT_TRACED}`, { taskQueue })
       const ended = new AbortController()
       const running = next(worker).finally(() => {
         ended.abort()

@@ -1,21 +1,27 @@
-import { NativeConnection, Worker } from '@temporalio/worker'
-import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerPlugin } from '@temporalio/worker'
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
+import { parseTracesConfig } from '../../src/config/worker.ts'
 import { defineCatalog } from '../../src/worker/define-catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import * as activities from '../support/activities.ts'
-import { quietRuntime } from '../support/worker.ts'
 
 const CATALOG = defineCatalog({ echo: { description: 'Says it again' } })
 
 let connection: NativeConnection
+let warnings: string[]
 
 beforeEach(async () => {
-  quietRuntime()
+  warnings = []
+  // It ended with the connection of the test before.
+  Runtime.install({ logger: new DefaultLogger('WARN', ({ message }) => warnings.push(message)), shutdownSignals: [] })
   connection = await NativeConnection.connect({ address: inject('engine').address })
 })
 
-// Closing fails while a worker holds the connection.
-afterEach(() => connection.close())
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  // Closing fails while a worker holds the connection.
+  await connection.close()
+})
 
 test('porticoPlugin: publishes the catalog of the task queue of a worker built by hand when it runs', async () => {
   const taskQueue = aCatalog()
@@ -52,6 +58,34 @@ test('porticoPlugin: a catalog that the engine refuses ends the worker with the 
   expect(worker.getState()).toBe('STOPPED')
   expect(await published(taskQueue)).toBe(false)
 })
+
+test('porticoPlugin: warns when variables ask for traces that the plugin was not told of', async () => {
+  vi.stubEnv('SERVICE_TRACE_REMOTE_ON', 'true')
+  vi.stubEnv('SERVICE_TRACE_LOCAL_ON', 'false')
+
+  await runOnce(porticoPlugin({ catalog: CATALOG }))
+
+  expect(warningsOfTraces()).toEqual([
+    'SERVICE_TRACE_REMOTE_ON has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)',
+  ])
+})
+
+test('porticoPlugin: does not warn of traces when it was told of them, or nothing asks for any', async () => {
+  await runOnce(porticoPlugin({ catalog: CATALOG }))
+  vi.stubEnv('SERVICE_TRACE_LOCAL_ON', 'true')
+  await runOnce(porticoPlugin({ catalog: CATALOG, traces: parseTracesConfig({}) }))
+
+  expect(warningsOfTraces()).toEqual([])
+})
+
+async function runOnce(plugin: WorkerPlugin): Promise<void> {
+  const worker = await Worker.create({ connection, taskQueue: aCatalog(), activities, plugins: [plugin] })
+  await worker.runUntil(async () => {})
+}
+
+function warningsOfTraces(): string[] {
+  return warnings.filter((message) => message.startsWith('SERVICE_'))
+}
 
 function aCatalog(): string {
   return `plugin-${crypto.randomUUID()}`
