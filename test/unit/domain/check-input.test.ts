@@ -28,6 +28,24 @@ test('checkInput: tells what is wrong with the whole', () => {
   expect(issuesOf(5, { type: 'string' })).toEqual([{ path: '/input', message: 'must be of type string, not number' }])
 })
 
+test('checkInput: lists the values that would do, unless they are many', () => {
+  const messageFor = (schema: object) => issuesOf('x', schema)[0]?.message
+
+  expect(messageFor({ enum: ['low', 'high', 5] })).toBe('must be one of "low", "high", 5')
+  expect(messageFor({ const: 'low' })).toBe('must be "low"')
+  expect(messageFor({ enum: Array.from({ length: 100 }, (_, number) => number) })).toBe(
+    'must be one of the 100 values that the schema lists',
+  )
+})
+
+test('checkInput: counts one in the singular', () => {
+  const messageFor = (input: unknown, schema: object) => issuesOf(input, schema)[0]?.message
+
+  expect(messageFor('', { minLength: 1 })).toBe('must have at least 1 character')
+  expect(messageFor([], { minItems: 2 })).toBe('must have at least 2 items')
+  expect(messageFor(['x'], { contains: { type: 'number' } })).toBe('must contain at least 1 matching item (found 0)')
+})
+
 test('checkInput: the path is a JSON Pointer', () => {
   expect(paths({ 'a/b~c': 1 }, { properties: { 'a/b~c': { type: 'string' } } })).toEqual(['/input/a~1b~0c'])
 })
