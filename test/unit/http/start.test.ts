@@ -14,7 +14,7 @@ const result = {
   errorDetails: null,
 }
 
-const EITHER = 'must have either input, one argument, or args, an array with one element per argument'
+const EITHER = 'must have exactly one of input (one argument) and args (an array with one element per argument)'
 
 function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = {}) {
   const commands: RunCommand[] = []

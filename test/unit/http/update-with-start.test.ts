@@ -84,8 +84,8 @@ test('update-with-start: a body that lacks or has too much is a 400 that names i
   const messages = await Promise.all(bodies.map(async (body) => (await (await send(body)).json()).message))
 
   expect(messages).toEqual([
-    'The body must have either input, one argument, or startArgs, an array with one element per argument',
-    'The body must have either input, one argument, or startArgs, an array with one element per argument',
+    'The body must have exactly one of input (one argument) and startArgs (an array with one element per argument)',
+    'The body must have exactly one of input (one argument) and startArgs (an array with one element per argument)',
     'The body must not have both payload and args',
     '/args must be an array, not null',
     '/runId is not a known key',
