@@ -38,12 +38,14 @@ describe('CORS', () => {
   })
 
   test('CORS: OPTIONS that is no preflight names the methods of the route, and is 404 where there is none', async () => {
-    const { call } = api()
+    const { call, events } = api()
     const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: 'https://app.example' })
     const unknown = await call('OPTIONS', '/nope', undefined, { Origin: 'https://app.example' })
 
     expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
     expect(known.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
+    expect(known.headers.get('Content-Type')).toBe(null)
+    expect(events.map(({ fields }) => fields.error)).toEqual([undefined, 'NotFoundError'])
   })
 
   test('CORS: names no header that the service does not have', async () => {
