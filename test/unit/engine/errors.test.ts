@@ -196,6 +196,16 @@ describe('Retry-After', () => {
     expect(translated(answer(Code.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
   })
 
+  test('Retry-After: where there is none because a write may have been sent, the message says so', () => {
+    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+
+    expect(translated(answer(Code.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
+    expect([translated(unsent, WRITE).message, translated(answer(Code.UNAVAILABLE), READ).message]).toEqual([
+      'The workflow engine does not answer.',
+      'The workflow engine does not answer.',
+    ])
+  })
+
   test('Retry-After: a worker that did not answer in time invites to nothing', () => {
     expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty('retryAfterSeconds')
   })
