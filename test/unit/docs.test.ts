@@ -51,6 +51,17 @@ test('docs: no two pages of docs/decisions have one number, and each says questi
   expect(incomplete).toEqual([])
 })
 
+test('docs/compatibility.md: each test it names exists', () => {
+  const rows = textOf('docs/compatibility.md').matchAll(/Test: ((?:`[^`/]+`(?:, )?)+)/g)
+  const named = [...rows].flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+  const files = readdirSync(join(ROOT, 'test/compatibility')).filter((file) => file.endsWith('.ts'))
+  const titles = files.flatMap((file) => [...textOf(`test/compatibility/${file}`).matchAll(/ test\('([^:']+):/g)])
+  const existing = new Set(titles.map(([, subject]) => subject))
+
+  expect(new Set(named).size).toBeGreaterThan(25)
+  expect(named.filter((name) => !existing.has(name))).toEqual([])
+})
+
 test('README.md: its worker is the one of examples/, shortened', () => {
   const files = snippets('README.md')
 
