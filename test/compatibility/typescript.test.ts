@@ -126,6 +126,18 @@ function describeSamples(transport: TransportName): void {
     expect(await stopped(samples(), 'reminders')).toEqual({ status: 'canceled' })
   })
 
+  test('failing workflow task: the status has the problem, for broken code and for an unknown name', async () => {
+    const names = ['brokenCode', 'unknownName']
+
+    const problems = await Promise.all(names.map((workflowName) => untilProblem(workflowName)))
+
+    const facts = { kind: 'workflow_task_failing', attempt: expect.any(Number) }
+    expect(problems).toMatchObject([
+      { ...facts, message: 'the deploy is broken' },
+      { ...facts, message: expect.stringContaining("'unknownName': no such function") },
+    ])
+  })
+
   test('dates: as JSON has them, in both directions', async () => {
     expect(await outcomeOf(samples(), 'describeDate', new Date(0))).toEqual(
       completed({ isDate: false, is: 'string', next: '1970-01-02T00:00:00.000Z' }),
@@ -147,6 +159,17 @@ function describeSamples(transport: TransportName): void {
 
     expect(await outcomeOf(samples(), 'tagItself', 'CompatibilityTier', 'gold')).toEqual(completed('gold'))
   })
+
+  async function untilProblem(workflowName: string): Promise<object> {
+    const { http, api, client } = samples()
+    const { workflowId } = await http.start(workflowName)
+    const problem = await until(`${workflowName} has a problem`, async () => {
+      const { body } = await api.call('GET', `/workflow/${workflowId}/status`)
+      return body.status === 'running' && body.problem
+    })
+    await client.workflow.getHandle(workflowId).terminate()
+    return problem
+  }
 
   async function registerKeyword(name: string): Promise<void> {
     const { connection } = samples()
