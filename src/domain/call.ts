@@ -14,6 +14,11 @@ export interface Call {
 /** The reason of a signal that ends a wait whose caller still listens: the service is shutting down. */
 export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
 
+/** Of a reading that several requests share: none of them may end it, or hear what it notes. */
+export function sharedCall(requestId: string, timeoutMs: number): Call {
+  return { signal: new AbortController().signal, deadlineAt: Date.now() + timeoutMs, requestId, note() {}, warn() {} }
+}
+
 /** The same call with `timeoutMs` from now on. */
 export function within(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Date.now() + timeoutMs }

@@ -6,7 +6,7 @@ import {
   parseCatalogMemo,
   parseCatalogWorkflows,
 } from '../protocol/catalog.ts'
-import type { Call } from './call.ts'
+import { type Call, sharedCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './errors.ts'
 import { isOpen, type RunRef } from './execution.ts'
@@ -42,7 +42,6 @@ const MAX_CATALOGS = 1000
 // Up to 2 MiB each, and each deploy makes another.
 const MAX_DEFINITIONS = 50
 
-// Readings are shared, so none of them runs under one caller's deadline or signal.
 const READ_TIMEOUT_MS = 4000
 
 export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
@@ -93,5 +92,5 @@ function withoutIds(error: unknown): never {
 }
 
 function ownCall(): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'catalog', note() {}, warn() {} }
+  return sharedCall('catalog', READ_TIMEOUT_MS)
 }

@@ -1,5 +1,5 @@
 import type { WorkerVersion } from '../protocol/worker-version.ts'
-import type { Call } from './call.ts'
+import { sharedCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ExecutionRef, isOpen, type RunRef } from './execution.ts'
 import { type Remembered, remember } from './remember.ts'
@@ -71,11 +71,6 @@ function toKey({ workflowId, runId }: ExecutionRef): string {
 }
 
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
-  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(ref, ownCall())
+  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(ref, sharedCall('known-runs', READ_TIMEOUT_MS))
   return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
-}
-
-/** Readings are shared, so none of them runs under one caller's deadline or signal. */
-function ownCall(): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + READ_TIMEOUT_MS, requestId: 'known-runs', note() {}, warn() {} }
 }

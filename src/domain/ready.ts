@@ -1,3 +1,4 @@
+import { sharedCall } from './call.ts'
 import type { Engine, EngineReadiness } from './engine.ts'
 import { type RememberOptions, remember } from './remember.ts'
 
@@ -12,7 +13,7 @@ export function createReady(
 ): () => Promise<EngineReadiness> {
   const read = () =>
     engine
-      .readiness({ signal: new AbortController().signal, deadlineAt: Date.now() + DEADLINE_MS, requestId: 'ready', note() {}, warn() {} })
+      .readiness(sharedCall('ready', DEADLINE_MS))
       // Its client could not be loaded: the requests that meet this have it in their log lines.
       .catch((): EngineReadiness => 'unreachable')
   const readings = remember({ ...options, read, ttlMs: REMEMBERED_MS, maxKeys: 1 })

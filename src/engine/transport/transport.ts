@@ -14,7 +14,6 @@ export const METHODS = [
   'requestCancelWorkflowExecution',
   'terminateWorkflowExecution',
   'describeTaskQueue',
-  'describeNamespace',
   'getSystemInfo',
 ] as const satisfies readonly (keyof WorkflowService)[]
 
