@@ -45,7 +45,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
   const code = (verb: 'decode' | 'encode', payloads: Payload[]) =>
     retried(TIMEOUT_MS, async (signal) => {
       const response = await send(verb, payloads, signal)
-      refuseFailure(response)
+      await refuseFailure(response)
       return toPayloads(await response.json(), payloads.length)
     })
 
@@ -56,7 +56,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
       retried(DOWNLOAD_TIMEOUT_MS, async (signal) => {
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
-        refuseFailure(response)
+        await refuseFailure(response)
         const text = await textWithin(response, MAX_DOWNLOAD_ANSWER_BYTES)
         return text === null ? null : toPayloads(JSON.parse(text), references.length)
       }),
@@ -77,8 +77,10 @@ async function retried<T>(timeoutMs: number, act: (signal: AbortSignal) => Promi
   }
 }
 
-function refuseFailure({ ok, status }: Response): void {
-  if (!ok) throw new Error(`the codec answered ${status}`)
+async function refuseFailure(response: Response): Promise<void> {
+  if (response.ok) return
+  await discard(response)
+  throw new Error(`the codec answered ${response.status}`)
 }
 
 function toPayloads(answer: unknown, count: number): Payload[] {
@@ -87,6 +89,7 @@ function toPayloads(answer: unknown, count: number): Payload[] {
   return payloads.map(fromJson)
 }
 
+/** A body that nobody reads holds its connection; workerd has six for a request. */
 async function discard(response: Response): Promise<null> {
   await response.body?.cancel()
   return null

@@ -86,6 +86,17 @@ test('remoteCodec: is called three times before it has failed', async () => {
   expect(requests).toHaveLength(6)
 })
 
+test('remoteCodec: leaves the body of no refusal unread, which would hold its connection', async () => {
+  const canceled: number[] = []
+  const refusing = (status: number) => new Response(new ReadableStream({ cancel: () => void canceled.push(status) }), { status })
+  const codecs = [500, 404].map((status) => codecThat(() => refusing(status)).codec)
+
+  await refusal(codecs[0]?.decode([PAYLOAD]) ?? Promise.resolve())
+  await codecs[1]?.download?.([PAYLOAD])
+
+  expect(canceled).toEqual([500, 500, 500, 404])
+})
+
 test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of where the codec is', async () => {
   const answers = [
     () => Promise.reject(new TypeError('connect ECONNREFUSED codec.test')),
