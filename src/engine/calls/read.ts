@@ -22,8 +22,11 @@ export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Cl
 async function readRun(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
   try {
     const { events, nextPageToken } = await readPage(wire, ref, call, { maximumPageSize: PAGE_SIZE })
-    const opening = await toOpening(ref.workflowId, events, wire.payloads)
-    const closing = nextPageToken === null ? await toClosing(events, wire.payloads, ref.workflowId) : null
+    // At once: a codec, or the store behind it, may take seconds for each.
+    const [opening, closing] = await Promise.all([
+      toOpening(ref.workflowId, events, wire.payloads),
+      nextPageToken === null ? toClosing(events, wire.payloads, ref.workflowId) : null,
+    ])
     if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
 
     // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.

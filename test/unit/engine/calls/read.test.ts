@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { read } from '../../../../src/engine/calls/read.ts'
-import { toPayload } from '../../../../src/engine/payload.ts'
+import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
 import { aCall } from '../../call.ts'
 import { wireThat } from './wire-that.ts'
 
@@ -27,6 +27,27 @@ test('read: a pinned run is read as it is', async () => {
 
   expect(await read(wire, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({ runId: 'r1', status: 'continued' })
   expect(sent).toHaveLength(1)
+})
+
+test('read: a codec is asked for the input and the output at once', async () => {
+  const encoded = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') } }
+  const started = { workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r1', input: { payloads: [encoded] } } }
+  const completed = { workflowExecutionCompletedEventAttributes: { result: { payloads: [encoded] } } }
+  const { wire } = wireThat({ history: { events: [started, completed] } })
+  const bothAsked = Promise.withResolvers<void>()
+  let asked = 0
+  const codec = {
+    encode: async () => [],
+    async decode() {
+      if (++asked === 2) bothAsked.resolve()
+      await bothAsked.promise
+      return [toPayload('plain')]
+    },
+  }
+
+  const execution = await read({ ...wire, payloads: createPayloads({ codec, maxBytes: 1000 }) }, { workflowId: 'w' }, aCall())
+
+  expect(execution).toMatchObject({ input: 'plain', closing: { outcome: { output: 'plain' } } })
 })
 
 function page(runId: string, last: object) {
