@@ -117,7 +117,7 @@ export function toPayload(value: unknown): Payload {
 }
 
 /** Undefined for what is no JSON. */
-function fromPayload(payload: Payload): unknown {
+export function fromPayload(payload: Payload): unknown {
   const encoding = encodingOf(payload)
   if (encoding === 'binary/null') return null
   if (!isReadable(encoding)) return undefined

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
-import { toPayload } from '../engine/payload.ts'
+import { fromPayload, toPayload } from '../engine/payload.ts'
 import {
   CATALOG_TYPE,
   type CatalogDefinition,
@@ -47,7 +47,6 @@ export interface OtherCatalog {
   adds: string[]
 }
 
-type Payload = temporal.api.common.v1.IPayload
 type StartDelay = NonNullable<temporal.api.workflowservice.v1.IStartWorkflowExecutionRequest['workflowStartDelay']>
 type Int64 = NonNullable<StartDelay['seconds']>
 
@@ -127,14 +126,6 @@ function toRequest({ namespace, catalog, definition, traces, identity, version }
     workflowIdConflictPolicy: TERMINATE_EXISTING,
     requestId: crypto.randomUUID(),
     identity,
-  }
-}
-
-function fromPayload({ data }: Payload): unknown {
-  try {
-    return data ? JSON.parse(Buffer.from(data).toString()) : undefined
-  } catch {
-    return undefined // of another publisher's making: it is not ours, so ours replaces it
   }
 }
 
