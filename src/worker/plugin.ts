@@ -25,6 +25,9 @@ export interface PorticoPluginOptions {
 
 const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
 
+const SINK_REPLACED =
+  'This worker records no traces: a plugin after portico has replaced sinks.defaultWorkerLogger. Put portico last among its plugins'
+
 const NOT_TRACED = 'has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)'
 
 // How long a catalog that got lost (the engine restarted without its data, somebody terminated it) stays so.
@@ -41,13 +44,16 @@ export function porticoPlugin(
 ): WorkerPlugin {
   /** One plugin may serve several workers; each keeps the sinks that were made for it. */
   const tracings = new WeakMap<object, Tracing>()
+  let sinksAreOurs = false
   return {
     name: 'portico',
     configureWorker(options) {
       if (traces === undefined) return options
       const tracing = createTracing({ traces, redact, logger: () => Runtime.instance().logger })
       const configured = tracing.configure(options)
-      if (configured.sinks?.defaultWorkerLogger) tracings.set(configured.sinks.defaultWorkerLogger, tracing)
+      const sink = configured.sinks?.defaultWorkerLogger
+      if (sink) tracings.set(sink, tracing)
+      sinksAreOurs ||= sink !== undefined && tracing.templates !== false
       return configured
     },
     async runWorker(worker, next) {
@@ -58,6 +64,7 @@ export function porticoPlugin(
       tracing?.start(worker)
       const { isHeld, release } = holdPolls(worker)
       if (!isHeld) logger.warn(NOT_HELD, { taskQueue })
+      if (sinksAreOurs && tracing === null) logger.warn(SINK_REPLACED, { taskQueue })
       const unused = traces === undefined ? traceSwitchesOn(process.env) : []
       if (unused.length > 0) logger.warn(`${unused.join(' and ')} ${NOT_TRACED}`, { taskQueue })
       const ended = new AbortController()
