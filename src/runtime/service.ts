@@ -1,11 +1,9 @@
 /** What the entries of Node, Bun and Deno have in common. */
 import { createPortico, type Parts, type Portico } from '../assemble.ts'
 import { type Config, ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
-import { grpcTransport } from '../engine/transport/grpc.ts'
 import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/handshake.ts'
-import { httpApiTransport } from '../engine/transport/http-api.ts'
-import type { Transport } from '../engine/transport/transport.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
+import { engineTransport } from './engine-transport.ts'
 import { codeOf } from './error-code.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
@@ -47,7 +45,7 @@ const WARM_AFTER_MS = 250
 /** Serves what the environment says, until a signal ends it. Ends the process at once when it can't. */
 export async function runService({ runtime, process, listen, binds = true }: ServiceOptions): Promise<void> {
   const config = await orEnd(process, () => parseConfig(process.env, { binds }))
-  const transport = await orEnd(process, () => transportOf(config))
+  const transport = await orEnd(process, () => engineTransport(config))
   const hide = hidingValues(process.env)
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
@@ -73,13 +71,6 @@ async function localTraces({ traces: { local, maxBytes } }: Config): Promise<Non
   if (local === null) return []
   const { tracesFromFile } = await import('../trace/from-file.ts')
   return [tracesFromFile({ directory: local.directory, maxBytes })]
-}
-
-async function transportOf({ engine: { transport, address, apiKey, tls, httpUrl } }: Config): Promise<Transport> {
-  if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
-  if (tls === null) return grpcTransport({ address, apiKey, tls: null })
-  const { readTls } = await import('./read-tls.ts')
-  return grpcTransport({ address, apiKey, tls: readTls(tls) })
 }
 
 async function orEndListening(process: Process, { server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {

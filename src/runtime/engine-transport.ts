@@ -1,0 +1,20 @@
+import type { Config } from '../config.ts'
+import { grpcTransport } from '../engine/transport/grpc.ts'
+import { httpApiTransport } from '../engine/transport/http-api.ts'
+import type { Transport } from '../engine/transport/transport.ts'
+
+/**
+ * The transport that the configuration describes, for `createPortico`: gRPC or the engine's HTTP API, with its address, API key and
+ * certificates.
+ *
+ * Reads the files that `ENGINE_TLS_CA`, `ENGINE_TLS_CERT` and `ENGINE_TLS_KEY` name, and connects to nothing. Rejects with a
+ * `ConfigError` that names the variable of a file that cannot be read or used.
+ */
+export async function engineTransport({ engine }: Pick<Config, 'engine'>): Promise<Transport> {
+  const { transport, address, apiKey, tls, httpUrl } = engine
+  if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
+  if (tls === null) return grpcTransport({ address, apiKey, tls: null })
+  // Loaded only when needed: each part of `node:` costs Bun and Deno milliseconds of their start.
+  const { readTls } = await import('./read-tls.ts')
+  return grpcTransport({ address, apiKey, tls: readTls(tls) })
+}
