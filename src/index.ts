@@ -1,4 +1,6 @@
 /** For embedding: mount `createPortico(...).fetch` in any fetch server. On Workers mount `portico/workerd` instead: it is free of what does not run there. */
+import './require-node.ts'
+
 export { createPortico, type Parts, type Portico } from './assemble.ts'
 export { type Config, ConfigError, parseConfig, type Surroundings } from './config.ts'
 export type { Call } from './domain/call.ts'

@@ -19,10 +19,10 @@ interface Row {
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
-    'runtime/ assemble.ts config.ts log.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
+    'runtime/ assemble.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
     '@hono/node-server node:',
   ),
-  'index.ts': row('assemble.ts config.ts log.ts domain/ engine/transport/', ''),
+  'index.ts': row('assemble.ts config.ts log.ts require-node.ts runtime/engine-transport.ts domain/ engine/transport/', ''),
 
   'assemble.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
 
@@ -42,7 +42,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'domain/json-schema/pattern.ts': row('domain/ protocol/', 're2js'),
 
   'worker/': row(
-    'worker/ protocol/ store/ config.ts config/ log.ts engine/history.ts engine/outcome.ts engine/payload.ts',
+    'worker/ protocol/ store/ config.ts config/ log.ts require-node.ts engine/history.ts engine/outcome.ts engine/payload.ts',
     '@temporalio/ node:',
   ),
   'worker/json-schema.ts': row('worker/ protocol/ domain/json-schema/', 'zod'),
@@ -52,6 +52,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'config.ts': row('config/ protocol/ log.ts', ''),
   'config/': row('config/ protocol/ log.ts', ''),
   'log.ts': row('', ''),
+  'node-version.ts': row('', ''),
+  'require-node.ts': row('node-version.ts', ''),
   'version.ts': row('', ''),
   'protocol/': row('protocol/', ''),
   'protocol/catalog.ts': row('protocol/', 'zod/mini'),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `npx portico`: the service on Node, from the command line. */
+import './exit-on-old-node.ts'
 import { parseArgs } from 'node:util'
 import { VERSION } from '../version.ts'
 

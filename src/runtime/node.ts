@@ -1,4 +1,5 @@
 /** `npm start`: the service on Node. */
+import './exit-on-old-node.ts'
 import { serveNode } from './node-server.ts'
 import { runService } from './service.ts'
 

