@@ -5,6 +5,7 @@ import { type RunningEngine, startEngine } from '../test/support/engine.ts'
 import { freePort, listenFault } from '../test/support/ports.ts'
 import { type RunningProcess, startProcess } from '../test/support/process.ts'
 import { until } from '../test/support/until.ts'
+import { withoutBundleReport } from './bundle-report.ts'
 import { firstSteps } from './first-steps.ts'
 import { Interruption, whenInterrupted } from './interruption.ts'
 import { type ProgramName, print, printer } from './print.ts'
@@ -76,7 +77,7 @@ async function ownEngine(): Promise<string> {
 async function startProgram(name: ProgramName, file: string, env: Record<string, string | undefined>): Promise<void> {
   signal.throwIfAborted()
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const printLine = printer(name)
+  const printLine = name === 'worker' ? withoutBundleReport(printer(name)) : printer(name)
   const onLine = (line: string) => isAboutUs(line) || printLine(line)
   const program = await startProcess({ command: process.execPath, args: [path], env, onLine })
   programs.push(program)

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { outputOf } from '../support/component.ts'
+import { paste } from '../support/paste.ts'
 import { freePort, isTaken } from '../support/ports.ts'
 import { type Ended, isGone, type RunningProcess, startProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -34,6 +34,11 @@ describe('npm run dev, with an engine of its own', () => {
     const names = new Set(dev.output().match(/^\w+ *(?=│)/gm))
 
     expect(names).toEqual(new Set(['engine ', 'worker ', 'api    ']))
+  })
+
+  test('dev: prints no report of how the workflows were bundled', () => {
+    expect(dev.output()).toContain('Workflow bundle created')
+    expect(dev.output()).not.toMatch(/webpack|modules by path/)
   })
 
   test('dev: prints three requests that work when pasted', async () => {
@@ -162,10 +167,4 @@ function pastable(dev: RunningProcess): string[] {
 
 function programs(dev: RunningProcess): number[] {
   return [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
-}
-
-async function paste(line: string): Promise<string> {
-  const standIn = fileURLToPath(new URL('../support/curl.ts', import.meta.url))
-  const withCurl = `command -v curl >/dev/null || curl() { '${process.execPath}' '${standIn}' "$@"; }\n${line}`
-  return outputOf({ command: 'sh', args: ['-c', withCurl] })
 }
