@@ -108,9 +108,13 @@ function detailOf<Name extends keyof Failures>({ details }: RpcError, name: Name
 }
 
 function unavailable(error: RpcError, asked: Asked): ServiceError {
-  const repeatable = asked.kind === 'read' || !error.maybeSent
-  return wrap('EngineUnavailableError', 'The workflow engine does not answer.', error, asked, repeatable ? { retryAfterSeconds: 1 } : {})
+  const message = 'The workflow engine does not answer'
+  if (asked.kind === 'write' && error.maybeSent) return wrap('EngineUnavailableError', `${message}, ${MAY_BE_DONE}`, error, asked)
+  return wrap('EngineUnavailableError', `${message}.`, error, asked, { retryAfterSeconds: 1 })
 }
+
+/** The end of a message without `Retry-After`. */
+export const MAY_BE_DONE = 'and the request may have been carried out. Check the workflow before you send it again.'
 
 function unanswered(error: RpcError, asked: Asked): ServiceError {
   return wrap('DeadlineExceededError', `No worker answered for workflow ${asked.facts.workflowId} in time`, error, asked)

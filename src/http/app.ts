@@ -106,9 +106,13 @@ function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
   return (c, next) => (c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next))
 }
 
-/** The route is there: OPTIONS is told its methods, any other method is refused with them. */
+/** The route exists with other methods: OPTIONS gets them as an answer, any other request as a refusal. */
 function wrongMethod(c: Context<Env>, methods: string[]): Response {
+  if (c.req.method === 'OPTIONS') {
+    // Hono has made a 404 by now: neither its log fields nor its content type belong to this answer.
+    c.set('facts', {})
+    return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } })
+  }
   c.header('Allow', methods.join(', '))
-  if (c.req.method === 'OPTIONS') return c.body(null, 204)
   return problem(c, new ServiceError('MethodNotAllowedError', `This route takes ${methods.join(', ')}, not ${c.req.method}`))
 }

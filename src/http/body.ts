@@ -64,7 +64,7 @@ function requireJson(headers: Headers): void {
   }
   const encoding = headers.get('Content-Encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError('UnsupportedMediaTypeError', `The body must not be encoded, not even as ${encoding}`)
+    throw new ServiceError('UnsupportedMediaTypeError', `Content-Encoding ${encoding} is not supported`)
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { chapterOf, namedFiles, proseOf, relativeLinks } from '../support/markdown.ts'
 import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -63,12 +64,17 @@ test('docs/compatibility.md: each test it names exists', () => {
 })
 
 test('README.md: its worker is the one of examples/, shortened', () => {
-  const files = snippets('README.md')
+  const files = namedFiles(chapterOf(textOf('README.md'), 'A worker'))
 
   expect([...files.keys()]).toEqual(['workflows.ts', 'catalog.ts', 'worker.ts'])
-  for (const [name, lines] of files)
-    expect(notIn(codeOf(`examples/${name}`), lines), `lines that examples/${name} has not, in this order`).toEqual([])
-  expect(files.get('worker.ts')).toEqual(codeOf('examples/worker.ts'))
+  for (const [name, code] of files)
+    expect(notIn(withoutActivities(codeOf(`examples/${name}`)), withoutComments(code)), `lines missing in examples/${name}`).toEqual([])
+})
+
+test('README.md: says once which Node.js is needed, the one of package.json', () => {
+  const versions = [...textOf('README.md').matchAll(/\bNode(?:\.js)? (\d+\.\d+|\d+ or newer)/g)].map(([, version]) => `>=${version}`)
+
+  expect(versions).toEqual([JSON.parse(textOf('package.json')).engines.node])
 })
 
 test('README.md: each endpoint in its table is a route', async () => {
@@ -104,13 +110,8 @@ function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** Without blocks of code: what stands there is no link and no heading. */
-function proseOf(page: string): string {
-  return textOf(page).replaceAll(/^```[^\n]*\n.*?^```$/gms, '')
-}
-
 function linksOf(page: string): string[] {
-  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+  return relativeLinks(textOf(page))
 }
 
 function leadsSomewhere(page: string, link: string): boolean {
@@ -121,7 +122,7 @@ function leadsSomewhere(page: string, link: string): boolean {
 
 /** As the usual viewers of Markdown make them. */
 function anchorsOf(page: string): Set<string> {
-  const headings = [...proseOf(page).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
+  const headings = [...proseOf(textOf(page)).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
   return new Set(
     headings.map((heading) =>
       heading
@@ -134,22 +135,26 @@ function anchorsOf(page: string): Set<string> {
 }
 
 function pathsIn(page: string): string[] {
-  return [...proseOf(page).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+  return [...proseOf(textOf(page)).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(
+    ([, path = '']) => path,
+  )
 }
 
 function isThere(path: string): boolean {
   return existsSync(join(ROOT, path))
 }
 
-/** The blocks of code that say in their first line which file they are. */
-function snippets(page: string): Map<string, string[]> {
-  const blocks = textOf(page).matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms)
-  return new Map([...blocks].map(([, name = '', code = '']) => [name, linesOf(code)]))
-}
-
 /** An example as it stands in its users' projects, without comments. */
 function codeOf(path: string): string[] {
-  return linesOf(textOf(path).replaceAll("'../src/worker/index.ts'", "'portico/worker'")).filter((line) => !line.startsWith('//'))
+  return withoutComments(textOf(path).replaceAll("'../src/worker/index.ts'", "'portico/worker'"))
+}
+
+function withoutActivities(lines: string[]): string[] {
+  return lines.filter((line) => !line.includes("'./activities.ts'")).map((line) => line.replace(' activities,', ''))
+}
+
+function withoutComments(code: string): string[] {
+  return linesOf(code).filter((line) => !line.startsWith('//'))
 }
 
 function linesOf(code: string): string[] {

@@ -1,6 +1,7 @@
 /** What is asked of the items of an array. */
 import { exactText, roundedText } from './equality.ts'
 import { attempt, type Check, decide, type Run, refuse } from './run.ts'
+import { counted } from './scalars.ts'
 
 export function prefixItems(checks: Check[]): Check {
   return (value, at, run, seen) => {
@@ -35,8 +36,8 @@ export function contains(check: Check, least: number, most: number): Check {
       count++
       seen?.items.add(key)
     }
-    if (count < least) return refuse(run, at, `must contain at least ${least} of a kind of item that it has ${count} of`)
-    return count <= most || refuse(run, at, `must contain at most ${most} of a kind of item that it has ${count} of`)
+    if (count < least) return refuse(run, at, `must contain at least ${counted(least, 'matching item')} (found ${count})`)
+    return count <= most || refuse(run, at, `must contain at most ${counted(most, 'matching item')} (found ${count})`)
   }
 }
 

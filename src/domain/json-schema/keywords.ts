@@ -33,8 +33,8 @@ const REFERENCE: [string, Make] = ['$ref', (value, schema, { checkOf, resolve })
 
 const OF_VALUES: [string, Make][] = [
   ['type', (value, _schema, { exact }) => type(value, exact)],
-  ['enum', (value, _schema, compiler) => oneOfValues(list(value), 'must be one of the values of its enum', compiler)],
-  ['const', (value, _schema, compiler) => oneOfValues([value], 'must be the one value it may have', compiler)],
+  ['enum', (value, _schema, compiler) => oneOfValues(list(value), compiler)],
+  ['const', (value, _schema, compiler) => oneOfValues([value], compiler)],
 
   ['minimum', (value, _schema, { exact }) => bound(numeric(value), (above) => above >= 0, 'must be at least', exact)],
   ['maximum', (value, _schema, { exact }) => bound(numeric(value), (above) => above <= 0, 'must be at most', exact)],
@@ -42,16 +42,16 @@ const OF_VALUES: [string, Make][] = [
   ['exclusiveMaximum', (value, _schema, { exact }) => bound(numeric(value), (above) => above < 0, 'must be less than', exact)],
   ['multipleOf', multipleOf],
 
-  ['minLength', (value, _schema, { exact }) => limit('characters', charactersOf, 'at least', number(value), exact)],
-  ['maxLength', (value, _schema, { exact }) => limit('characters', charactersOf, 'at most', number(value), exact)],
+  ['minLength', (value, _schema, { exact }) => limit('character', charactersOf, 'at least', number(value), exact)],
+  ['maxLength', (value, _schema, { exact }) => limit('character', charactersOf, 'at most', number(value), exact)],
   ['pattern', pattern],
 
-  ['minItems', (value, _schema, { exact }) => limit('items', itemsOf, 'at least', number(value), exact)],
-  ['maxItems', (value, _schema, { exact }) => limit('items', itemsOf, 'at most', number(value), exact)],
+  ['minItems', (value, _schema, { exact }) => limit('item', itemsOf, 'at least', number(value), exact)],
+  ['maxItems', (value, _schema, { exact }) => limit('item', itemsOf, 'at most', number(value), exact)],
   ['uniqueItems', (value, _schema, { exact }) => (flag(value) ? uniqueItems(exact) : () => true)],
 
-  ['minProperties', (value, _schema, { exact }) => limit('properties', propertiesOf, 'at least', number(value), exact)],
-  ['maxProperties', (value, _schema, { exact }) => limit('properties', propertiesOf, 'at most', number(value), exact)],
+  ['minProperties', (value, _schema, { exact }) => limit('property', propertiesOf, 'at least', number(value), exact)],
+  ['maxProperties', (value, _schema, { exact }) => limit('property', propertiesOf, 'at most', number(value), exact)],
   ['required', (value) => required(list(value).map(text))],
 ]
 

@@ -32,20 +32,27 @@ interface Measured {
   most: number
 }
 
+const PLURALS = { character: 'characters', item: 'items', 'matching item': 'matching items', property: 'properties' }
+
+export function counted(count: number, noun: keyof typeof PLURALS): string {
+  return `${count} ${count === 1 ? noun : PLURALS[noun]}`
+}
+
 /** How much there must be at least or at most of something that `measure` counts; null: the value is not of that kind. */
 export function limit(
-  what: string,
+  what: keyof typeof PLURALS,
   measure: (value: unknown, run: Run) => Measured | null,
   side: 'at least' | 'at most',
   bound: number,
   exact: boolean,
 ): Check {
+  const message = `must have ${side} ${counted(bound, what)}`
   return (value, at, run) => {
     const measured = measure(value, run)
     if (measured === null) return true
     const { least, most } = measured
     const [certain, possible] = side === 'at least' ? [least >= bound, most >= bound] : [most <= bound, least <= bound]
-    return decide(certain, possible, exact) || refuse(run, at, `must have ${side} ${bound} ${what}`)
+    return decide(certain, possible, exact) || refuse(run, at, message)
   }
 }
 

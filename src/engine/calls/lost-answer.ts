@@ -2,7 +2,7 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { toServiceError } from '../errors.ts'
+import { MAY_BE_DONE, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { LOOK_MS } from './describe.ts'
@@ -36,11 +36,9 @@ export async function investigate(wire: Wire, asked: OnceOnly, sentAt: number, c
   return toFinding(latest, own, wire.clock.floor(sentAt))
 }
 
-/** Nobody can know whether the request was carried out: it is not sent again, and there is no `Retry-After`. */
+/** Whether the request was carried out cannot be known: it is not sent again, and there is no `Retry-After`. */
 export function outcomeUnknown(facts: ErrorFacts, cause: unknown): ServiceError {
-  const message =
-    'The workflow engine’s answer was lost, and the request may have been carried out. Check the workflow before you send it again.'
-  return new ServiceError('EngineUnavailableError', message, { cause, details: facts })
+  return new ServiceError('EngineUnavailableError', `The workflow engine's answer was lost, ${MAY_BE_DONE}`, { cause, details: facts })
 }
 
 /** Attempts at a signal or an update, whose id the engine knows only within the run that took it. */

@@ -26,7 +26,7 @@ type SeveralKey = 'args' | 'startArgs'
 
 export function inputOr(several: SeveralKey) {
   return z.refine<object>((body) => 'input' in body !== several in body, {
-    message: `must have either input, one argument, or ${several}, an array with one element per argument`,
+    message: `must have exactly one of input (one argument) and ${several} (an array with one element per argument)`,
     // Reported beside the faults of single fields.
     when: ({ value }) => isObject(value),
   })

@@ -1,0 +1,29 @@
+/** The package as npm packs and installs it. */
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { outputOf } from './component.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules', 'test'])
+
+/** The tests' own Node.js comes first, also for what npm and scripts start. */
+export const nodeFirst = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+
+/** Packs a copy of the repository, because two test files may pack at once. Returns the path of the tarball in `folder`. */
+export async function packInto(folder: string): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'portico-source-'))
+  try {
+    await cp(ROOT, copy, { recursive: true, filter: (path) => !NOT_COPIED.has(path.slice(ROOT.length).split(sep)[0] ?? '') })
+    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+    // Left by an older build: must not be packed.
+    await mkdir(join(copy, 'dist'))
+    await writeFile(join(copy, 'dist/server-of-yesterday.js'), '')
+    await outputOf({ command: 'npm', args: ['pack', '--pack-destination', folder], cwd: copy, env: nodeFirst })
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
+  return join(folder, tarball ?? 'no tarball')
+}
