@@ -116,8 +116,8 @@ function serverHost({ read, isSet, fault }: Variables, binds: boolean): { host: 
   const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
   const bound = host ?? (guarded ? '0.0.0.0' : '127.0.0.1')
   if (!guarded && !anonymous && !(binds && isLoopback(bound))) {
-    const reason = binds ? 'SERVICE_HOST is no loopback address' : 'this entry cannot tell who reaches it'
-    fault(`SERVICE_API_AUTH_TOKEN is required, for ${reason}; SERVICE_ALLOW_ANONYMOUS=true lets everybody call`)
+    const reason = binds ? 'SERVICE_HOST is not a loopback address' : 'this entry cannot tell who reaches it'
+    fault(`SERVICE_API_AUTH_TOKEN is required because ${reason}; SERVICE_ALLOW_ANONYMOUS=true lets everybody call`)
   }
   return { host: bound, loopbackOnly: !guarded && !anonymous }
 }

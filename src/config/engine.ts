@@ -46,21 +46,20 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
   const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
   const engine = engineConfig(variables, transport)
   const httpUrl = read('ENGINE_HTTP_URL', baseUrl())
-  if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not to be had on this runtime, which has no sockets: use http')
+  if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not supported on this runtime, which has no sockets: use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
   return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl()) }
 }
 
 const NAMESPACE = {
-  // It is sent as metadata too.
-  grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, for gRPC carries nothing else'),
+  grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, because gRPC sends it in a header'),
   http: without((name) => (characterFault(name) === null ? pathFault(name) : 'must be well-formed text')),
 }
 
 /** What is wrong with a value that has to be one part of a path of the engine's HTTP API. */
 export function pathFault(value: string): string | null {
   const isPart = !value.includes('/') && value !== '.' && value !== '..'
-  return isPart ? null : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http: the HTTP API has no path for it'
+  return isPart ? null : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http, where it is part of a URL path'
 }
 
 function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {

@@ -27,7 +27,7 @@ const HIDDEN = [
 // A word of everybody's, which stands in stacks and sentences too.
 const DEFAULT_NAMESPACE = 'default'
 
-// This machine's own tells nobody anything, but which port was tried.
+// A loopback address reveals nothing, and its port helps.
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
 /** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address but loopback. */

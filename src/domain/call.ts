@@ -7,7 +7,7 @@ export interface Call {
   requestId: string
   /** Adds facts to the request's log line. */
   note(fields: Record<string, unknown>): void
-  /** Tells the operator what is not of this request alone. */
+  /** Logs a warning about something that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
 }
 

@@ -10,9 +10,9 @@ export interface Arguments {
 }
 
 /**
- * What `schema`, published for `name`, refuses of the first argument; nothing where there is none.
+ * The issues of the first argument with `schema`, which is published for `name`; none without arguments.
  *
- * What can't be used of a schema refuses nothing: the worker that published it checks for itself. It is warned of once.
+ * Parts of a schema that can't be evaluated refuse nothing, as the worker checks again. The log warns of them once.
  */
 export async function checkArgument({ args, argumentPointer }: Arguments, schema: JsonSchema, name: string, call: Call): Promise<Issue[]> {
   if (args.length === 0) return []

@@ -8,7 +8,7 @@ export interface Verdict {
   issues: Issue[]
   /** Why this input was not checked to its end; null when it was. */
   unchecked: string | null
-  /** What of the schema refuses nothing, whatever the input, because it can't be evaluated. Told once for each schema. */
+  /** The parts of the schema that are skipped because they can't be evaluated. Listed once for each schema. */
   unusable: string[]
 }
 

@@ -6,7 +6,7 @@ import { type RememberOptions, remember } from './remember.ts'
 const DEADLINE_MS = 1000
 const REMEMBERED_MS = 1000
 
-/** Whether the engine can serve requests, asked of it at most every second. */
+/** Whether the engine can serve requests; read at most once a second. */
 export function createReady(
   engine: Engine,
   options: Pick<RememberOptions<EngineReadiness>, 'sharesPending'>,

@@ -65,10 +65,10 @@ async function waitForEnd(engine: Engine, started: Started, call: Call): Promise
   }
 }
 
-/** Polls come back late, or not at all: what the chain has come to is asked for once more when the time is over. */
+/** Reads the chain's latest run once more when the time is over: polls may come back late, or not at all. */
 async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<End> {
   const { aborted, reason } = call.signal
-  // Nobody reads the answer.
+  // The client has left: no answer is read.
   if (aborted && reason !== SHUTTING_DOWN) return { run: reached, closing: null }
   const look = { ...within(call, aborted ? LAST_LOOK_MS : READ_TIMEOUT_MS), signal: new AbortController().signal }
   for (let run = reached; ; ) {

@@ -41,7 +41,7 @@ export interface AppOptions {
   commentEveryMs?: number
   /** Origins whose browsers may call; `*`: all. */
   corsOrigins: string[]
-  /** Nobody needs a token, because only this machine can connect: requests must name it in `Host`. */
+  /** No token is needed, because only this machine can connect: requests must name it in `Host`. */
   loopbackOnly?: boolean
   /** Default: all routes are at the root. */
   mount?: Mount

@@ -17,11 +17,11 @@ export function refuseCrossSite(origins: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Browsers send `Sec-Fetch-Site` to https and loopback only; to other addresses `Origin` alone tells where the page is from. */
+/** Browsers send `Sec-Fetch-Site` to https and loopback only; elsewhere only `Origin` says where the page is from. */
 function isCrossSite(c: Context): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   if (site === 'cross-site') return true
-  // The browser's word, which no page can forge; behind a proxy that rewrites Host, `Origin` would be another host.
+  // Set by the browser, and no page can forge it; behind a proxy that rewrites Host, `Origin` would be another host.
   if (site === 'same-origin' || site === 'none') return false
   const origin = c.req.header('Origin')
   return origin !== undefined && hostOfOrigin(origin) !== hostOf(c)
@@ -39,7 +39,7 @@ function hostOf(c: Context): string {
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
 
 /**
- * Refuses names that are not this machine's own. Where nobody needs a token, a page whose host name is made to resolve to
+ * Refuses names that are not this machine's own. Where no token is needed, a page whose host name is made to resolve to
  * 127.0.0.1 (DNS rebinding) would be of the same origin as the service, and could read as well as write.
  */
 export const requireLoopbackHost: MiddlewareHandler = async (c, next) => {

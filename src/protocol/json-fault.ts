@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. The runtimes' own parsers say it each in other words, and quote the text. */
+/** Where a string stops being JSON. Each runtime's parser words that differently, and quotes the string. */
 
 export interface JsonFault {
   /** Both from 1; columns count UTF-16 code units. */

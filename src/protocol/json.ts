@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
   const inexact = scan(text)
   const value: unknown = JSON.parse(text)
   if (inexact.length === 0) return value
-  // Nobody who writes the text can know it.
+  // A client cannot guess it, so no string of its own begins with it.
   const mark = crypto.randomUUID()
   return unmarked(JSON.parse(marked(text, inexact, mark)), mark)
 }
@@ -59,7 +59,7 @@ const MAX_COMPARED_LENGTH = 64
 /** Whether the double is the very number the text says, however it spells it. */
 function isExact(source: string): boolean {
   const value = Number(source)
-  // What is no number either is left to the parser.
+  // What is not a number is left to the parser.
   if (!Number.isFinite(value)) return Number.isNaN(value)
   if (source.length <= SURE_LENGTH && Math.abs(value) >= SMALLEST_NORMAL) return true
   const shortest = String(value)
@@ -68,7 +68,7 @@ function isExact(source: string): boolean {
   return source.length <= MAX_COMPARED_LENGTH && compareDecimals(toDecimal(shortest), toDecimal(source)) === 0
 }
 
-/** Where the numbers are that no double holds. Reads over what is no JSON: that is the parser's to refuse. */
+/** The numbers that no double holds. Skips what is not JSON, which the parser refuses. */
 function scan(text: string): Span[] {
   const inexact: Span[] = []
   let depth = 0

@@ -1,4 +1,4 @@
-/** `Expect: 100-continue`: the client sends its body only when it is told to, so that a refusal can come instead. */
+/** `Expect: 100-continue`: the client waits for `100 Continue` before it sends its body, so a refusal can come instead. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Says `100 Continue` when the body is first read: never for a request that is refused for its head (401, 413). */
@@ -10,8 +10,8 @@ export function continueOnRead(request: IncomingMessage, response: ServerRespons
   }
 }
 
-/** From now on the body is read without a word: the answer is known. */
+/** From now on the body is read without a `100 Continue`, as the answer is known. */
 export function dontContinue(request: object): void {
-  // The own property alone: below it is Node's.
+  // Only our own property: Node's method on the prototype shows again.
   Reflect.deleteProperty(request, '_read')
 }

@@ -48,7 +48,7 @@ export function refuseOnSocket(error: Error, socket: Duplex): void {
   endWith(socket, toBytes(('code' in error ? BY_CODE.get(error.code) : undefined) ?? MALFORMED))
 }
 
-/** For `connect`: there is nobody to connect to. */
+/** For `connect`: this service is not a proxy. */
 export function refuseConnect({ headers }: IncomingMessage, socket: Duplex): void {
   endWith(socket, toBytes(CONNECT, { given: headers['x-request-id'], more: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' } }))
 }
@@ -58,7 +58,7 @@ export function refuseUrl(): Response {
   return toResponse(NO_URL)
 }
 
-// As Node looks for it: https://github.com/nodejs/node/blob/v24.x/lib/_http_common.js
+// As Node checks it: https://github.com/nodejs/node/blob/v24.x/lib/_http_common.js
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** For a request whose head alone is refused, whatever the app would say; null for any other. */

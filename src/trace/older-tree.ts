@@ -21,7 +21,7 @@ export function isOlderTree(document: unknown): document is Node {
   return isNode(document) && document.kind === 'workflow' && Array.isArray(document.children)
 }
 
-/** The entries of what the tree tells of the run; null when it is the trace of another one. */
+/** The tree's entries about the run; null when it is the trace of another run. */
 export function entriesOfOlderTree(tree: Node, run: OwnRun): Parsed<TraceEntry[]> | null {
   const own = isByWorkflowId(tree, run) ? tree : nodeOfRun(tree, run.runId)
   if (own === null) return null
@@ -51,7 +51,7 @@ function isByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
   return startedAt >= run.startedAt.getTime() - CLOCKS_APART_MS && isBeforeEnd
 }
 
-// No worker's clock and the engine's shall be further apart.
+// A worker's clock and the engine's may be this far apart.
 const CLOCKS_APART_MS = 60_000
 
 function nodeOfRun(node: Node, runId: string): Node | null {
@@ -83,7 +83,7 @@ function toEntries({ kind, name, startedAt, endedAt, input, output, error, attri
     ...(input !== undefined && { input }),
     ...(isObject(attributes) && { attributes }),
   }
-  // What has not ended has a sentence for its output.
+  // A node that has not ended has a placeholder sentence as its output.
   if (!isInstant(endedAt)) return [began]
   const end = error == null ? { output: unwrapOutput(output ?? null) } : { error: toError(error, MAX_CAUSES) }
   return [began, { ...what, at: endedAt, phase: 'ended' as const, ...end }]

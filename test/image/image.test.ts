@@ -117,7 +117,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       const container = await startContainer(images, { image: images[runtime], env: { SERVICE_CATALOG_ID: catalog } })
 
       expect(await container.ended).toMatchObject({ code: 1 })
-      expect(container.output()).toContain('SERVICE_API_AUTH_TOKEN is required, for SERVICE_HOST is no loopback address')
+      expect(container.output()).toContain('SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address')
     })
 
     async function serve(env: Record<string, string> = {}) {

@@ -54,5 +54,5 @@ async function commandOf(pid: number): Promise<string[]> {
 test('Deno Deploy: loopback says nothing there, so a token is asked for', async () => {
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
-  await expect(starting).rejects.toThrow('SERVICE_API_AUTH_TOKEN is required, for this entry cannot tell who reaches it')
+  await expect(starting).rejects.toThrow('SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it')
 })

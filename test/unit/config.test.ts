@@ -128,7 +128,7 @@ describe('parseConfig, who may call', () => {
 
   test('parseConfig: refuses to be reached from outside without a token', () => {
     expect(faultsOf({ ...least, SERVICE_HOST: '0.0.0.0' })).toEqual([
-      'SERVICE_API_AUTH_TOKEN is required, for SERVICE_HOST is no loopback address; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+      'SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
     ])
   })
 
@@ -144,7 +144,7 @@ describe('parseConfig, who may call', () => {
 
   test('parseConfig: does not count loopback for those who do not open the socket', () => {
     expect(faultsOf({ ...least, SERVICE_HOST: '127.0.0.1' }, { binds: false })).toEqual([
-      'SERVICE_API_AUTH_TOKEN is required, for this entry cannot tell who reaches it; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+      'SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
     ])
   })
 
@@ -216,7 +216,7 @@ describe('parseConfig, the engine', () => {
 
   test('parseConfig: gRPC carries a namespace of printable ASCII alone', () => {
     expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'münchen' })).toEqual([
-      'ENGINE_NAMESPACE must be printable ASCII, for gRPC carries nothing else',
+      'ENGINE_NAMESPACE must be printable ASCII, because gRPC sends it in a header',
     ])
     expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'shop\n' })).toHaveLength(1)
     expect(parse({ ENGINE_NAMESPACE: 'a b/c.~d' }).engine.namespace).toBe('a b/c.~d')
@@ -284,13 +284,13 @@ describe('parseConfig where there are neither sockets nor files', () => {
       "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
     ])
     expect(faultsOf({ ...enough, ENGINE_TRANSPORT: 'grpc' }, workerd)).toEqual([
-      expect.stringMatching(/^ENGINE_TRANSPORT=grpc is not to be had/),
+      expect.stringMatching(/^ENGINE_TRANSPORT=grpc is not supported/),
     ])
   })
 
   test('isolated: a loopback address says nothing about who calls', () => {
     expect(faultsOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
-      expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required, for this entry cannot tell/),
+      expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required because this entry cannot tell/),
     ])
   })
 

@@ -33,13 +33,13 @@ const BASE = 'https://schema.invalid/'
 // These, and the keywords that hold schemas, tell what `unevaluated…` leaves alone.
 const REFERENCES = new Set(['$ref', '$dynamicRef'])
 
-// More tell nobody anything.
+// More would not help anyone.
 const MAX_TOLD = 10
 
 /** Where a part of the schema is, and how it is to be read. */
 interface Part {
   base: string
-  /** Null: nobody here knows. */
+  /** Null: unknown. */
   dialect: Dialect | null
   pointer: string
 }

@@ -1,4 +1,4 @@
-/** What is asked of numbers. Some workers have them exactly, some as doubles: what either may accept is accepted. */
+/** Keywords about numbers. Some workers read them exactly, some as doubles: what either accepts is accepted. */
 import { compareDecimals, toDecimal } from '../../protocol/decimal.ts'
 import type { Compiler } from './compile.ts'
 import { type Check, decide, type Run, refuse, SchemaFault } from './run.ts'
@@ -7,7 +7,7 @@ import { number } from './shape.ts'
 /** A double, or the text of what a double can't hold. */
 type Numeric = number | string
 
-/** Null for what is no number. */
+/** Null for anything but a number. */
 function numericOf(value: unknown): Numeric | null {
   if (typeof value === 'number') return value
   return JSON.isRawJSON(value) ? JSON.stringify(value) : null

@@ -51,7 +51,7 @@ export function patternsOf(value: unknown, { checkOf, work }: Compiler): Pattern
   return entries(value).map(([pattern, schema]) => [compilePattern(pattern, work), checkOf(schema)])
 }
 
-/** Workers may disagree on whether a key matches: what is asked of it then is asked by some of them alone. */
+/** Workers may disagree on whether a key matches: then only some of them check its value. */
 export function patternProperties(patterns: PatternCheck[], exact: boolean): Check {
   return (value, at, run, seen) => {
     let fits = true

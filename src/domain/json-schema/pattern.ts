@@ -32,7 +32,7 @@ export function compilePattern(pattern: string, work: Work): Match {
 
 const MAY_BE_READ_OTHERWISE = /[\r\u2028\u2029\ud800-\udfff]/
 
-/** The text as it looks to other engines than ECMAScript's, and to that one without the flag `u`. */
+/** The string as engines other than ECMAScript's see it, and that one without the flag `u`. */
 function otherReadings(text: string, hasDot: boolean): string[] {
   // Beyond the first 65 536 a character is two.
   const halves = text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, (pair) =>
