@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
+import { asciiOnly } from './dev/ascii-only.ts'
 import { bakedHttpSchema } from './dev/baked-http-schema.ts'
 import { leanProtos } from './dev/lean-protos.ts'
 
@@ -14,7 +15,7 @@ export default defineConfig([
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
-    plugins: [leanProtos(), bakedHttpSchema()],
+    plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {
       dir: 'dist',
       format: 'esm',

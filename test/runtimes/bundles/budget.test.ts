@@ -51,6 +51,16 @@ test('dist/node.js, bun.js, deno.js: are at most 1.8 MB, all they share counted 
   expect([...servers.values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(1_800_000)
 })
 
+test('dist/node.js, bun.js, deno.js: are ASCII alone, for Bun reads bundles as Latin-1', () => {
+  const others = [...servers].filter(([, code]) => code.some((byte) => byte > 0x7f))
+
+  expect(others.map(([name]) => name)).toEqual([])
+})
+
+test('dist/node.js, bun.js, deno.js: hold no definitions of Temporal Cloud’s own service', () => {
+  expect(wordsIn(Buffer.concat([...servers.values()]), /cloudservice/)).toEqual([])
+})
+
 test('dist/node.js, bun.js, deno.js: need no package', () => {
   const foreign = [...servers.values()].flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name))
 
