@@ -118,6 +118,19 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
+    test('signal: whether a successor took it that has ended since is not known', async () => {
+      const run = await start('chainOnSignal', 1)
+      const { workflowId } = run
+      const goOnAndEnd = async () => {
+        await continueAsNew(run)
+        await end(workflowId)
+      }
+
+      const answer = await faulted(`/workflow/${workflowId}/signal/next`, { dropped: goOnAndEnd })
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+    })
+
     test('signal: the run that took it and ended is the answer', async () => {
       const run = await start('waitForSignal')
 

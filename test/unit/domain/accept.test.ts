@@ -211,6 +211,17 @@ describe('freshness', () => {
     expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
+  test('accept: refuses nothing because nobody served it a moment ago, when what is published has just been read', async () => {
+    const shelf = aShelf({ ttlMs: 5000 })
+    await shelf.catalogs.published('orders')
+    shelf.pass(4000)
+    await shelf.catalogs.lastPolledAt('orders')
+    shelf.pass(1000)
+    shelf.poll()
+
+    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+  })
+
   test('accept: refuses nothing because nothing was published a moment ago', async () => {
     const shelf = aShelf()
     shelf.poll()

@@ -87,6 +87,17 @@ describe('admitMessage', () => {
     expect(shelf.reads.filter((read) => read === 'describe orders-17')).toHaveLength(2)
   })
 
+  test('admitMessage: a run that has just been read is not refused by a catalog that was read before', async () => {
+    const { shelf, send } = aStage()
+    await send({ by: 'Ada' })
+    shelf.pass(1)
+    shelf.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
+
+    await send({ by: 7 }, { ref: { ...REF, runId: 'run-1' } })
+
+    expect(shelf.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
+  })
+
   test('admitMessage: without an argument nothing is read', async () => {
     const { shelf, sendNothing } = aStage()
 
