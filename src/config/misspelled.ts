@@ -21,7 +21,7 @@ function nearest(name: string, known: ReadonlySet<string>): string | null {
   return first?.other ?? [...known].find((other) => lacksWordsOf(name, other)) ?? null
 }
 
-/** Two edits, in a short name like `SERVICE_PORT` one: too many foreign names are that close to it. */
+/** Two edits, or one in a short name like `SERVICE_PORT`, to which too many foreign names are close. */
 function allowed(known: string): number {
   return known.slice(known.indexOf('_') + 1).length <= 4 ? 1 : 2
 }

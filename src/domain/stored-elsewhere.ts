@@ -6,9 +6,11 @@ export interface StoredElsewhere {
   sizeBytes: number
 }
 
-/** To throw where the value was the answer. */
+/** The error to throw where the response would be that value. */
 export function outputStoredElsewhere(output: string, { sizeBytes }: StoredElsewhere, facts: ErrorFacts): ServiceError {
-  const reason = `is stored outside the engine (${sizeBytes} bytes), where this service cannot read it`
-  const advice = 'it needs ENGINE_CODEC_ENDPOINT, a codec server with /download'
-  return new ServiceError('NotSupportedError', `${output} ${reason}: ${advice}`, { details: { ...facts, sizeBytes } })
+  const size = sizeBytes > 0 ? ` (${sizeBytes} bytes)` : ''
+  const advice = 'a codec server (ENGINE_CODEC_ENDPOINT) has to serve it at /download'
+  return new ServiceError('NotSupportedError', `${output} is stored outside the engine${size} and cannot be read: ${advice}`, {
+    details: { ...facts, sizeBytes },
+  })
 }

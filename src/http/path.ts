@@ -14,7 +14,7 @@ export function rawPath({ url }: Request): string {
   return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : start + end)
 }
 
-/** Where the routes are. */
+/** The path that all routes are below. */
 export interface Mount {
   /** Like `/portico`; empty: at the root. */
   basePath: string

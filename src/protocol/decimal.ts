@@ -1,4 +1,4 @@
-/** Decimal numbers as texts: exact, and as large as they like. */
+/** Decimal numbers as strings: exact, of any size. */
 
 /** A number in lowest terms: its digits without zeros at either end, and the power of ten of the last one. Zero has no digits. */
 export interface Decimal {

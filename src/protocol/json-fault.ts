@@ -22,12 +22,12 @@ export function findJsonFault(text: string): JsonFault | null {
   }
 }
 
-/** What may come; the first four within what is open. */
+/** What may come next. */
 type Expected = 'value' | 'value or close' | 'key' | 'key or close' | 'colon' | 'comma or close' | 'end'
 
 type Kind = '[' | '{' | ']' | '}' | ':' | ',' | 'string' | 'scalar'
 
-/** What may come after a token of this kind, with `open` brought up to date; null where the token may not be. */
+/** What may come after a token of this kind, and updates `open`; null where the token is not allowed. */
 function step(expected: Expected, kind: Kind, open: ('[' | '{')[]): Expected | null {
   const container = open.at(-1)
   const takesValue = expected === 'value' || expected === 'value or close'
@@ -61,7 +61,7 @@ function afterValue(open: readonly unknown[]): Expected {
 
 interface Token {
   kind: Kind
-  /** Where it ends; with a fault, where that is. */
+  /** Where it ends, or where its fault is. */
   end: number
   fault: boolean
 }

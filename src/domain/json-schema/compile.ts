@@ -1,4 +1,4 @@
-/** JSON Schema to a check. Nothing is fetched: a schema has to hold what it refers to. */
+/** Compiles a JSON Schema to a check. Nothing is fetched: a schema has to hold what it refers to. */
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import { isObject } from '../../protocol/is-object.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
@@ -13,7 +13,7 @@ export interface CompiledSchema {
 }
 
 export interface Compiler {
-  /** Nothing may be skipped: less of this part means more of what it stands in. */
+  /** Nothing may be skipped: a wider check of this part would narrow the schema around it. */
   exact: boolean
   /** The check of a part of the schema. */
   checkOf(schema: unknown): Check
@@ -72,7 +72,7 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
     }
   }
 
-  /** What can't be read as an id still is one: what is in it refers to itself. */
+  /** An invalid `$id` still begins a schema of its own, which references inside it resolve against. */
   function baseOf({ $id }: Record<string, unknown>, outer: string): string {
     if (typeof $id !== 'string' || $id.startsWith('#')) return outer
     const url = faultOr(() => urlOf($id, outer, work))
@@ -110,7 +110,7 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
       try {
         return exactCheckOf(schema)
       } catch (error) {
-        // Some of them may be half made.
+        // Some of these checks may be incomplete.
         exactChecks.clear()
         throw error
       }
@@ -195,7 +195,7 @@ function apply(keywords: Check[], value: unknown, at: Place, run: Run, outer: Se
   return fits
 }
 
-/** With the end of their pointers. */
+/** The schemas in a keyword's value, each with the end of its JSON Pointer. */
 function partsOf(keyword: string, value: unknown): [key: string, part: unknown][] {
   switch (SUBSCHEMAS.get(keyword)) {
     case 'one':

@@ -38,7 +38,7 @@ export function counted(count: number, noun: keyof typeof PLURALS): string {
   return `${count} ${count === 1 ? noun : PLURALS[noun]}`
 }
 
-/** How much there must be at least or at most of something that `measure` counts; null: the value is not of that kind. */
+/** A lower or upper limit on what `measure` counts; it returns null for a value that the keyword is not about. */
 export function limit(
   what: keyof typeof PLURALS,
   measure: (value: unknown, run: Run) => Measured | null,

@@ -16,7 +16,7 @@ export interface StartOptions {
   /** For requests that name none. */
   defaultCatalog: string
   maxTimeoutMs: number
-  /** Of an answer in events. */
+  /** How often an event stream gets a comment. */
   commentEveryMs: number
 }
 
