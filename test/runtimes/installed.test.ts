@@ -211,9 +211,9 @@ async function send(method: string, path: string, body?: object) {
   return [response.status, await response.json()] as const
 }
 
-const [ready] = await send('GET', '/ready')
-if (ready !== 200) {
-  console.log(ready)
+const [reached] = await send('GET', '/workflow/nobody/status')
+if (reached !== 404) {
+  console.log(reached)
   process.exit()
 }
 const run = await send('POST', '/workflow/run', { workflowName: 'hello', input: { name: 'Ada' }, timeout: 10_000 })
