@@ -29,7 +29,7 @@ async function sourcesHash(): Promise<string> {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/${file}`)
   const hash = createHash('sha256')
-  const making = ['rolldown.config.ts', 'dev/baked-http-schema.ts', 'dev/lean-protos.ts', 'package-lock.json']
+  const making = ['rolldown.config.ts', 'dev/ascii-only.ts', 'dev/baked-http-schema.ts', 'dev/lean-protos.ts', 'package-lock.json']
   for (const file of [...sources.sort(), ...making]) hash.update(file).update(await readFile(join(ROOT, file)))
   return hash.digest('hex').slice(0, 12)
 }
