@@ -2,9 +2,12 @@ import { began, CANCELED, type EventTable, ended, idOf, named, timeOf } from './
 
 /** Child workflows as their parent sees them; their own story is in their own history. */
 export const childEvents: EventTable = {
-  startChildWorkflowExecutionInitiatedEventAttributes({ workflowId, workflowType, input }, event, story) {
+  startChildWorkflowExecutionInitiatedEventAttributes({ workflowId, workflowType, taskQueue, input }, event, story) {
     const what = { id: idOf(story, 'child', event), kind: 'child_workflow', name: workflowType?.name }
-    return began(story, event, what, { input: input?.payloads ?? null, attributes: { workflowId } })
+    return began(story, event, what, {
+      input: input?.payloads ?? null,
+      attributes: { workflowId, ...(taskQueue?.name && { catalog: taskQueue.name }) },
+    })
   },
 
   childWorkflowExecutionStartedEventAttributes({ initiatedEventId, workflowExecution }, event, { open }) {

@@ -18,24 +18,25 @@ export interface LocalMarker {
 type Told = Pick<temporal.api.history.v1.IMarkerRecordedEventAttributes, 'details' | 'markerName'>
 
 /** Null for a marker of something else. */
-export function toLocalMarker({ markerName, details }: Told, event: HistoryEvent): LocalMarker | null {
+export function toLocalMarker({ markerName, details }: Told, event: HistoryEvent, taskStartedAt: number | null): LocalMarker | null {
   const told = (key: string) => parsed(details?.[key]?.payloads?.[0])
-  if (markerName === 'core_local_activity') return ofCore(told('data'), event)
+  if (markerName === 'core_local_activity') return ofCore(told('data'), event, taskStartedAt)
   if (markerName !== 'LocalActivity') return null
   return details?.type ? ofJava({ id: told('activityId'), name: told('type'), meta: told('meta') }, event) : ofGo(told('data'), event)
 }
 
 /** TypeScript, Python, .NET, Ruby: all that are built on Temporal's core. */
-function ofCore(told: unknown, event: HistoryEvent): LocalMarker | null {
+function ofCore(told: unknown, event: HistoryEvent, taskStartedAt: number | null): LocalMarker | null {
   if (!isObject(told) || !isText(told.activity_id) || !isText(told.activity_type)) return null
   const scheduledAt = toMs(told.original_schedule_time) ?? timeOf(event)
+  const completeTime = toMs(told.complete_time)
   return {
     activityId: told.activity_id,
     name: told.activity_type,
     attempts: attemptsOf(told.attempt),
     scheduledAt,
-    // Counted from the start of the workflow task, not of the activity: it may lie before the time of scheduling.
-    endedAt: Math.max(scheduledAt, toMs(told.complete_time) ?? timeOf(event)),
+    // Core reports the start of the workflow task plus the duration as the time of completion.
+    endedAt: completeTime === null ? timeOf(event) : scheduledAt + Math.max(0, completeTime - (taskStartedAt ?? scheduledAt)),
     willRetry: isObject(told.backoff),
   }
 }

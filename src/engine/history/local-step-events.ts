@@ -7,7 +7,7 @@ import type { EventTable } from './story.ts'
 /** Local activities, which a history knows by one marker each, recorded when they end. */
 export const localStepEvents: EventTable = {
   markerRecordedEventAttributes(marker, event, story) {
-    const told = toLocalMarker(marker, event)
+    const told = toLocalMarker(marker, event, story.task.startedAt)
     if (told === null) return []
     const { details, failure } = marker
     const { activityId, name, attempts, scheduledAt, endedAt, willRetry } = told

@@ -1,7 +1,7 @@
 import { stepId } from '../../protocol/trace-keys.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { Draft } from './draft.ts'
-import { began, CANCELED, type EventTable, ended, idOf, type Story } from './story.ts'
+import { began, CANCELED, type EventTable, ended, idOf, type Story, timeOf } from './story.ts'
 
 /** Activities: all attempts are one step. The engine tells of a start only when the attempt that it began has ended. */
 export const stepEvents: EventTable = {
@@ -10,9 +10,17 @@ export const stepEvents: EventTable = {
     return began(story, event, what, { input: input?.payloads ?? null, attributes: { activityId } })
   },
 
-  activityTaskStartedEventAttributes({ scheduledEventId, attempt, lastFailure }, _event, { attempts }) {
-    attempts.set(String(scheduledEventId), { attempts: attempt ?? 1, lastFailure: lastFailure ?? null })
+  activityTaskStartedEventAttributes({ scheduledEventId, attempt, lastFailure }, event, { attempts, open }) {
+    const scheduledAt = open.get(String(scheduledEventId))?.at
+    // How long later attempts waited in the queue is not in a history: it has no backoffs.
+    const queueMs = attempt === 1 && scheduledAt !== undefined ? Math.max(0, timeOf(event) - scheduledAt) : null
+    attempts.set(String(scheduledEventId), { attempts: attempt ?? 1, queueMs, lastFailure: lastFailure ?? null })
     return []
+  },
+
+  activityTaskCancelRequestedEventAttributes({ scheduledEventId }, _event, { open }) {
+    const what = open.get(String(scheduledEventId))
+    return what === undefined ? [] : [{ ...what, phase: 'began', attributes: { cancelRequested: true } }]
   },
 
   activityTaskCompletedEventAttributes: ({ scheduledEventId, result }, event, story) =>
@@ -33,7 +41,7 @@ export function idOfStep(story: Story, activityId: string, event: HistoryEvent):
 
 function stepEnded(story: Story, event: HistoryEvent, scheduledEventId: unknown, result: Partial<Draft>): Draft[] {
   const key = String(scheduledEventId)
-  const { attempts = 1, lastFailure = null } = story.attempts.get(key) ?? {}
+  const { attempts = 1, queueMs = null, lastFailure = null } = story.attempts.get(key) ?? {}
   story.attempts.delete(key)
-  return ended(story, event, scheduledEventId, { ...result, attributes: { attempts }, lastFailure })
+  return ended(story, event, scheduledEventId, { ...result, attributes: { attempts, ...(queueMs !== null && { queueMs }) }, lastFailure })
 }

@@ -12,7 +12,7 @@ export type EventTable = {
   readonly [Name in AttributesName]?: (told: NonNullable<HistoryEvent[Name]>, event: HistoryEvent, story: Story) => Draft[]
 }
 
-export type Began = Pick<TraceEntry, 'id' | 'parentId' | 'kind' | 'name'>
+export type Began = Pick<TraceEntry, 'id' | 'parentId' | 'kind' | 'name' | 'at'>
 
 /** What has been told of a run so far. */
 export interface Story {
@@ -22,11 +22,11 @@ export interface Story {
   /** Ids of activities that were used already. */
   activityIds: Set<string>
   /** Of open activities, by the id of the event that scheduled them. */
-  attempts: Map<string, { attempts: number; lastFailure: Failure | null }>
+  attempts: Map<string, { attempts: number; queueMs: number | null; lastFailure: Failure | null }>
   /** Ids of local activities that will be tried again, by name and time of scheduling: their activity id changes. */
   localRetries: Map<string, string>
   /** The last workflow task, and the failures since one was completed. */
-  task: { scheduledAt: number | null; attempt: number; failing: { node: Began; attempts: number } | null }
+  task: { scheduledAt: number | null; startedAt: number | null; attempt: number; failing: { node: Began; attempts: number } | null }
   workflowName: string
   cancelRequested: HistoryEvent | null
 }
@@ -38,7 +38,7 @@ export function newStory(run: RunRef): Story {
     activityIds: new Set(),
     attempts: new Map(),
     localRetries: new Map(),
-    task: { scheduledAt: null, attempt: 1, failing: null },
+    task: { scheduledAt: null, startedAt: null, attempt: 1, failing: null },
     workflowName: '',
     cancelRequested: null,
   }
@@ -51,9 +51,9 @@ export function began(
   { id, kind, name }: { id: string; kind: string; name: string | null | undefined },
   more: Pick<Draft, 'attributes' | 'input'> = {},
 ): Draft[] {
-  const what: Began = { id, parentId: run.runId, kind, name: name ?? '' }
+  const what: Began = { id, parentId: run.runId, kind, name: name ?? '', at: timeOf(event) }
   open.set(String(event.eventId), what)
-  return [{ ...what, at: timeOf(event), phase: 'began', ...more }]
+  return [{ ...what, phase: 'began', ...more }]
 }
 
 /** An id for what only this one event begins. */

@@ -25,9 +25,15 @@ export const workflowEvents: EventTable = {
 }
 
 function closed(_told: unknown, event: HistoryEvent, story: Story): Draft[] {
+  const at = timeOf(event)
+  // Activities that nobody has heard of since: with their run they are over.
+  const abandoned = [...story.open.values()].filter(({ kind }) => kind === 'step')
   // The reason of a cancellation stands in its request.
   const closing = story.cancelRequested === null ? [event] : [story.cancelRequested, event]
-  return [{ ...workflow(story), at: timeOf(event), phase: 'ended', closing }]
+  return [
+    ...abandoned.map((step): Draft => ({ ...step, at, phase: 'ended', attributes: { abandoned: true } })),
+    { ...workflow(story), at, phase: 'ended', closing },
+  ]
 }
 
 export function workflow({ run, workflowName }: Story) {

@@ -13,6 +13,11 @@ export const workflowTaskEvents: EventTable = {
     return []
   },
 
+  workflowTaskStartedEventAttributes(_told, event, { task }) {
+    task.startedAt = timeOf(event)
+    return []
+  },
+
   workflowTaskFailedEventAttributes({ baseRunId }, event, story) {
     if (!baseRunId) return failed(event, story)
     // How a reset appears in the run that it made: all before it is a copy of the base run's history.
@@ -36,7 +41,7 @@ function failed(event: HistoryEvent, story: Story): Draft[] {
   // SDKs let later attempts time out in silence: what a worker has said counts more.
   const saysMore = task.failing === null || event.workflowTaskFailedEventAttributes != null
   const at = task.failing === null ? (task.scheduledAt ?? timeOf(event)) : timeOf(event)
-  const node = { id: idOf(story, 'workflow_task', event), parentId: run.runId, kind: 'workflow_task', name: nameOf(event) }
+  const node = { id: idOf(story, 'workflow_task', event), parentId: run.runId, kind: 'workflow_task', name: nameOf(event), at }
   task.failing ??= { node, attempts: 0 }
   task.failing.attempts = Math.max(task.attempt, task.failing.attempts + 1)
   return [{ ...task.failing.node, at, phase: 'began', ...(saysMore && { failedTask }), attributes: { attempts: task.failing.attempts } }]

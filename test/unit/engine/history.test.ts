@@ -4,25 +4,19 @@ import type { HistoryEvent } from '../../../src/engine/outcome.ts'
 import { createPayloads, toPayload } from '../../../src/engine/payload.ts'
 import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
 import { type TraceNode, toTraceTree } from '../../../src/protocol/trace-tree.ts'
-import { walkRuns } from '../../../src/protocol/trace-walk.ts'
 import { recorded } from '../../fixtures/histories/recorded.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 
 const payloads = createPayloads({ codec: null, maxBytes: 1 })
 
-/** The whole trace of a recorded story. */
+/** The whole trace of a recorded story: the links of its chain below one node, and each child below its own. */
 async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {
   const runs = recorded(sdk)
-  const [first] = runs
-  if (first === undefined) throw new Error('nothing is recorded')
-  const read = async function* ({ runId }: { runId: string }) {
-    const run = runs.find((each) => each.runId === runId)
-    if (run === undefined) throw new Error(`${runId} is not recorded`)
-    yield* await createHistoryReader(run, payloads).entriesOf(run.events)
-  }
-  const { entries, faults } = await walkRuns(first, { read, firstRunId: first.runId, maxRuns: 100, maxBytes: 1e6 })
-  expect(faults).toEqual([])
-  return treeOf(entries)
+  const entries: TraceEntry[] = [{ id: 'story', parentId: null, kind: 'workflow', name: 'story', at: 0, phase: 'began' }]
+  for (const run of runs) entries.push(...(await createHistoryReader(run, payloads).entriesOf(run.events)))
+  const parents = new Map(entries.flatMap(({ id, kind, attributes }) => (kind === 'child_workflow' ? [[attributes?.runId, id]] : [])))
+  const isRun = ({ id }: TraceEntry) => runs.some(({ runId }) => runId === id)
+  return treeOf(entries.map((entry) => (isRun(entry) ? { ...entry, parentId: String(parents.get(entry.id) ?? 'story') } : entry)))
 }
 
 function treeOf(entries: TraceEntry[]): TraceNode {
@@ -69,7 +63,7 @@ for (const sdk of ['typescript', 'python'] as const) {
     const root = await told(sdk)
 
     const [line, first, second] = outline(root) as [string, unknown[], unknown]
-    expect([line, second]).toEqual(['workflow story', 'workflow story'])
+    expect([line, second]).toEqual(['workflow story …', 'workflow story'])
     expect(sorted(first.map((child) => (typeof child === 'string' ? child.replace(/^timer .*?(?= !|$)/, 'timer') : child)))).toEqual(
       sorted([
         'workflow story',
@@ -105,7 +99,10 @@ for (const sdk of ['typescript', 'python'] as const) {
     const nodes = nodesIn(root)
     const find = (kind: string, name: string) => nodes.find((node) => node.kind === kind && node.name === name)
 
-    expect(root).toMatchObject({ input: { link: 1 }, output: { link: 2 }, attributes: { status: 'completed' } })
+    expect(root.children).toMatchObject([
+      { input: { link: 1 }, attributes: { status: 'continued' } },
+      { output: { link: 2 }, attributes: { status: 'completed' } },
+    ])
     expect(find('signal', 'approve')).toMatchObject({ input: { by: 'Ada' } })
     expect(find('update', 'priority')).toMatchObject({ input: 'high', output: 'now high' })
     expect(find('child_workflow', 'nest')).toMatchObject({ input: { depth: 4 }, output: 4 })
@@ -113,7 +110,7 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 
   test(`history of ${sdk}: every node has ended, none before it began`, async () => {
-    for (const { startedAt, endedAt } of nodesIn(await told(sdk))) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+    for (const { startedAt, endedAt } of (await told(sdk)).children.flatMap(nodesIn)) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
   })
 }
 
@@ -268,4 +265,56 @@ test('history: values are decoded all at once, for a codec may be a server', asy
   await createHistoryReader(run ?? RUN, { ...payloads, decodeEach }).entriesOf(run?.events.slice(0, -1) ?? [])
 
   expect(asked).toBe(1)
+})
+
+test('history: a local activity lasts as long as it took, however late in its workflow task it began', async () => {
+  const marker = (activityId: string, scheduled: number, completed: number) => ({
+    markerRecordedEventAttributes: {
+      markerName: 'core_local_activity',
+      details: {
+        data: {
+          payloads: [
+            toPayload({
+              attempt: 1,
+              activity_id: activityId,
+              activity_type: 'pay',
+              complete_time: { seconds: completed, nanos: 0 },
+              original_schedule_time: { seconds: scheduled, nanos: 0 },
+            }),
+          ],
+        },
+      },
+    },
+  })
+  // Core says the start of the workflow task plus the duration: 2 + 4 and 2 + 3.
+  const entries = await entriesOf([
+    event(2, { workflowTaskStartedEventAttributes: {} }),
+    event(20, marker('1', 2, 6)),
+    event(21, marker('2', 6, 5)),
+  ])
+
+  expect(treeOf(entries).children.map(({ startedAt, endedAt }) => [startedAt, endedAt])).toEqual([
+    [2000, 6000],
+    [6000, 9000],
+  ])
+})
+
+test('history: an activity that was asked to cancel and never answered is abandoned when its run ends', async () => {
+  const entries = await entriesOf([
+    event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
+    event(3, { activityTaskCancelRequestedEventAttributes: { scheduledEventId: number(2) } }),
+    event(4, { workflowExecutionCompletedEventAttributes: {} }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ name: 'slow', endedAt: 4000, attributes: { cancelRequested: true, abandoned: true } }])
+})
+
+test('history: a step says how long its first attempt waited for a worker', async () => {
+  const entries = await entriesOf([
+    event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
+    event(5, { activityTaskStartedEventAttributes: { scheduledEventId: number(2), attempt: 1 } }),
+    event(6, { activityTaskCompletedEventAttributes: { scheduledEventId: number(2) } }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ startedAt: 2000, endedAt: 6000, attributes: { queueMs: 3000 } }])
 })
