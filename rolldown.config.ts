@@ -5,7 +5,7 @@ import { bakedHttpSchema } from './dev/baked-http-schema.ts'
 import { leanProtos } from './dev/lean-protos.ts'
 
 // The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
-const sdk = /^@temporalio\//
+const sdk = /^@(temporalio|opentelemetry)\//
 
 const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', 'aws4fetch']
 
@@ -14,6 +14,8 @@ export default defineConfig([
     input: { node: 'src/runtime/node.ts', bun: 'src/runtime/bun.ts', deno: 'src/runtime/deno.ts', cli: 'src/runtime/cli.ts' },
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
+    // `portico archive` runs the kit, which is not part of the service.
+    external: ['portico/worker'],
     resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
     plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {
@@ -37,7 +39,12 @@ export default defineConfig([
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
-    input: { index: 'src/index.ts', worker: 'src/worker/index.ts' },
+    input: {
+      index: 'src/index.ts',
+      worker: 'src/worker/index.ts',
+      span: 'src/worker/tracing/span.ts',
+      otel: 'src/worker/tracing/otel.ts',
+    },
     platform: 'node',
     external: [sdk, ...packages],
     plugins: [bakedHttpSchema()],

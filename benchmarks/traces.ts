@@ -1,4 +1,5 @@
-/** What does tracing cost who waits for a run, when the key-value store and the bucket are 200 ms away? */
+/** What does tracing cost the caller of a run, and the worker's CPU, when the key-value store and the bucket are 200 ms away? */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,12 +8,12 @@ import { startRedis } from '../test/support/redis.ts'
 import { startRclone } from '../test/support/s3.ts'
 import { startService } from '../test/support/service.ts'
 import { startTcpProxy } from '../test/support/tcp-proxy.ts'
-import { bundleTraced, objectKeys, startTracedWorker, tracedEnv } from '../test/support/traced-worker.ts'
-import { until } from '../test/support/until.ts'
+import { bundleTraced, startTracedWorker, tracedEnv } from '../test/support/traced-worker.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)
 const LATENCY_MS = 200
+const CPU_TURNS = 6
 
 const folder = await mkdtemp(join(tmpdir(), 'portico-benchmark-'))
 const [engine, redis, s3, bundle] = await Promise.all([startEngine(), startRedis(), startRclone(), bundleTraced(folder)])
@@ -29,13 +30,15 @@ const workers = await Promise.all([
 ])
 const service = await startService({ address: engine.address, catalog: 'untraced' })
 try {
-  const run = (catalog: string) => async () => {
-    const body = JSON.stringify({ workflowName: 'story', catalog, input: { end: 'complete', ms: 0 } })
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${service.url}/workflow/run`, { method: 'POST', headers, body })
-    const { status } = (await response.json()) as { status?: string }
-    if (status !== 'completed') throw new Error(`the run is ${status}`)
-  }
+  const run =
+    (catalog: string, workflowName = 'story', input: object = { end: 'complete', ms: 0 }) =>
+    async () => {
+      const body = JSON.stringify({ workflowName, catalog, input })
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(`${service.url}/workflow/run`, { method: 'POST', headers, body })
+      const { status } = (await response.json()) as { status?: string }
+      if (status !== 'completed') throw new Error(`the run is ${status}`)
+    }
   const acts = [run('traced'), run('untraced')]
   await measureInTurns(Math.min(TIMES, 30), ...acts)
   const [traced, untraced] = await measureInTurns(TIMES, ...acts)
@@ -43,12 +46,31 @@ try {
   tell('run, one step, tracing on', traced)
   tell('run, one step, tracing off', untraced)
   tellRatio('on to off, medians', traced.p50, untraced.p50)
-  const wanted = TIMES + Math.min(TIMES, 30)
-  await until('all are stored', async () => (await objectKeys(s3)).length >= Math.min(wanted, 1000), { timeoutMs: 120_000, everyMs: 1000 })
-  console.log(`all ${wanted} traces are stored`)
+
+  const cpu = [0, 0]
+  for (let turn = 0; turn < CPU_TURNS * 2; turn++) {
+    const index = turn % 2
+    const worker = workers[index]
+    if (worker === undefined) throw new Error('no worker')
+    const before = cpuMs(worker.pid)
+    await run(index === 0 ? 'traced' : 'untraced', 'busy', { activities: 200 })()
+    // What is archived is archived afterwards.
+    await new Promise((resolve) => setTimeout(resolve, 8000))
+    cpu[index] = (cpu[index] ?? 0) + cpuMs(worker.pid) - before
+  }
+  const [on = 0, off = 0] = cpu
+  console.log(`worker CPU of 200 activities and 8 s: on ${Math.round(on / CPU_TURNS)} ms, off ${Math.round(off / CPU_TURNS)} ms`)
+  tellRatio('on to off, worker CPU', on, off)
 } finally {
   await service.kill()
   await Promise.all(workers.map((worker) => worker.kill()))
   await Promise.all([farRedis.close(), farS3.close(), redis.kill(), s3.stop(), engine.stop()])
   await rm(folder, { recursive: true, force: true })
+}
+
+/** User and system time of a process so far. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  // utime and stime, in hundredths of a second: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }

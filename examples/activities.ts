@@ -1,6 +1,6 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity'
-// In a project of your own: import { span } from 'portico/worker'
-import { span } from '../src/worker/index.ts'
+// In a project of your own: import { span } from 'portico/span'
+import { span } from '../src/worker/tracing/span.ts'
 
 export async function validate({ orderId, amount }: { orderId: string; amount: number }): Promise<void> {
   if (!(amount > 0)) throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')

@@ -10,7 +10,7 @@ import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
 import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
-import { createKvReader, kvConnection } from './store/kv-reader.ts'
+import { createKv } from './store/kv.ts'
 import { createObjectReader } from './store/object-reader.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
@@ -59,13 +59,14 @@ export function createPortico(parts: Parts): Portico {
     codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
     onEncodedOutput: warnOnce(log),
   })
-  const catalogs = createCatalogs({ engine, ttlMs: config.catalogTtlMs, sharesPending })
+  const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending })
   const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
-  const stored = storedTraces(config, history)
+  const stored = storedTraces(config)
   const workflows = createWorkflows({
     engine,
     catalogs,
     traceSources: [...stored.sources, ...traceSources, history],
+    traceMaxBytes: config.traces.maxBytes,
     deployment: {
       version: VERSION,
       runtime,
@@ -127,12 +128,12 @@ function tracePlaces({ traces: { storage, remote, local } }: Config) {
 }
 
 /** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
-function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config, history: TraceSource) {
-  const kv = remote?.kvstore ? createKvReader(kvConnection(remote.kvstore)) : null
+function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
+  const kv = remote?.kvstore ? createKv(remote.kvstore) : null
   return {
     sources: [
-      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, maxBytes })]),
-      ...(kv === null ? [] : [tracesFromKv({ kv, namespace, history, maxBytes })]),
+      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, namespace, maxBytes })]),
+      ...(kv === null ? [] : [tracesFromKv({ kv, namespace, maxBytes })]),
     ],
     close: async () => kv?.close(),
   }

@@ -42,9 +42,11 @@ const MAY_IMPORT: Record<string, Row> = {
   'domain/json-schema/pattern.ts': row('domain/ protocol/', 're2js'),
 
   'worker/': row(
-    'worker/ protocol/ store/ config.ts config/ log.ts require-node.ts engine/history.ts engine/outcome.ts engine/payload.ts',
+    'worker/ protocol/ store/ config.ts config/ log.ts require-node.ts engine/history.ts engine/outcome.ts engine/payload.ts engine/payload-json.ts engine/external-storage.ts',
     '@temporalio/ node:',
   ),
+  'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
+  'worker/tracing/span.ts': row('protocol/', 'node:'),
   'worker/json-schema.ts': row('worker/ protocol/ domain/json-schema/', 'zod'),
   'worker/zod-input-schema.ts': row('protocol/', 'zod'),
 
@@ -105,6 +107,12 @@ test("architecture: what Temporal's workflow sandbox loads is free of zod", () =
 
   expect(reached).toContain('@temporalio/workflow')
   expect([...reached].filter((name) => name.startsWith('zod'))).toEqual([])
+})
+
+test('architecture: portico/span loads neither the worker nor zod', () => {
+  const reached = [...reach('src/worker/tracing/span.ts')].filter((name) => !name.endsWith('.ts'))
+
+  expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
 })
 
 test('architecture: no file of src has more than 300 lines, but for those with a reason', () => {

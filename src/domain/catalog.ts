@@ -14,6 +14,8 @@ import { type Remembered, remember } from './remember.ts'
 
 /** What is on the task queues: remembered for a short while, shared by all requests. */
 export interface Catalogs {
+  /** Of the engine: a part of where traces are archived. */
+  namespace: string
   /** The published catalog, null when there is none; with `freshSince` (epoch ms) never older than that. */
   published(catalog: string, freshSince?: number): Promise<Remembered<Published | null>>
   /** The workflows with their schemas, from the very run that `published` was read from; null when that run holds no definition. */
@@ -30,6 +32,7 @@ export interface Published extends CatalogMemo {
 
 export interface CatalogOptions {
   engine: Engine
+  namespace: string
   ttlMs: number
   now?: () => number
   /** False where one request can't wait for what another reads (workerd). */
@@ -44,7 +47,7 @@ const MAX_DEFINITIONS = 50
 
 const READ_TIMEOUT_MS = 4000
 
-export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
+export function createCatalogs({ engine, namespace, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
   const shared = { maxKeys: MAX_CATALOGS, now, sharesPending }
   const olderForms = new Set<string>()
 
@@ -66,6 +69,7 @@ export function createCatalogs({ engine, ttlMs, now = Date.now, sharesPending = 
   })
 
   return {
+    namespace,
     published: remember({ read: readPublished, ttlMs, ...shared }),
     workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
     lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, ...shared }),

@@ -25,6 +25,8 @@ export interface WorkflowsOptions {
   catalogs: Catalogs
   /** In the order in which they are asked; the last is the engine's history. */
   traceSources: readonly TraceSource[]
+  /** Of the entries of one answer of `trace`, as JSON. */
+  traceMaxBytes: number
   deployment: Deployment
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
@@ -34,7 +36,7 @@ export interface WorkflowsOptions {
 
 /** The verbs over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
-  const { catalogs, traceSources, deployment, messageTimeoutMs, sharesPending = true } = options
+  const { catalogs, traceSources, traceMaxBytes, deployment, messageTimeoutMs, sharesPending = true } = options
   const knownRuns = createKnownRuns({ engine: options.engine, sharesPending })
   const engine = addingStarts(options.engine, knownRuns)
   const admission = { catalogs, knownRuns }
@@ -91,7 +93,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     stop: (ref, reason, call) => stop(engine, ref, reason, call),
     terminate: (ref, reason, call) => terminate(engine, ref, reason, call),
     catalog: (catalog, call) => readListing(catalogs, catalog, call),
-    trace: (ref, call) => readTrace({ engine, catalogs, sources: traceSources }, ref, call),
+    trace: (ref, call) => readTrace({ engine, catalogs, sources: traceSources, maxBytes: traceMaxBytes }, ref, call),
     capabilities: (call) => readCapabilities(engine, deployment, call),
     ready: createReady(engine, { sharesPending }),
   }

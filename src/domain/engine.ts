@@ -32,6 +32,12 @@ export interface Message {
 /** `misconfigured`: it answers, and refuses the namespace or the key that this service has. */
 export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
 
+/** A payload as it is archived in a trace: metadata values and data in base64. */
+export interface EncodedPayload {
+  metadata?: Record<string, string>
+  data?: string
+}
+
 /**
  * Port: a workflow engine, in our words.
  *
@@ -90,6 +96,9 @@ export interface Engine {
 
   /** The run's history as trace entries, oldest first. */
   entries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
+
+  /** The values of archived payloads; what cannot be decoded is `{encoding, data}`. Rejects when the codec does not answer. */
+  decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
   /** When a worker last asked the task queue for workflow tasks; null when none has lately. */
   lastPolledAt(catalog: string, call: Call): Promise<Date | null>

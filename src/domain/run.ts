@@ -109,7 +109,7 @@ async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, r
   const isChain = run.runId !== started.runId
   const hasReason = closing.outcome.status === 'canceled'
   const known = { ...run, input: isChain ? null : fromArguments(command.args) }
-  const traceKnown = accepted.traces === null ? null : await fillTemplates(accepted.traces, started)
+  const traceKnown = accepted.traces === null ? null : fillTemplates(accepted.traces, run, catalogs.namespace)
   if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
   try {
     const execution = await readPatiently(engine, run, call, hasReason ? undefined : closing)

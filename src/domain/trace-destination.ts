@@ -7,10 +7,10 @@ import type { Description, TraceMeta } from './execution.ts'
 import { inTime } from './in-time.ts'
 import { toTraceMeta } from './trace-meta.ts'
 
-type Run = Pick<Description, 'catalog' | 'firstRunId' | 'memo' | 'parent' | 'workflowId'>
+type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 
 /**
- * Where the run's trace is written: as its catalog computes it, else as the run's memo says, else as `fromEnd` says, which is
+ * Where the trace of the run is archived: as its catalog says, else as the run's memo says, else as `fromEnd` says, which is
  * asked only then.
  */
 export async function traceOf(
@@ -19,14 +19,12 @@ export async function traceOf(
   call: Call,
   fromEnd: () => Promise<TraceMeta | null> = async () => null,
 ): Promise<TraceMeta | null> {
-  // A child's story is told in its root's trace.
-  if (run.parent !== null) return null
   const { value: published } = await inTime(catalogs.published(run.catalog), call)
-  if (published?.traces != null) return fillTemplates(published.traces, run)
+  if (published?.traces != null) return fillTemplates(published.traces, run, catalogs.namespace)
   return toTraceMeta(run.memo.get('trace')) ?? (await fromEnd())
 }
 
-/** The same for an answer of which it is the least: the rest is not refused for it. */
+/** The same for an answer that is not refused when it cannot be known. */
 export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   try {
     return await traceOf(run, catalogs, call)
@@ -37,18 +35,15 @@ export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Pro
   }
 }
 
-/** The destinations that the catalog's templates name for a root run. */
-export async function fillTemplates(
-  templates: TraceTemplates,
-  { workflowId, firstRunId: rootRunId }: Pick<Run, 'firstRunId' | 'workflowId'>,
-): Promise<TraceMeta | null> {
+/** The destinations that the catalog's templates name for a run. */
+export function fillTemplates(templates: TraceTemplates, { runId }: Pick<Run, 'runId'>, namespace: string): TraceMeta | null {
   if (templates === false) return null
   const { local, remote } = templates
-  const values = { workflowId, rootRunId }
+  const fill = (template: string) => fillTemplate(template, { namespace, runId })
   return {
     destinations: {
-      ...(local === undefined ? {} : { local: await fillTemplate(local, values) }),
-      ...(remote === undefined ? {} : { remote: await fillTemplate(remote, values) }),
+      ...(local === undefined ? {} : { local: fill(local) }),
+      ...(remote === undefined ? {} : { remote: fill(remote) }),
     },
   }
 }

@@ -1,8 +1,8 @@
 import { ServiceError } from '../domain/errors.ts'
 import { pause } from '../domain/pause.ts'
-import { fromBase64, toBase64 } from './base64.ts'
 import { MAX_DOWNLOAD_BYTES } from './external-storage.ts'
 import type { Codec, Payload } from './payload.ts'
+import { fromPayloadJson, type PayloadJson, toPayloadJson } from './payload-json.ts'
 
 export interface RemoteCodecOptions {
   /** Base URL of `/encode`, `/decode` and `/download`: Temporal's remote codec protocol. */
@@ -35,7 +35,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
     return fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },
-      body: JSON.stringify({ payloads: payloads.map(toJson) }),
+      body: JSON.stringify({ payloads: payloads.map(toPayloadJson) }),
       // 'error' is unknown to workerd; the answer of a redirect is refused below.
       redirect: 'manual',
       signal,
@@ -84,9 +84,9 @@ async function refuseFailure(response: Response): Promise<void> {
 }
 
 function toPayloads(answer: unknown, count: number): Payload[] {
-  const { payloads } = answer as { payloads?: JsonPayload[] }
+  const { payloads } = answer as { payloads?: PayloadJson[] }
   if (payloads?.length !== count) throw new Error(`the codec answered ${payloads?.length} payloads for ${count}`)
-  return payloads.map(fromJson)
+  return payloads.map(fromPayloadJson)
 }
 
 /** A body that nobody reads holds its connection; workerd has six for a request. */
@@ -115,31 +115,4 @@ function failed(cause: unknown): ServiceError {
     cause: new Error('look at ENGINE_CODEC_ENDPOINT', { cause }),
     details: { retryAfterSeconds: 1 },
   })
-}
-
-interface JsonPayload {
-  metadata?: Record<string, string>
-  data?: string
-  /** A 64-bit integer is text in JSON; whoever reads a size takes it as text, an object (gRPC) or a number. */
-  externalPayloads?: Payload['externalPayloads']
-}
-
-function toJson({ metadata, data, externalPayloads }: Payload) {
-  return {
-    metadata: mapValues(metadata ?? {}, toBase64),
-    data: toBase64(data ?? new Uint8Array()),
-    ...(externalPayloads?.length && { externalPayloads: externalPayloads.map(({ sizeBytes }) => ({ sizeBytes: String(sizeBytes ?? 0) })) }),
-  }
-}
-
-function fromJson({ metadata, data, externalPayloads }: JsonPayload): Payload {
-  return {
-    metadata: mapValues(metadata ?? {}, fromBase64),
-    data: fromBase64(data ?? ''),
-    ...(externalPayloads?.length && { externalPayloads }),
-  }
-}
-
-function mapValues<A, B>(record: Record<string, A>, map: (value: A) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
 }

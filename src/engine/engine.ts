@@ -17,6 +17,7 @@ import type { Wire } from './calls/wire.ts'
 import { createEngineClock } from './clock.ts'
 import { toServiceError } from './errors.ts'
 import { type Codec, createPayloads, type EncodedOutput } from './payload.ts'
+import { fromPayloadJson } from './payload-json.ts'
 import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
 
@@ -48,6 +49,7 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec, onE
     cancel: (run, options, call) => cancel(wire, run, options, call),
     terminate: (run, reason, call) => terminate(wire, run, reason, call),
     entries: (run, call) => entries(wire, run, call),
+    decode: (payloads) => wire.payloads.decode(payloads.map(fromPayloadJson)),
     lastPolledAt: (catalog, call) => lastPolledAt(wire, catalog, call),
     readiness: (call) => readiness(wire, call),
     ping: (call) => ping(wire.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),

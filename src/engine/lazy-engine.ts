@@ -26,6 +26,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     async *entries(...args) {
       yield* (await engine()).entries(...args)
     },
+    decode: async (...args) => (await engine()).decode(...args),
     lastPolledAt: async (...args) => (await engine()).lastPolledAt(...args),
     readiness: async (...args) => (await engine()).readiness(...args),
     ping: async (...args) => (await engine()).ping(...args),

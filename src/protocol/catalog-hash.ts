@@ -2,7 +2,8 @@ import { canonicalJson } from './canonical-json.ts'
 import type { CatalogDefinition, TraceTemplates } from './catalog.ts'
 import { sha256 } from './sha256.ts'
 
-/** What a worker compares with its own before it publishes: hex SHA-256 of the canonical JSON of `{definition, traces}`. */
-export async function catalogHash(definition: CatalogDefinition, traces: TraceTemplates): Promise<string> {
-  return sha256(canonicalJson({ definition, traces }))
+/** What a worker compares with its own before it publishes: hex SHA-256 of the canonical JSON of `{definition, redacted, traces}`. */
+export async function catalogHash(definition: CatalogDefinition, traces: TraceTemplates, redacted = false): Promise<string> {
+  // Absent where it says nothing, as in the catalogs of workers in other languages.
+  return sha256(canonicalJson({ definition, traces, ...(redacted && { redacted }) }))
 }

@@ -1,5 +1,6 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
 import * as z from 'zod/mini'
+import { isTraceTemplate } from './trace-template.ts'
 import type { WorkerVersion } from './worker-version.ts'
 
 /** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */
@@ -31,7 +32,7 @@ export interface CatalogDefinition {
   workflowNames: Record<string, string>
 }
 
-/** Where traces go, over `{workflowId}` and `{rootRunId}`; false: nowhere. */
+/** Where traces are archived, with `{namespace}` and `{runId}`; false: nowhere. */
 export type TraceTemplates = { remote?: string | undefined; local?: string | undefined } | false
 
 export interface CatalogMemo {
@@ -42,6 +43,8 @@ export interface CatalogMemo {
   traces: TraceTemplates | null
   /** Whose catalog it is; null when its worker has no version. */
   version: WorkerVersion | null
+  /** Whether the worker has a `redact` of its own: then only what it has archived is shown with its values. */
+  redacted: boolean
 }
 
 const jsonSchema: z.ZodMiniType<JsonSchema> = z.union([z.boolean(), z.custom<Record<string, unknown>>(isObject)])
@@ -64,7 +67,9 @@ const catalogEntry = z.extend(handlerEntry, {
 
 const workerVersion: z.ZodMiniType<WorkerVersion> = z.object({ deploymentName: z.string(), buildId: z.string() })
 
-const traceTemplates = z.union([z.literal(false), z.object({ remote: z.optional(z.string()), local: z.optional(z.string()) })])
+const traceTemplate = z.optional(z.string().check(z.refine(isTraceTemplate)))
+
+const traceTemplates = z.union([z.literal(false), z.object({ remote: traceTemplate, local: traceTemplate })])
 
 /** The workflows of a published definition, absent keys filled; null when it is none. */
 export function parseCatalogWorkflows(definition: unknown): CatalogEntry[] | null {
@@ -81,6 +86,7 @@ export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMem
     hash: typeof hash === 'string' ? hash : null,
     traces: traceTemplates.safeParse(memo.get('traces')).data ?? null,
     version: workerVersion.safeParse(memo.get('version')).data ?? null,
+    redacted: memo.get('redacted') === true,
   }
 }
 

@@ -1,6 +1,6 @@
 import { CATALOG_TYPE } from './catalog.ts'
 
-const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'version']
+const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'redacted', 'version']
 
 const RUN_KEYS = ['trace']
 

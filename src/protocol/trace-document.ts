@@ -2,13 +2,16 @@
 import { isObject } from './is-object.ts'
 import { parseJson } from './json.ts'
 import type { TraceEntry, TraceError } from './trace-entry.ts'
-import type { RootRun } from './trace-keys.ts'
 
 export const TRACE_CONTENT_TYPE = 'application/json'
 
 const VERSION = 1
 
-export interface TraceDocument extends RootRun {
+/** The trace of one run, and of no other: children and neighbours in the chain have documents of their own. */
+export interface TraceDocument {
+  namespace: string
+  workflowId: string
+  runId: string
   entries: TraceEntry[]
 }
 
@@ -19,25 +22,25 @@ export interface Parsed<T> {
 }
 
 /** The text of a stored trace. */
-export function toTraceDocument({ workflowId, rootRunId, entries }: TraceDocument): string {
-  return JSON.stringify({ portico: 'trace', version: VERSION, workflowId, rootRunId, entries })
+export function toTraceDocument({ namespace, workflowId, runId, entries }: TraceDocument): string {
+  return JSON.stringify({ portico: 'trace', version: VERSION, namespace, workflowId, runId, entries })
 }
 
-/** Throws a `SyntaxError` that says why the text is no stored trace. */
+/** Throws a `SyntaxError` that says why the text is not a stored trace. */
 export function parseTraceDocument(text: string): Parsed<TraceDocument> {
   return readTraceDocument(parseJson(text))
 }
 
-/** Throws a `SyntaxError` that says why the JSON is no stored trace. */
+/** Throws a `SyntaxError` that says why the JSON is not a stored trace. */
 export function readTraceDocument(document: unknown): Parsed<TraceDocument> {
-  if (!isObject(document) || document.portico !== 'trace') throw new SyntaxError('it is no trace of this protocol')
-  if (document.version !== VERSION) throw new SyntaxError(`its version is another than ${VERSION}`)
-  const { workflowId, rootRunId, entries } = document
-  if (typeof workflowId !== 'string' || typeof rootRunId !== 'string' || !Array.isArray(entries)) {
-    throw new SyntaxError('it lacks workflowId, rootRunId or entries')
+  if (!isObject(document) || document.portico !== 'trace') throw new SyntaxError('it is not a trace of this protocol')
+  if (document.version !== VERSION) throw new SyntaxError(`its version is not ${VERSION}`)
+  const { namespace, workflowId, runId, entries } = document
+  if (!isText(namespace) || !isText(workflowId) || !isText(runId) || !Array.isArray(entries)) {
+    throw new SyntaxError('it lacks namespace, workflowId, runId or entries')
   }
   const { found, skipped } = parseEntries(entries)
-  return { found: { workflowId, rootRunId, entries: found }, skipped }
+  return { found: { namespace, workflowId, runId, entries: found }, skipped }
 }
 
 /** The entries of a list, one JSON text each. */
@@ -79,6 +82,7 @@ function toEntry(value: unknown): TraceEntry | null {
     ...(value.output !== undefined && { output: value.output }),
     ...(error !== null && { error }),
     ...(isObject(value.attributes) && { attributes: value.attributes }),
+    ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isText) }),
   }
 }
 

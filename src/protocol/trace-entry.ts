@@ -19,6 +19,11 @@ export interface TraceEntry {
   /** With `ended`; of a workflow task that is still failing with `began`. */
   error?: TraceError
   attributes?: Readonly<Record<string, unknown>>
+  /**
+   * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/error/message`) of values that are
+   * still payloads as the worker's codec made them: `{metadata, data}`, both in base64.
+   */
+  encoded?: readonly string[]
 }
 
 export interface TraceError {

@@ -1,41 +1,31 @@
-/** Names that whoever writes traces and whoever reads them have agreed on: `docs/protocol.md`. */
+/** Names that writers and readers of traces agree on: `docs/protocol.md`. */
 
-/** A root run: one without a parent; `rootRunId` is the first run of its chain. */
-export interface RootRun {
-  workflowId: string
-  rootRunId: string
+/** Type and id of the standalone activity that archives the runs of a catalog; its task queue has the same name. */
+export const ARCHIVER_TYPE = 'portico.archive-traces'
+
+export function archiverId(catalog: string): string {
+  return `$traces:${catalog}`
 }
 
-/** The list with the spans made by activities of a run. */
-export function spansKey(runId: string): string {
-  return `traces:${runId}`
+/** The Redis list with the spans of a run that are not archived yet. */
+export function spansKey(namespace: string, runId: string): string {
+  return `spans:${encodeURIComponent(namespace)}:${runId}`
 }
 
-/** The outbox: a sorted set of the root runs of a catalog whose traces are not stored yet. */
-export function outboxKey(namespace: string, catalog: string): string {
-  return `traces:open:${encodeURIComponent(namespace)}:${encodeURIComponent(catalog)}`
+/** The file with the spans of a run that are not archived yet, below `SERVICE_TRACE_LOCAL_DIR`, where there is no key-value store. */
+export function spansFile(runId: string): string {
+  return `.spans/${runId}.jsonl`
 }
 
-export function toOutboxMember({ workflowId, rootRunId }: RootRun): string {
-  return JSON.stringify([workflowId, rootRunId])
-}
-
-/** Null for what is no member of an outbox. */
-export function parseOutboxMember(text: string): RootRun | null {
-  try {
-    const parts: unknown = JSON.parse(text)
-    if (!Array.isArray(parts) || parts.length !== 2) return null
-    const [workflowId, rootRunId]: unknown[] = parts
-    return typeof workflowId === 'string' && typeof rootRunId === 'string' ? { workflowId, rootRunId } : null
-  } catch {
-    return null // of another maker
-  }
-}
-
-/** The name of a trace's file, without its folder. */
-export const LOCAL_FILE_TEMPLATE = '{workflowId}_{rootRunId}.json'
+/** The trace of a run: the key of an object below `traces/`, or the path of a file below `SERVICE_TRACE_LOCAL_DIR`. */
+export const TRACE_TEMPLATE = '{namespace}/{runId}.json'
 
 /** Id of the node of an activity: what is recorded inside it has this as its `parentId`. */
 export function stepId(runId: string, activityId: string): string {
   return `${runId}:step:${activityId}`
+}
+
+/** Id of the node of a Nexus operation, which an event of the caller's history schedules. */
+export function nexusId(runId: string, eventId: string): string {
+  return `${runId}:nexus:${eventId}`
 }

@@ -6,7 +6,8 @@ import { VERSION } from '../version.ts'
 
 const HELP = `Portico ${VERSION}: the HTTP front door for Temporal.
 
-Usage: portico              starts the service; configuration is environment variables
+Usage: portico                    starts the service; configuration is environment variables
+       portico archive [queue …]  archives the traces of task queues that no worker of the kit serves
        portico --help
        portico --version
 
@@ -23,18 +24,48 @@ All of them, with units and defaults: docs/operating.md of this package.`
 await main()
 
 async function main(): Promise<void> {
-  const { help, version } = options()
+  const {
+    values: { help, version },
+    positionals: [command, ...queues],
+  } = parsed()
   if (help) console.log(HELP)
   else if (version) console.log(VERSION)
-  else await import('./node.ts')
+  else if (command === undefined) await import('./node.ts')
+  else if (command === 'archive') await archive(queues)
+  else fail(`Unknown command "${command}"`, 2)
 }
 
-function options(): { help: boolean; version: boolean } {
+function parsed() {
   try {
     const flag = (short: string) => ({ type: 'boolean', short, default: false }) as const
-    return parseArgs({ options: { help: flag('h'), version: flag('v') } }).values
+    return parseArgs({ allowPositionals: true, options: { help: flag('h'), version: flag('v') } })
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\nTry portico --help`)
-    process.exit(2)
+    return fail(error instanceof Error ? error.message : String(error), 2)
   }
+}
+
+interface Kit {
+  runArchiver(queues: readonly string[]): Promise<void>
+}
+
+// The package's own entry: it needs the Temporal SDK's worker, which the service does without.
+const KIT: string = 'portico/worker'
+
+async function archive(queues: readonly string[]): Promise<void> {
+  try {
+    const kit: Kit = await import(KIT)
+    await kit.runArchiver(queues)
+  } catch (error) {
+    if (isMissing(error)) fail('portico archive needs the packages @temporalio/worker and @temporalio/workflow: npm install them', 1)
+    fail(error instanceof Error ? error.message : String(error), 1)
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('@temporalio')
+}
+
+function fail(message: string, exitCode: number): never {
+  console.error(exitCode === 2 ? `${message}\nTry portico --help` : message)
+  process.exit(exitCode)
 }

@@ -67,10 +67,10 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
 
 // What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.
 
-async function localTraces({ traces: { local, maxBytes } }: Config): Promise<NonNullable<Parts['traceSources']>> {
+async function localTraces({ engine: { namespace }, traces: { local, maxBytes } }: Config): Promise<NonNullable<Parts['traceSources']>> {
   if (local === null) return []
   const { tracesFromFile } = await import('../trace/from-file.ts')
-  return [tracesFromFile({ directory: local.directory, maxBytes })]
+  return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
 }
 
 async function orEndListening(process: Process, { server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {

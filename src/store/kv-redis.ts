@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { KvConnection } from './kv-reader.ts'
+import type { KvConnection } from './kv-port.ts'
 import { redisCode } from './redis-code.ts'
 import { StoreError, withRetries } from './store-call.ts'
 

@@ -1,4 +1,4 @@
-import type { KvConnection } from './kv-reader.ts'
+import type { KvConnection } from './kv-port.ts'
 import { readBody } from './read-body.ts'
 import { redisCode } from './redis-code.ts'
 import { StoreError, withRetries } from './store-call.ts'

@@ -5,8 +5,14 @@ import { type StoreCall, StoreError, withRetries } from './store-call.ts'
 
 /** Object storage that speaks S3, as the API sees it. Every verb rejects with a `StoreError`, or with the reason of `call.signal`. */
 export interface ObjectReader {
-  /** The object's text; null when the bucket has none of that key. Rejects when it is larger than `maxBytes`. */
-  get(object: ObjectRef, maxBytes: number, call: StoreCall): Promise<string | null>
+  /** Null when the bucket has no object of that key. Rejects when it is larger than `maxBytes`. */
+  get(object: ObjectRef, maxBytes: number, call: StoreCall): Promise<StoredObject | null>
+}
+
+export interface StoredObject {
+  text: string
+  /** Of this version. */
+  etag: string
 }
 
 export interface ObjectRef {
@@ -34,7 +40,9 @@ export function createObjectReader(options: ObjectStoreOptions): ObjectReader {
     get: (object, maxBytes, call) =>
       withRetries(STORE, call, async (signal) => {
         const response = await send(object, { method: 'GET' }, signal)
-        if (response.status === 200) return readBody(STORE, response, maxBytes)
+        if (response.status === 200) {
+          return { text: await readBody(STORE, response, maxBytes), etag: response.headers.get('etag') ?? '' }
+        }
         const code = await refusalCode(response)
         if (response.status === 404 && (code === 'NoSuchKey' || code === '')) return null
         throw refusal(response, code)

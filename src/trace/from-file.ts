@@ -1,44 +1,54 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
+import type { Call } from '../domain/call.ts'
 import type { TraceSource } from '../domain/traces.ts'
-import { LOCAL_FILE_TEMPLATE } from '../protocol/trace-keys.ts'
+import { spansFile, TRACE_TEMPLATE } from '../protocol/trace-keys.ts'
 import { fillTemplate } from '../protocol/trace-template.ts'
-import { notAvailable, toFoundTrace } from './stored.ts'
+import { foundSpans, notAvailable, toFoundTrace } from './stored.ts'
 
 export interface FileTraceOptions {
-  /** Absolute path of the folder that traces are read from, and none but it. */
+  /** Absolute path of the only folder that traces are read from. */
   directory: string
+  namespace: string
   maxBytes: number
 }
 
 /**
- * Files of workers that have the same folder: at the place that is said of the run's root, or by its usual name when nothing is
- * said or when that lies elsewhere, for a worker may know the folder by another path.
+ * Files of workers that share the folder: where the run's catalog says, or by the usual name, since a worker may know the
+ * folder by another path. Before a run is archived, its spans wait in a file too.
  */
-export function tracesFromFile({ directory, maxBytes }: FileTraceOptions): TraceSource {
+export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOptions): TraceSource {
   return {
     name: 'local',
     async find(run, call) {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(Math.max(0, call.deadlineAt - Date.now()))])
-      const root = await run.root(call)
       const { local } = await run.destinations(call)
-      const usual = join(directory, await fillTemplate(LOCAL_FILE_TEMPLATE, { workflowId: root.workflowId, rootRunId: root.firstRunId }))
+      const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))
       const said = await openInside(directory, local === undefined ? usual : resolve(local))
       const file = said === 'outside' ? await openInside(directory, usual) : said
       if (file === 'outside' || (said === 'outside' && file === null)) {
         throw notAvailable('The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR')
       }
-      if (file === null) return null
-      try {
-        return toFoundTrace(run, root, await readWhole(file, maxBytes, signal))
-      } catch (error) {
-        if (signal.aborted && !call.signal.aborted) throw notAvailable('The file could not be read in time')
-        throw error
-      } finally {
-        await file.close()
-      }
+      const text = file === null ? null : await readText(file, maxBytes, signal, call)
+      const archived = text === null ? null : toFoundTrace(run, namespace, text)
+      const waiting = await openInside(directory, join(directory, spansFile(run.runId)))
+      if (waiting === null || waiting === 'outside') return archived
+      const lines = (await readText(waiting, maxBytes, signal, call)).split('\n').filter((line) => line !== '')
+      const spans = foundSpans(lines, null)
+      return archived === null ? spans : { ...archived, entries: [...archived.entries, ...spans.entries] }
     },
+  }
+}
+
+async function readText(file: FileHandle, maxBytes: number, signal: AbortSignal, call: Call): Promise<string> {
+  try {
+    return await readWhole(file, maxBytes, signal)
+  } catch (error) {
+    if (signal.aborted && !call.signal.aborted) throw notAvailable('The file could not be read in time')
+    throw error
+  } finally {
+    await file.close()
   }
 }
 

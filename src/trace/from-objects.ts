@@ -1,4 +1,3 @@
-import { isOpen } from '../domain/execution.ts'
 import type { TraceSource } from '../domain/traces.ts'
 import type { ObjectReader } from '../store/object-reader.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
@@ -7,22 +6,23 @@ import { inWords, notAvailable, toFoundTrace } from './stored.ts'
 export interface ObjectTraceOptions {
   objects: ObjectReader
   rules: BucketRules
+  namespace: string
   maxBytes: number
 }
 
-/** Object storage, at the place that the catalog of the run's root, or that itself, names. */
-export function tracesFromObjects({ objects, rules, maxBytes }: ObjectTraceOptions): TraceSource {
+/** Object storage, at the place that the run's catalog, or the run itself, names. */
+export function tracesFromObjects({ objects, rules, namespace, maxBytes }: ObjectTraceOptions): TraceSource {
   return {
     name: 'remote',
     async find(run, call) {
       const { remote } = await run.destinations(call)
       if (remote === undefined) return null
       for (const object of objectsOf(remote, rules)) {
-        const text = await objects.get(object, maxBytes, call).catch(inWords)
-        if (text !== null) return toFoundTrace(run, await run.root(call), text)
+        const stored = await objects.get(object, maxBytes, call).catch(inWords)
+        if (stored !== null) return toFoundTrace(run, namespace, stored.text)
       }
-      // While a run is open nobody has stored it yet.
-      if (isOpen(run.status)) return null
+      // While a run is open nobody has archived it yet.
+      if (run.isOpen) return null
       throw notAvailable('The object storage has no object there (404)')
     },
   }

@@ -1,47 +1,39 @@
 /** What readers of stored traces share: from a text to the trace, from a store's trouble to a warning. */
 import { ServiceError } from '../domain/errors.ts'
-import { isOpen } from '../domain/execution.ts'
-import { type FoundTrace, type RootRun, type TracedRun, tellsEnd } from '../domain/traces.ts'
+import { type FoundTrace, type TracedRun, tellsEnd } from '../domain/traces.ts'
 import { parseJson } from '../protocol/json.ts'
-import { type Parsed, readTraceDocument, type TraceDocument } from '../protocol/trace-document.ts'
+import { type Parsed, parseEntryTexts, readTraceDocument, type TraceDocument } from '../protocol/trace-document.ts'
 import type { TraceEntry } from '../protocol/trace-entry.ts'
 import { StoreError } from '../store/store-call.ts'
 import { entriesOfOlderTree, isOlderTree } from './older-tree.ts'
 
-/** Null when nothing of the run is told there. Rejects what is no trace, or that of another root, as `notAvailable`. */
-export function toFoundTrace(run: TracedRun, root: RootRun, text: string): FoundTrace | null {
+/** Rejects what is not a trace, or the trace of another run, as `notAvailable`: a stored trace is believed for its own run only. */
+export function toFoundTrace(run: TracedRun, namespace: string, text: string): FoundTrace {
   const document = jsonOf(text)
   if (isOlderTree(document)) return fromOlderTree(run, entriesOfOlderTree(document, run))
   const { found, skipped } = documentOf(document)
-  if (found.workflowId !== root.workflowId) throw notAvailable('What is stored there is the trace of another workflow')
-  const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
-  if (root.firstRunId === run.firstRunId) {
-    return { entries: found.entries, whole: !isOpen(run.status) && tellsEnd(run, found.entries), warnings }
+  if (found.runId !== run.runId || found.workflowId !== run.workflowId || found.namespace !== namespace) {
+    throw notAvailable('What is stored there is the trace of another run')
   }
-  const entries = below(run.runId, found.entries)
-  // Whether that is all links of its chain, and how they stand together, the history says.
-  return entries.length === 0 ? null : { entries, whole: false, warnings }
+  const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
+  return { entries: found.entries, whole: tellsEnd(run, found.entries), redacted: true, warnings }
 }
 
-/** Of its root's trace what is told of a child: its run, the other links of its chain, and all below them. */
-function below(runId: string, entries: readonly TraceEntry[]): TraceEntry[] {
-  const itself = entries.find(({ id }) => id === runId)
-  if (itself === undefined) return []
-  const byParent = Map.groupBy(entries, ({ parentId }) => parentId)
-  const found: TraceEntry[] = (byParent.get(itself.parentId) ?? []).map((entry) => ({ ...entry, parentId: null }))
-  // It grows while it is walked.
-  for (const { id } of found) {
-    for (const entry of byParent.get(id) ?? []) found.push(entry)
-    byParent.delete(id)
-  }
-  return found
+/** Spans that are not archived yet: the history adds everything else. */
+export function foundSpans(texts: readonly string[], cutAtBytes: number | null): FoundTrace {
+  const { found, skipped } = parseEntryTexts(texts)
+  const warnings = [
+    ...(skipped === 0 ? [] : [`${skipped} of the spans could not be read`]),
+    ...(cutAtBytes === null ? [] : [`there are more than ${cutAtBytes} bytes of spans; the rest is not shown`]),
+  ]
+  return { entries: found, whole: false, redacted: false, warnings }
 }
 
 function fromOlderTree(run: TracedRun, entries: Parsed<TraceEntry[]> | null): FoundTrace {
   if (entries === null) throw notAvailable('What is stored there is the trace of another run')
   const { found, skipped } = entries
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]
-  return { entries: found, whole: !isOpen(run.status) && tellsEnd(run, found), warnings }
+  return { entries: found, whole: !run.isOpen && tellsEnd(run, found), redacted: true, warnings }
 }
 
 function jsonOf(text: string): unknown {
@@ -56,7 +48,7 @@ function orNoTrace<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof SyntaxError) throw notAvailable('What is stored there is no trace of this protocol', error)
+    if (error instanceof SyntaxError) throw notAvailable('What is stored there is not a trace of this protocol', error)
     throw error
   }
 }

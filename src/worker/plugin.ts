@@ -4,8 +4,8 @@ import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
 import { type Publication, publishCatalog } from './publish-catalog.ts'
-import type { Redact } from './redact.ts'
-import { createTracing, type Tracing } from './tracing.ts'
+import { createTracing, type Tracing } from './tracing/index.ts'
+import type { Redact } from './tracing/redact.ts'
 
 export interface PorticoPluginOptions {
   /** Made by `defineCatalog`. */
@@ -19,14 +19,18 @@ export interface PorticoPluginOptions {
   onPublishError?: 'stop' | 'warn'
   /** Where traces go, as `parseTracesConfig(process.env)` reads it; nowhere when absent. */
   traces?: WorkerTraces
-  /** Sees each value of a trace before it leaves the process. */
+  /** Sees each value of a trace before it leaves the process, and returns what to store instead; must be synchronous. */
   redact?: Redact
+  /** Further task queues whose closed runs are archived: those that no worker of the kit serves. */
+  traceQueues?: readonly string[]
+  /** How a worker with payload codecs archives values: `encoded`, the default, or `decoded`: readable by whoever may read the traces. */
+  tracePayloads?: 'decoded' | 'encoded'
 }
 
 const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
 
-const SINK_REPLACED =
-  'This worker records no traces: a plugin after portico has replaced sinks.defaultWorkerLogger. Put portico last among its plugins'
+const REPLACED =
+  'This worker records no traces: a plugin after portico has replaced interceptors.activity. Put portico last among its plugins'
 
 const NOT_TRACED = 'has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)'
 
@@ -39,32 +43,36 @@ const LOOK_EVERY_MS = 60_000
  * the worker down; `worker.run()` then rejects with the reason.
  */
 export function porticoPlugin(
-  { catalog, onReady, onPublishError = 'stop', traces, redact }: PorticoPluginOptions,
+  { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,
   { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
 ): WorkerPlugin {
-  /** One plugin may serve several workers; each keeps the sinks that were made for it. */
+  // One plugin may serve several workers, each with interceptors of its own.
   const tracings = new WeakMap<object, Tracing>()
-  let sinksAreOurs = false
+  let isTraced = false
   return {
     name: 'portico',
     configureWorker(options) {
       if (traces === undefined) return options
-      const tracing = createTracing({ traces, redact, logger: () => Runtime.instance().logger })
+      const tracing = createTracing({
+        traces,
+        redact,
+        queues: traceQueues,
+        payloads: tracePayloads,
+        logger: () => Runtime.instance().logger,
+      })
       const configured = tracing.configure(options)
-      const sink = configured.sinks?.defaultWorkerLogger
-      if (sink) tracings.set(sink, tracing)
-      sinksAreOurs ||= sink !== undefined && tracing.templates !== false
+      for (const factory of configured.interceptors?.activity ?? []) tracings.set(factory, tracing)
+      isTraced ||= tracing.templates !== false
       return configured
     },
     async runWorker(worker, next) {
-      const sink = worker.options.sinks?.defaultWorkerLogger
-      const tracing = sink === undefined ? null : (tracings.get(sink) ?? null)
+      const tracing = (worker.options.interceptors?.activity ?? []).map((factory) => tracings.get(factory)).find(Boolean) ?? null
       const { logger } = Runtime.instance()
       const { namespace, taskQueue } = worker.options
       tracing?.start(worker)
       const { isHeld, release } = holdPolls(worker)
       if (!isHeld) logger.warn(NOT_HELD, { taskQueue })
-      if (sinksAreOurs && tracing === null) logger.warn(SINK_REPLACED, { taskQueue })
+      if (isTraced && tracing === null) logger.warn(REPLACED, { taskQueue })
       const unused = traces === undefined ? traceSwitchesOn(process.env) : []
       if (unused.length > 0) logger.warn(`${unused.join(' and ')} ${NOT_TRACED}`, { taskQueue })
       const ended = new AbortController()
@@ -73,7 +81,7 @@ export function porticoPlugin(
         return tracing?.stop()
       })
       const keeping = keepCatalog({
-        publish: (starts) => publish(worker, catalog, tracing?.templates ?? false, starts),
+        publish: (starts) => publish(worker, catalog, { traces: tracing?.templates ?? false, redacted: redact !== undefined }, starts),
         onPublishError,
         lookEveryMs,
         signal: ended.signal,
@@ -93,10 +101,15 @@ export function porticoPlugin(
   }
 }
 
-async function publish(worker: Worker, definition: CatalogDefinition, traces: TraceTemplates, starts: boolean): Promise<Publication> {
+async function publish(
+  worker: Worker,
+  definition: CatalogDefinition,
+  what: { traces: TraceTemplates; redacted: boolean },
+  starts: boolean,
+): Promise<Publication> {
   const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker
   if (!connection) throw new Error('A worker without a connection has no engine to publish its catalog to')
   const version = workerDeploymentOptions?.useWorkerVersioning ? workerDeploymentOptions.version : null
-  return publishCatalog({ connection, namespace, catalog, definition, traces, identity, version, starts })
+  return publishCatalog({ connection, namespace, catalog, definition, ...what, identity, version, starts })
 }

@@ -19,8 +19,10 @@ export interface PublishOptions {
   /** The task queue. */
   catalog: string
   definition: CatalogDefinition
-  /** Where traces of this catalog's runs go. */
+  /** Where traces of this catalog's runs are archived. */
   traces: TraceTemplates
+  /** Whether this worker has a `redact` of its own. */
+  redacted?: boolean
   /** Who publishes, as the engine shows it. */
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
@@ -65,8 +67,8 @@ const DEADLINE_MS = 10_000
  * Leaves a catalog of the same content and version alone; replaces another one, if it may, in one step, so that no reader ever sees none.
  */
 export async function publishCatalog(options: PublishOptions): Promise<Publication> {
-  const { connection, definition, traces, version = null, starts = true } = options
-  const hash = await catalogHash(definition, traces)
+  const { connection, definition, traces, redacted = false, version = null, starts = true } = options
+  const hash = await catalogHash(definition, traces, redacted)
   return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {
     const there = await readStanding(options)
     if (there?.hash === hash && isSameVersion(there.version, version)) return { state: 'unchanged', hash, other: null }
@@ -111,9 +113,9 @@ async function readRouting({ connection, namespace, catalog }: PublishOptions): 
   }
 }
 
-function toRequest({ namespace, catalog, definition, traces, identity, version }: PublishOptions, hash: string) {
+function toRequest({ namespace, catalog, definition, traces, redacted = false, identity, version }: PublishOptions, hash: string) {
   const { workflowNames } = definition
-  const memo = { workflowNames, hash, traces, ...(version && { version }) }
+  const memo = { workflowNames, hash, traces, ...(redacted && { redacted }), ...(version && { version }) }
   return {
     namespace,
     workflowId: catalogWorkflowId(catalog),

@@ -4,8 +4,8 @@ import { parseWorkerConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
-import type { Redact } from './redact.ts'
 import { orSayWhy } from './startup-failure.ts'
+import type { Redact } from './tracing/redact.ts'
 import { toTuningOptions } from './tuning.ts'
 
 /** Any option of Temporal's `Worker`; what is given here wins over the environment. */
@@ -16,8 +16,12 @@ export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'wor
   workflowsPath?: string | URL
   /** Id of the catalog; `SERVICE_CATALOG_ID` when absent. */
   taskQueue?: string
-  /** Sees each value of a trace before it leaves the process. */
+  /** Sees each value of a trace before it leaves the process, and returns what to store instead; must be synchronous. */
   redact?: Redact
+  /** Further task queues whose closed runs are archived: those that no worker of the kit serves. */
+  traceQueues?: readonly string[]
+  /** How a worker with payload codecs archives values: `encoded`, the default, or `decoded`: readable by whoever may read the traces. */
+  tracePayloads?: 'decoded' | 'encoded'
   /** Whether a catalog that the engine refuses ends the worker: `stop`, the default, or `warn`. */
   onPublishError?: PorticoPluginOptions['onPublishError']
 }
@@ -33,7 +37,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
  * fault of the environment, or when the engine can't be reached or refuses the catalog.
  */
 export async function runWorker(given: RunWorkerOptions): Promise<void> {
-  const { catalog, workflowsPath, redact, onPublishError, plugins = [], ...options } = given
+  const { catalog, workflowsPath, redact, onPublishError, traceQueues = [], tracePayloads = 'encoded', plugins = [], ...options } = given
   const config = await orSayWhy(() => parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }))
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
@@ -41,6 +45,8 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
     catalog,
     onReady,
     traces: config.traces,
+    traceQueues,
+    tracePayloads,
     ...(redact && { redact }),
     ...(onPublishError && { onPublishError }),
   })

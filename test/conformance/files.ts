@@ -60,7 +60,7 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       await handle.result()
       const runId = handle.firstExecutionRunId
       const run = { id: runId, parentId: null, kind: 'workflow', name: 'kept', at: 1, phase: 'ended', output: 'of the file' } as const
-      await writeFile(local, toTraceDocument({ workflowId, rootRunId: runId, entries: [run] }))
+      await writeFile(local, toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }))
 
       const answers = await Promise.all(['/ready', `/workflow/${workflowId}/trace-log`].map((path) => fetch(`${service.url}${path}`)))
       const [ready, traceLog] = await Promise.all(answers.map((answer) => answer.json()))

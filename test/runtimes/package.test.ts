@@ -37,6 +37,10 @@ test('npx portico: tells how it is used, and its version', async () => {
   expect((await inFolder('npx', '--no-install', 'portico', '--version')).trim().split('\n').at(-1)).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
+test('npx portico: does not take a command that it does not know', async () => {
+  await expect(inFolder('npx', '--no-install', 'portico', 'archieve')).rejects.toThrow('Unknown command "archieve"')
+})
+
 test('npx portico: starts the service, or says what is wrong', async () => {
   const service = await processOf(join(folder, 'node_modules/.bin/portico'))(environment())
 
@@ -105,6 +109,9 @@ test('portico/worker: needs its peers', async () => {
   const script = `import { defineCatalog, runWorker } from 'portico/worker'`
 
   await expect(node('--input-type=module', '--eval', script)).rejects.toThrow('ERR_MODULE_NOT_FOUND')
+  await expect(inFolder('npx', '--no-install', 'portico', 'archive', 'orders')).rejects.toThrow(
+    'portico archive needs the packages @temporalio/worker and @temporalio/workflow',
+  )
 })
 
 test('portico/node, bun, deno: have types', async () => {

@@ -2,14 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
-import { Redis } from 'ioredis'
-import { createHistoryReader } from '../../src/engine/history.ts'
-import { createPayloads } from '../../src/engine/payload.ts'
-import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace-document.ts'
-import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
-import { walkRuns } from '../../src/protocol/trace-walk.ts'
 import { type RunningProcess, startProcess } from './process.ts'
 import type { RunningRedis } from './redis.ts'
 import type { RunningS3 } from './s3.ts'
@@ -46,37 +39,4 @@ export async function startTracedWorker(env: Record<string, string>): Promise<Ru
   void worker.ended.then(() => died.abort(new Error(`The worker ended:\n${worker.output()}`)))
   await until('the worker is ready', () => worker.output().includes('Worker ready'), { timeoutMs: 60_000, signal: died.signal })
   return worker
-}
-
-/** The keys that hold traces, and nothing is left of them when all are stored. */
-export async function traceKeys({ url }: Pick<RunningRedis, 'url'>): Promise<string[]> {
-  const redis = new Redis(url)
-  try {
-    return await redis.keys('traces:*')
-  } finally {
-    redis.disconnect()
-  }
-}
-
-/** The keys of the objects that are traces. */
-export async function objectKeys({ client, endpoint, bucket }: RunningS3): Promise<string[]> {
-  const response = await client.fetch(`${endpoint}/${bucket}?list-type=2&prefix=traces/&max-keys=1000`)
-  return [...(await response.text()).matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key)
-}
-
-export async function storedTrace(s3: RunningS3, workflowId: string): Promise<TraceDocument> {
-  const key = (await objectKeys(s3)).find((name) => name.startsWith(`traces/${workflowId}_`))
-  if (key === undefined) throw new Error(`no object of ${workflowId}`)
-  const response = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key.split('/').map(encodeURIComponent).join('/')}`)
-  return parseTraceDocument(await response.text()).found
-}
-
-/** What the engine's own history tells of the run, its chain and its children. */
-export async function toldByHistory({ workflowService }: Connection, namespace: string, run: { workflowId: string; runId: string }) {
-  const payloads = createPayloads({ codec: null, maxBytes: Number.POSITIVE_INFINITY })
-  async function* read(execution: { workflowId: string; runId: string }): AsyncGenerator<TraceEntry> {
-    const { history } = await workflowService.getWorkflowExecutionHistory({ namespace, execution })
-    yield* await createHistoryReader(execution, payloads).entriesOf(history?.events ?? [])
-  }
-  return walkRuns(run, { read, firstRunId: run.runId, maxRuns: 100, maxBytes: 1 << 25 })
 }

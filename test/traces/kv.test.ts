@@ -39,7 +39,7 @@ describeKvStore('Upstash REST', async () => ({
 describe('key-value store in trouble', () => {
   const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
     const kv = createKv({ url, token })
-    return kv.readList('list', { left: 1000 }, storeCall(timeoutMs)).finally(() => kv.close())
+    return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
   }
 
   test('Upstash REST: the stand-in speaks what Upstash’s own client speaks', async () => {
@@ -56,7 +56,7 @@ describe('key-value store in trouble', () => {
   })
 
   test('Upstash REST: the token may be the password of the URL', async () => {
-    expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], length: 0 })
+    expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], complete: true })
   })
 
   test('a wrong token or password is a refusal that shows neither', async () => {
@@ -85,7 +85,7 @@ describe('key-value store in trouble', () => {
     }
     const kv = createKv({ url: 'https://kv.example', token: 'token', fetch })
 
-    await expect(kv.readList('list', { left: 1000 }, storeCall())).rejects.toThrow('answered 307')
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('answered 307')
     expect(asked).toEqual(['https://kv.example/'])
   })
 
@@ -100,17 +100,17 @@ describe('key-value store in trouble', () => {
       })
     const kv = createKv({ url: 'https://kv.example', token: 'token', fetch: async () => new Response(endless()) })
 
-    await expect(kv.readList('list', { left: 1000 }, storeCall())).rejects.toThrow('has more than')
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('has more than')
     expect(sent).toBeLessThan(2 * 1024 * 1024)
   })
 
   test('a connection that is lost is made again, and what was asked meanwhile is asked again', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
-    await kv.append({ list: 'lost', values: ['a'], ttlMs: 60_000, open: null }, storeCall())
+    await kv.append('lost', ['a'], 60_000, storeCall())
 
     proxy.interrupt()
-    const reading = kv.readList('lost', { left: 1000 }, storeCall(5000))
+    const reading = kv.readList('lost', 1000, storeCall(5000))
     setTimeout(() => proxy.restore(), 300)
 
     expect((await reading).values).toEqual(['a'])
@@ -121,12 +121,12 @@ describe('key-value store in trouble', () => {
   test('a connection that goes silent is given up some seconds later, and a new one is made', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
-    await kv.append({ list: 'silent', values: ['a'], ttlMs: 60_000, open: null }, storeCall())
+    await kv.append('silent', ['a'], 60_000, storeCall())
 
     proxy.silence()
-    await expect(kv.readList('silent', { left: 1000 }, storeCall(500))).rejects.toThrow('did not answer in time')
+    await expect(kv.readList('silent', 1000, storeCall(500))).rejects.toThrow('did not answer in time')
 
-    const read = () => kv.readList('silent', { left: 1000 }, storeCall(500))
+    const read = () => kv.readList('silent', 1000, storeCall(500))
     expect((await until('it is read', read, { timeoutMs: 8000 })).values).toEqual(['a'])
     expect(proxy.open()).toBe(1)
     await kv.close()
@@ -136,7 +136,7 @@ describe('key-value store in trouble', () => {
   test('one that is closed connects to nobody again', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
-    const read = () => kv.readList('closed', { left: 1000 }, storeCall())
+    const read = () => kv.readList('closed', 1000, storeCall())
     await read()
     await kv.close()
 
@@ -149,7 +149,7 @@ describe('key-value store in trouble', () => {
   test('a Redis that was killed and is back is used again', async () => {
     const own = await startRedis()
     const kv = createKv({ url: own.url, token: null })
-    const append = () => kv.append({ list: 'l', values: ['a'], ttlMs: 60_000, open: null }, storeCall(2000))
+    const append = () => kv.append('l', ['a'], 60_000, storeCall(2000))
     await append()
 
     await own.kill()
@@ -157,7 +157,7 @@ describe('key-value store in trouble', () => {
     const back = await own.restart()
     await append()
 
-    expect((await kv.readList('l', { left: 1000 }, storeCall())).values).toEqual(['a'])
+    expect((await kv.readList('l', 1000, storeCall())).values).toEqual(['a'])
     await kv.close()
     await back.kill()
   })

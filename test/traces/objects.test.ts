@@ -10,6 +10,29 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 describeObjectStore('SeaweedFS', startWeed)
 describeObjectStore('rclone', startRclone)
 
+describe('object storage with conditional writes: SeaweedFS', () => {
+  let s3: RunningS3
+  beforeAll(async () => {
+    s3 = await startWeed()
+  })
+  afterAll(() => s3.stop())
+
+  test('put: writes where there is nothing, and over the version that was read, and otherwise not', async () => {
+    const objects = createObjectStore(s3)
+    const object = { bucket: s3.bucket, key: 'conditional' }
+    const put = (text: string, etag: string | null) =>
+      objects.put(object, { bytes: bytes(text), contentType: 'text/plain', etag }, storeCall())
+    expect(await put('first', null)).toBe(true)
+    const first = await objects.get(object, 1000, storeCall())
+
+    expect(await put('second', null)).toBe(false)
+    expect(await put('second', first?.etag ?? '')).toBe(true)
+    expect(await put('third', first?.etag ?? '')).toBe(false)
+
+    expect((await objects.get(object, 1000, storeCall()))?.text).toBe('second')
+  })
+})
+
 function describeObjectStore(name: string, start: () => Promise<RunningS3>): void {
   describe(`object storage: ${name}`, () => {
     let s3: RunningS3
@@ -28,9 +51,16 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
     const get = (
       key: string,
       { maxBytes = 1000, timeoutMs = 3000, ...overrides }: Partial<RunningS3> & { maxBytes?: number; timeoutMs?: number } = {},
-    ) => store(overrides).get({ bucket: overrides.bucket ?? s3.bucket, key }, maxBytes, storeCall(timeoutMs))
-    const put = (key: string, text: string, overrides: Partial<RunningS3> = {}, timeoutMs = 3000) =>
-      store(overrides).put({ bucket: s3.bucket, key }, bytes(text), 'application/json', storeCall(timeoutMs))
+    ) =>
+      store(overrides)
+        .get({ bucket: overrides.bucket ?? s3.bucket, key }, maxBytes, storeCall(timeoutMs))
+        .then((stored) => stored?.text ?? null)
+    const put = async (key: string, text: string, overrides: Partial<RunningS3> = {}, etag?: string | null) => {
+      const object = { bucket: s3.bucket, key }
+      const current = etag === undefined ? ((await store().get(object, 1 << 20, storeCall()))?.etag ?? null) : etag
+      const body = { bytes: bytes(text), contentType: 'application/json', etag: current }
+      return store(overrides).put(object, body, storeCall())
+    }
 
     test('gives back what was put, under any key', async () => {
       const keys = ['traces/run.json', 'a b+c%2F..%25/ünï(1)*.json', '..%2Fz', "q'!~&=@:$,;", '%', '\u{1F680}', ' ']
@@ -39,11 +69,25 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       for (const key of keys) expect(await get(key)).toBe(`body of ${key}`)
     })
 
-    test('a later put stands in the place of an earlier one', async () => {
+    test('a later put replaces an earlier one', async () => {
       await put('twice', 'the first and longer one')
       await put('twice', 'the second')
 
       expect(await get('twice')).toBe('the second')
+    })
+
+    test('exists: tells whether there is an object', async () => {
+      await put('exists', 'yes')
+
+      expect(await store().exists({ bucket: s3.bucket, key: 'exists' }, storeCall())).toBe(true)
+      expect(await store().exists({ bucket: s3.bucket, key: 'missing' }, storeCall())).toBe(false)
+    })
+
+    test('checkBucket: a bucket that is there is fine, a missing one and wrong credentials are named', async () => {
+      await store().checkBucket(s3.bucket, storeCall())
+
+      await expect(store().checkBucket('no-such-bucket', storeCall())).rejects.toThrow('404 NoSuchBucket')
+      await expect(store({ secretAccessKey: 'wrong' }).checkBucket(s3.bucket, storeCall())).rejects.toThrow('403')
     })
 
     test('an object that is not there is null, a bucket that is not there a fault', async () => {

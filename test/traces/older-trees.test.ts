@@ -102,7 +102,7 @@ describe('traces of older workers', () => {
     const none = await traceLog(run)
 
     expect(other).toMatchObject({ source: 'history', warnings: ['local: What is stored there is the trace of another run'] })
-    expect(none).toMatchObject({ source: 'history', warnings: ['local: What is stored there is no trace of this protocol'] })
+    expect(none).toMatchObject({ source: 'history', warnings: ['local: What is stored there is not a trace of this protocol'] })
   })
 
   test('older trees: a destination outside of bucket and folder is not read', async () => {

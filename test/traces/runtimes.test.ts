@@ -74,7 +74,7 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
       const runId = handle.firstExecutionRunId
       const span: TraceEntry = { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'summarise', at: 1, phase: 'began', input: 'ü' }
 
-      await kv.append({ list: spansKey(runId), values: [JSON.stringify(span)], ttlMs: 60_000, open: null }, storeCall())
+      await kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
       expect(await traceLog(service, workflowId)).toMatchObject({
         source: 'kvstore',
         warnings: ['remote: The object storage has no object there (404)'],
@@ -91,7 +91,7 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
         output: 'as it was stored',
       }
       const url = `${s3.endpoint}/${s3.bucket}/${encodeURIComponent(encodeURIComponent(workflowId))}.json`
-      await s3.client.fetch(url, { method: 'PUT', body: toTraceDocument({ workflowId, rootRunId: runId, entries: [run] }) })
+      await s3.client.fetch(url, { method: 'PUT', body: toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }) })
       expect(await traceLog(service, workflowId)).toMatchObject({ source: 'remote', warnings: [], data: { output: 'as it was stored' } })
     })
   })

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createPortico, type Portico } from '../../src/assemble.ts'
@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc.ts'
 import { toTraceDocument } from '../../src/protocol/trace-document.ts'
 import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
-import { outboxKey, spansKey, stepId, toOutboxMember } from '../../src/protocol/trace-keys.ts'
+import { spansKey, stepId, TRACE_TEMPLATE } from '../../src/protocol/trace-keys.ts'
 import { fillTemplate } from '../../src/protocol/trace-template.ts'
 import type { TraceNode } from '../../src/protocol/trace-tree.ts'
 import { createKv, type KvStore } from '../../src/store/kv.ts'
@@ -57,8 +57,8 @@ describe('GET /workflow/:id/trace-log', () => {
     workers = [await startWorker({ address, taskQueue: catalog }), await startWorker({ address, taskQueue: plain })]
     const definition = defineCatalog(Object.fromEntries(NAMES.map((name) => [name, { description: 'For its trace' }])))
     const traces = {
-      remote: `${proxy.endpoint}/${s3.bucket}/{workflowId}/{rootRunId}.json`,
-      local: join(folder, '{workflowId}_{rootRunId}.json'),
+      remote: `${proxy.endpoint}/${s3.bucket}/${TRACE_TEMPLATE}`,
+      local: join(folder, TRACE_TEMPLATE),
     }
     await publishCatalog({ connection, namespace: 'default', catalog, definition, traces, identity: 'test' })
     const config = parseConfig(
@@ -81,7 +81,7 @@ describe('GET /workflow/:id/trace-log', () => {
       config,
       transport: grpcTransport({ address, apiKey: null, tls: null }),
       log() {},
-      traceSources: [tracesFromFile({ directory: folder, maxBytes: config.traces.maxBytes })],
+      traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
     })
   })
 
@@ -105,15 +105,13 @@ describe('GET /workflow/:id/trace-log', () => {
   }
   const ofSteps = ({ data }: Answer) => nodesIn(data).filter(({ kind }) => kind === 'step')
   const documentOf = (workflowId: string, runId: string, entries: TraceEntry[]) =>
-    toTraceDocument({ workflowId, rootRunId: runId, entries })
-  const store = async (workflowId: string, runId: string, text: string) => {
-    const key = await fillTemplate('{workflowId}/{rootRunId}.json', { workflowId, rootRunId: runId })
-    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`, {
-      method: 'PUT',
-      body: text,
-    })
+    toTraceDocument({ namespace: 'default', workflowId, runId, entries })
+  const store = async (runId: string, text: string) => {
+    const key = fillTemplate(TRACE_TEMPLATE, { namespace: 'default', runId })
+    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key}`, { method: 'PUT', body: text })
     expect(ok).toBe(true)
   }
+  const push = (runId: string, span: object) => kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
 
   test('tells a run from its history, children with their own trees', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
@@ -133,14 +131,16 @@ describe('GET /workflow/:id/trace-log', () => {
     expect(data.children[2]?.children).toMatchObject([{ kind: 'workflow', name: 'echo', input: 'in', output: 'in' }])
   })
 
-  test('tells a run of a chain with all links under one root', async () => {
-    const { workflowId, runId } = await ended('chain', { links: 2 })
+  test('tells one run of a chain, and names its neighbours', async () => {
+    const { workflowId, runId } = await ended('chain', { links: 3 })
 
-    const { data, runId: told } = await traceLog(workflowId)
+    const last = await traceLog(workflowId)
+    const { previousRunId } = last.data.attributes
+    const { body: middle } = await send('GET', `/workflow/${workflowId}/runs/${previousRunId}/trace-log`)
 
-    expect(told).toBe(runId)
-    expect(data).toMatchObject({ id: expect.stringMatching(/:chain$/), output: { links: 2, link: 2 } })
-    expect(data.children).toMatchObject([{ attributes: { status: 'continued' } }, { id: runId, attributes: { status: 'completed' } }])
+    expect(last).toMatchObject({ runId, data: { id: runId, output: { links: 3, link: 3 }, attributes: { status: 'completed' } } })
+    expect(middle.data).toMatchObject({ id: previousRunId, attributes: { status: 'continued', nextRunId: runId } })
+    expect(middle.data.attributes.previousRunId).toEqual(expect.any(String))
   })
 
   test('tells the last failure and the number of attempts of a step', async () => {
@@ -178,23 +178,24 @@ describe('GET /workflow/:id/trace-log', () => {
     }
     const expected = JSON.parse(JSON.stringify(fromHistory.data))
     for (const node of nodesIn(expected)) if (node.id === span.parentId) node.children.push(toNode(span))
-    const stored = documentOf(workflowId, runId, [...nodesIn(fromHistory.data).flatMap((node) => toEntries(node, fromHistory.data)), span])
+    const own = nodesIn(fromHistory.data).filter(({ id }) => id.startsWith(runId))
+    const stored = documentOf(workflowId, runId, [...own.flatMap((node) => toEntries(node, fromHistory.data)), span])
 
+    await mkdir(dirname(trace.destinations.local), { recursive: true })
     await writeFile(trace.destinations.local, stored)
     expect(await traceLog(workflowId)).toMatchObject({ source: 'local', data: expected })
 
-    const open = { outbox: outboxKey('default', catalog), member: toOutboxMember({ workflowId, rootRunId: runId }), delayMs: 0 }
-    await kv.append({ list: spansKey(runId), values: [JSON.stringify(span)], ttlMs: 60_000, open }, storeCall())
+    await push(runId, span)
     expect(await traceLog(workflowId)).toMatchObject({ source: 'kvstore', data: expected })
 
-    await store(workflowId, runId, stored)
-    expect(await traceLog(workflowId)).toMatchObject({ source: 'remote', warnings: [], data: expected })
+    await store(runId, stored)
+    expect(await traceLog(workflowId)).toMatchObject({ source: 'remote', data: expected })
   })
 
   test('a stored part is completed from the history', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
     const span: TraceEntry = { id: `${runId}:span:1`, parentId: stepId(runId, '1'), kind: 'llm', name: 'summarise', at: 1, phase: 'began' }
-    await store(workflowId, runId, documentOf(workflowId, runId, [span]))
+    await store(runId, documentOf(workflowId, runId, [span]))
 
     const { source, data } = await traceLog(workflowId)
 
@@ -216,7 +217,6 @@ describe('GET /workflow/:id/trace-log', () => {
   test.each(faults)('object storage that answers %s: the next source’s turn, and a warning that says why', async (_name, fault, said) => {
     const { workflowId, runId } = await ended('echo', 1)
     await store(
-      workflowId,
       runId,
       documentOf(workflowId, runId, [{ id: runId, parentId: null, kind: 'workflow', name: 'x'.repeat(100), at: 1, phase: 'ended' }]),
     )
@@ -233,10 +233,7 @@ describe('GET /workflow/:id/trace-log', () => {
 
   test('a Redis that is gone: the history’s turn; one that is back is used again', async () => {
     const { workflowId, runId } = await ended('echo', 1)
-    const append = () => {
-      const span = { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' }
-      return kv.append({ list: spansKey(runId), values: [JSON.stringify(span)], ttlMs: 60_000, open: null }, storeCall())
-    }
+    const append = () => push(runId, { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' })
     await append()
     await redis.kill()
 

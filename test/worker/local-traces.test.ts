@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import type { PayloadCodec } from '@temporalio/common'
+import type { DataConverter, PayloadCodec } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { parseCatalogMemo } from '../../src/protocol/catalog.ts'
-import { parseTraceDocument } from '../../src/protocol/trace-document.ts'
+import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace-document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace-tree.ts'
-import { defineCatalog, porticoPlugin, type Redact } from '../../src/worker/index.ts'
+import { defineCatalog, type PorticoPluginOptions, porticoPlugin, type Redact } from '../../src/worker/index.ts'
 import { until } from '../support/until.ts'
 import { startWorker, type TestWorker, type TestWorkerOptions } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
@@ -37,67 +37,63 @@ afterAll(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true })
 })
 
-test('local traces: a run leaves one file, with its steps and the spans below them', async () => {
+test('local traces: a run leaves one file, with its steps and the spans below them, and no list of spans', async () => {
   const workflowId = `a/b "c" ü ${crypto.randomUUID()}`
   const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [{ end: 'complete' }] })
   await handle.result()
 
-  const name = `${encodeURIComponent(workflowId)}_${handle.firstExecutionRunId}.json`
-  const { tree, document } = await until('the file is there', () => read(folder, name))
+  const { tree, document } = await archived(handle.firstExecutionRunId)
 
-  expect(document).toMatchObject({ workflowId, rootRunId: handle.firstExecutionRunId })
+  expect(document).toMatchObject({ namespace: 'default', workflowId, runId: handle.firstExecutionRunId })
   expect(tree).toMatchObject({ kind: 'workflow', name: 'story', output: 'the end', attributes: { status: 'completed' } })
   const [step] = tree.children
-  expect(step).toMatchObject({ kind: 'step', name: 'thinks', output: 'thought' })
+  expect(step).toMatchObject({ kind: 'step', name: 'thinks', output: 'thought', attributes: { attempts: 1 } })
+  expect(step?.attributes.queueMs).toBeGreaterThanOrEqual(0)
   expect(step?.children).toMatchObject([
     {
       kind: 'llm',
       name: 'outer',
-      attributes: { ms: 100 },
+      attributes: { ms: 100, attempt: 1 },
       children: [{ kind: 'http', name: 'inner', output: 'thought', attributes: { status: 200 } }],
     },
   ])
-  expect((await readdir(folder)).filter((file) => file.startsWith('.'))).toEqual([])
+  await until('no spans wait', async () => (await readdir(join(folder, '.spans'))).length === 0)
 })
 
-test('local traces: children and the links of a chain are told in the file of their root', async () => {
+test('local traces: each link of a chain and each child has a file of its own', async () => {
   const workflowId = `family-${crypto.randomUUID()}`
-  const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [{ end: 'complete', links: 2, children: 1 }] })
+  const plan = { end: 'complete', links: 2, children: 1 }
+  const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [plan] })
   await handle.result()
 
-  const name = `${workflowId}_${handle.firstExecutionRunId}.json`
-  const tree = await until('the whole chain is there', async () => {
-    const { tree } = await read(folder, name)
-    return tree.children.length === 2 && tree.children.every(({ endedAt }) => endedAt !== null) ? tree : null
-  })
+  const first = await archived(handle.firstExecutionRunId)
+  const next = await archived(String(first.tree.attributes.nextRunId))
 
-  expect(tree.children.map(({ kind, attributes }) => [kind, attributes.status])).toEqual([
-    ['workflow', 'continued'],
-    ['workflow', 'completed'],
-  ])
-  for (const link of tree.children) {
-    const child = link.children.find(({ kind }) => kind === 'child_workflow')?.children[0]
-    expect(child).toMatchObject({ kind: 'workflow', attributes: { status: 'completed' } })
-    expect(child?.children[0]?.children[0]).toMatchObject({ kind: 'llm', name: 'outer' })
-    const files = await readdir(folder)
-    expect(files.filter((file) => file.startsWith(String(child?.attributes.workflowId)))).toEqual([])
+  expect(first.tree.attributes.status).toBe('continued')
+  expect(next.tree.attributes).toMatchObject({ status: 'completed', previousRunId: handle.firstExecutionRunId })
+  for (const { tree } of [first, next]) {
+    const node = tree.children.find(({ kind }) => kind === 'child_workflow')
+    expect(node).toMatchObject({ attributes: { catalog: taskQueue }, children: [] })
+    const child = await archived(String(node?.attributes.runId))
+    expect(child.tree).toMatchObject({ kind: 'workflow', attributes: { status: 'completed' } })
+    expect(child.tree.children[0]?.children[0]).toMatchObject({ kind: 'llm', name: 'outer' })
   }
 })
 
-test('local traces: a child whose parent is not traced is the root of its own', async () => {
+test('local traces: runs of a queue without the kit are archived where a worker is told its name', async () => {
   const plain = `plain-${crypto.randomUUID()}`
-  const untraced = await startWorker({ address: inject('engine').address, taskQueue: plain, activities, workflowsPath, catalog })
-  const plan = { end: 'complete', children: 1, childQueue: taskQueue }
-  const handle = await client.workflow.start('story', { workflowId: plain, taskQueue: plain, args: [plan] })
+  const { address } = inject('engine')
+  const without = await startWorker({ address, taskQueue: plain, activities, workflowsPath, catalog })
+  const archiving = `archives-${crypto.randomUUID()}`
+  const kit = await startTraced(archiving, folder, { traceQueues: [plain] })
+  const handle = await client.workflow.start('story', { workflowId: plain, taskQueue: plain, args: [{ end: 'complete' }] })
   await handle.result()
 
-  const { events } = await handle.fetchHistory()
-  const started = events?.find((event) => event.childWorkflowExecutionStartedEventAttributes)?.childWorkflowExecutionStartedEventAttributes
-  const { workflowId, runId } = started?.workflowExecution ?? {}
-  const { tree } = await until('the file is there', () => read(folder, `${workflowId}_${runId}.json`))
+  const { tree } = await archived(handle.firstExecutionRunId)
 
-  expect(tree.children[0]?.children[0]).toMatchObject({ kind: 'llm', name: 'outer' })
-  await untraced.stop()
+  expect(tree).toMatchObject({ output: 'the end', children: [{ kind: 'step', name: 'thinks', children: [] }] })
+  await without.stop()
+  await kit.stop()
 })
 
 test('local traces: the catalog says where they are', async () => {
@@ -108,58 +104,57 @@ test('local traces: the catalog says where they are', async () => {
   const fields = Object.entries(workflowExecutionInfo?.memo?.fields ?? {})
   const memo = new Map(fields.map(([key, { data }]) => [key, JSON.parse(Buffer.from(data ?? []).toString())]))
 
-  expect(parseCatalogMemo(memo)?.traces).toEqual({ local: join(folder, '{workflowId}_{rootRunId}.json') })
+  expect(parseCatalogMemo(memo)).toMatchObject({
+    traces: { local: join(folder, '{namespace}/{runId}.json') },
+    redacted: false,
+  })
 })
 
-test('local traces: the redaction sees what the history tells, too', async () => {
+test('local traces: redact sees what comes from the history, too', async () => {
   const redact: Redact = (path, value) => (path === '/output' ? '****' : value)
-  const queue = `redacted-${crypto.randomUUID()}`
-  const own = await startTraced(queue, folder, {}, redact)
-  const handle = await client.workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
-  await handle.result()
+  const { document, stop } = await runOnce(startTraced, { redact })
 
-  const { text } = await until('the file is there', () => read(folder, `${queue}_${handle.firstExecutionRunId}.json`))
-
+  const text = JSON.stringify(document)
   expect(text).not.toContain('the end')
   expect(text).not.toContain('thought')
-  await own.stop()
+  await stop()
 })
 
-test('local traces: what a payload codec has made unreadable is stored as the worker reads it', async () => {
-  const queue = `codecs-${crypto.randomUUID()}`
+test('local traces: a redact that throws or is asynchronous blocks no trace and lets nothing through', async () => {
+  for (const redact of [
+    () => {
+      throw new Error('on purpose')
+    },
+    async () => 'the end',
+  ] satisfies Redact[]) {
+    const { document, stop } = await runOnce(startTraced, { redact })
+
+    const text = JSON.stringify(document)
+    expect(text).toContain('[redact failed]')
+    expect(text).not.toContain('the end')
+    await stop()
+  }
+})
+
+test('local traces: payloads that a codec has encoded are archived encoded, and decoded on request', async () => {
   const dataConverter = { payloadCodecs: [wrapping('inner'), wrapping('outer')] }
-  const own = await startTraced(queue, folder, { dataConverter })
-  const { workflow } = new Client({ connection, dataConverter })
-  const handle = await workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
-  await handle.result()
+  for (const [tracePayloads, isReadable] of [
+    ['encoded', false],
+    ['decoded', true],
+  ] as const) {
+    const { document, tree, stop } = await runOnce(startTraced, { worker: { dataConverter }, tracePayloads }, dataConverter)
 
-  const { tree } = await until('the file is there', () => read(folder, `${queue}_${handle.firstExecutionRunId}.json`))
-
-  const { events } = await handle.fetchHistory()
-  expect(Buffer.from(events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.metadata?.encoding ?? []).toString()).toBe(
-    'outer',
-  )
-  expect(tree).toMatchObject({
-    input: { end: 'complete' },
-    output: 'the end',
-    children: [{ name: 'thinks', input: 100, output: 'thought' }],
-  })
-  await own.stop()
+    const text = JSON.stringify(document)
+    expect(text.includes('the end')).toBe(isReadable)
+    expect(text.includes('thought')).toBe(isReadable)
+    expect(tree).toMatchObject({ kind: 'workflow', attributes: { status: 'completed' }, children: [{ name: 'thinks' }] })
+    const ended = document.entries.find(({ id, phase }) => id === document.runId && phase === 'ended')
+    expect(ended?.encoded).toEqual(isReadable ? undefined : ['/output'])
+    await stop()
+  }
 })
 
-test('local traces: a worker that ends writes what has just ended', async () => {
-  const queue = `ends-${crypto.randomUUID()}`
-  const own = await startTraced(queue, folder)
-  const handle = await client.workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
-  await handle.result()
-
-  await own.stop()
-
-  const { tree } = await read(folder, `${queue}_${handle.firstExecutionRunId}.json`)
-  expect(tree.attributes.status).toBe('completed')
-})
-
-test('local traces: a folder that can not be written to is no concern of the workflow', async () => {
+test('local traces: a folder that cannot be written to does not concern the workflow', async () => {
   const queue = `unwritable-${crypto.randomUUID()}`
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'in-the-way')
@@ -172,16 +167,38 @@ test('local traces: a folder that can not be written to is no concern of the wor
   await own.stop()
 })
 
-function startTraced(queue: string, directory: string, options: TestWorkerOptions['options'] = {}, redact?: Redact): Promise<TestWorker> {
+interface Options extends Omit<PorticoPluginOptions, 'catalog' | 'traces'> {
+  worker?: TestWorkerOptions['options']
+}
+
+function startTraced(queue: string, directory: string, { worker: options = {}, ...given }: Options = {}): Promise<TestWorker> {
   const traces = { remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 }
-  const plugin = porticoPlugin({ catalog, traces, ...(redact && { redact }) })
   return startWorker({
     address: inject('engine').address,
     taskQueue: queue,
     activities,
     workflowsPath,
-    options: { ...options, plugins: [plugin] },
+    options: { ...options, plugins: [porticoPlugin({ catalog, traces, ...given })] },
   })
+}
+
+/** One run on a worker of its own, and what was archived of it. */
+async function runOnce(start: typeof startTraced, options: Options, dataConverter?: DataConverter) {
+  const queue = `once-${crypto.randomUUID()}`
+  const own = await start(queue, folder, options)
+  const { workflow } = new Client({ connection, ...(dataConverter && { dataConverter }) })
+  const handle = await workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
+  await handle.result()
+  return { ...(await archived(handle.firstExecutionRunId)), stop: () => own.stop() }
+}
+
+async function archived(runId: string): Promise<{ tree: TraceNode; document: TraceDocument }> {
+  const path = join(folder, 'default', `${runId}.json`)
+  const text = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), { timeoutMs: 20_000 })
+  const { found: document } = parseTraceDocument(text)
+  const tree = toTraceTree(document.entries)
+  if (tree === null) throw new Error('The trace has no root')
+  return { tree, document }
 }
 
 /** A codec that puts each payload into another one of that encoding, and takes out no other. */
@@ -196,12 +213,4 @@ function wrapping(encoding: string): PayloadCodec {
         return Payload.decode(data ?? new Uint8Array())
       }),
   }
-}
-
-async function read(directory: string, name: string) {
-  const text = await readFile(join(directory, name), 'utf8')
-  const { found: document } = parseTraceDocument(text)
-  const tree = toTraceTree(document.entries)
-  if (tree === null) throw new Error('no tree')
-  return { text, document, tree: tree as TraceNode }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DefaultLogger, defaultSinks, NativeConnection, Runtime, Worker, type WorkerPlugin } from '@temporalio/worker'
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { parseTracesConfig } from '../../src/config/worker.ts'
 import { defineCatalog } from '../../src/worker/define-catalog.ts'
@@ -81,19 +81,19 @@ test('porticoPlugin: does not warn of traces when it was told of them, or nothin
   expect(warningsOfTraces()).toEqual([])
 })
 
-test('porticoPlugin: warns when a later plugin has replaced the sink that it traces with', async () => {
+test('porticoPlugin: warns when a later plugin has replaced the interceptors that it traces with', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portico-plugin-'))
   const traces = parseTracesConfig({ SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: folder })
   const replacing: WorkerPlugin = {
     name: 'replacing',
-    configureWorker: (options) => ({ ...options, sinks: defaultSinks(new DefaultLogger()) }),
+    configureWorker: (options) => ({ ...options, interceptors: {} }),
   }
 
   await runOnce(porticoPlugin({ catalog: CATALOG, traces }), replacing)
   await runOnce(replacing, porticoPlugin({ catalog: CATALOG, traces }))
   await rm(folder, { recursive: true })
 
-  expect(warningsOfTraces()).toEqual([expect.stringContaining('has replaced sinks.defaultWorkerLogger')])
+  expect(warningsOfTraces()).toEqual([expect.stringContaining('has replaced interceptors.activity')])
 })
 
 async function runOnce(...plugins: WorkerPlugin[]): Promise<void> {

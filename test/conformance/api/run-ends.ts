@@ -183,7 +183,10 @@ export function runEnds(stage: () => Stage): void {
       const { open, client } = stage()
       const catalog = `traced-${randomUUID()}`
       const { connection } = client
-      const traces = { local: '/traces/{workflowId}.json', remote: 'https://b.s3.eu-central-1.amazonaws.com/{workflowId}/{rootRunId}' }
+      const traces = {
+        local: '/traces/{namespace}/{runId}.json',
+        remote: 'https://b.s3.eu-central-1.amazonaws.com/{namespace}/{runId}',
+      }
       await publishCatalog({ connection, namespace: 'default', catalog, definition: testCatalog, traces, identity: 'test' })
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
       const workflowId = anId()
@@ -193,8 +196,8 @@ export function runEnds(stage: () => Stage): void {
 
       expect(body.trace).toEqual({
         destinations: {
-          local: `/traces/${workflowId}.json`,
-          remote: `https://b.s3.eu-central-1.amazonaws.com/${workflowId}/${body.runId}`,
+          local: `/traces/default/${body.runId}.json`,
+          remote: `https://b.s3.eu-central-1.amazonaws.com/default/${body.runId}`,
         },
       })
     })

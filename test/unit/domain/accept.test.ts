@@ -21,9 +21,9 @@ const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
 describe('a published catalog', () => {
   test('accept: takes a name and says what the catalog says of traces', async () => {
     const shelf = aShelf()
-    shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{rootRunId}' } })
+    shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect(await accepted(shelf)).toEqual({ workflowName: 'order', traces: { remote: 'https://b/{rootRunId}' } })
+    expect(await accepted(shelf)).toEqual({ workflowName: 'order', traces: { remote: 'https://b/{namespace}/{runId}' } })
   })
 
   test('accept: takes an alias for its canonical name', async () => {

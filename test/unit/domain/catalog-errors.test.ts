@@ -9,7 +9,7 @@ const away = new ServiceError('EngineUnavailableError', 'The workflow engine doe
 
 test('catalogs: what went wrong with reading one does not name its run as the caller’s', async () => {
   const engine = { describe: () => Promise.reject(away) } as Partial<Engine> as Engine
-  const catalogs = createCatalogs({ engine, ttlMs: 5000 })
+  const catalogs = createCatalogs({ engine, namespace: 'default', ttlMs: 5000 })
 
   const error = await catalogs.published('shop').catch((reason: unknown) => reason)
 

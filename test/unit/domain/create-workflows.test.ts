@@ -21,7 +21,7 @@ const DEPLOYMENT: Deployment = {
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const shelf = aShelf()
   const engine = anEngine(verbs)
-  const options = { engine, catalogs: shelf.catalogs, traceSources: [], deployment, messageTimeoutMs: 60_000 }
+  const options = { engine, catalogs: shelf.catalogs, traceSources: [], traceMaxBytes: 1000, deployment, messageTimeoutMs: 60_000 }
   return { shelf, workflows: createWorkflows(options) }
 }
 

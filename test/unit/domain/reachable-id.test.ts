@@ -8,7 +8,7 @@ function workflowsWith({ slashInIds }: Pick<Features, 'slashInIds'>) {
   const { catalogs, reads } = aShelf()
   const features = { slashInIds, updateWithStart: false, codec: false, traceRemote: false, traceKvstore: false, traceLocal: false }
   const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', features } as const
-  const options = { engine: anEngine({}), catalogs, traceSources: [], deployment, messageTimeoutMs: 60_000 }
+  const options = { engine: anEngine({}), catalogs, traceSources: [], traceMaxBytes: 1000, deployment, messageTimeoutMs: 60_000 }
   return { reads, workflows: createWorkflows(options) }
 }
 

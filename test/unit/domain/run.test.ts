@@ -100,22 +100,22 @@ describe('run', () => {
   })
 
   test('run: says where the catalog puts the trace, without a look at the run', async () => {
-    const { run } = scripted({ traces: { remote: 'https://b/{workflowId}/{rootRunId}' } })
+    const { run } = scripted({ traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect((await run()).trace).toEqual({ destinations: { remote: 'https://b/orders-17/run-1' } })
+    expect((await run()).trace).toEqual({ destinations: { remote: 'https://b/default/run-1' } })
   })
 
   test('run: follows its chain to the end, however each link ended', async () => {
     const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, cause: null }
     const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
     const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
-    const { run, waits } = scripted({ ends: [continued('run-2'), retried, COMPLETED], read, traces: { local: '/t/{rootRunId}' } })
+    const { run, waits } = scripted({ ends: [continued('run-2'), retried, COMPLETED], read, traces: { local: '/t/{namespace}/{runId}' } })
 
     const result = await run()
 
     expect(waits.map(({ runId }) => runId)).toEqual(['run-1', 'run-2', 'run-3'])
     expect(result).toMatchObject({ runId: 'run-3', status: 'completed', input: 'what was read', output: 'done' })
-    expect(result.trace).toEqual({ destinations: { local: '/t/run-1' } })
+    expect(result.trace).toEqual({ destinations: { local: '/t/default/run-3' } })
   })
 
   test('run: does not read again how the last of a chain ended', async () => {

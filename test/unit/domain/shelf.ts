@@ -71,7 +71,7 @@ export function aShelf({ ttlMs = 5000 } = {}) {
     },
   } satisfies Partial<Engine>
   const engine = anEngine(verbs)
-  const catalogs: Catalogs = createCatalogs({ engine, ttlMs, now: () => clock.now })
+  const catalogs: Catalogs = createCatalogs({ engine, namespace: 'default', ttlMs, now: () => clock.now })
 
   return {
     engine,
@@ -86,12 +86,18 @@ export function aShelf({ ttlMs = 5000 } = {}) {
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
-      { id = '$catalog:orders', traces, version }: { id?: string; traces?: TraceTemplates; version?: WorkerVersion } = {},
+      {
+        id = '$catalog:orders',
+        traces,
+        redacted,
+        version,
+      }: { id?: string; traces?: TraceTemplates; redacted?: boolean; version?: WorkerVersion } = {},
     ) {
       const names = workflows.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((known) => [known, name]))
       const memo = new Map<string, unknown>([['workflowNames', Object.fromEntries(names)]])
       if (traces !== undefined) memo.set('traces', traces)
       if (version !== undefined) memo.set('version', version)
+      if (redacted !== undefined) memo.set('redacted', redacted)
       runs.set(id, aDescription({ workflowId: id, runId, workflowName: '$catalog', memo }))
       definitions.set(runId, { workflows })
     },
@@ -120,6 +126,7 @@ const unexpected: Engine = {
   entries: async function* () {
     await never()
   },
+  decode: never,
   lastPolledAt: never,
   readiness: never,
   ping: never,

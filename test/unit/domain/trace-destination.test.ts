@@ -15,12 +15,12 @@ function catalogs(traces: TraceTemplates | null | undefined) {
   return shelf.catalogs
 }
 
-test('traceOf: fills in what the catalog says, for the first run of the chain', async () => {
-  const run = aDescription({ workflowId: 'a/b', runId: 'run-2', firstRunId: 'run-1' })
-  const traces = { remote: 'https://b/{workflowId}/{rootRunId}', local: '/traces/{rootRunId}' }
+test('traceOf: fills in what the catalog says', async () => {
+  const run = aDescription({ runId: 'run-2', firstRunId: 'run-1' })
+  const traces = { remote: 'https://b/{namespace}/{runId}', local: '/traces/{namespace}/{runId}' }
 
   expect(await traceOf(run, catalogs(traces), aCall())).toEqual({
-    destinations: { remote: 'https://b/a%2Fb/run-1', local: '/traces/run-1' },
+    destinations: { remote: 'https://b/default/run-2', local: '/traces/default/run-2' },
   })
 })
 
@@ -28,10 +28,16 @@ test('traceOf: a catalog that traces nowhere means nowhere, whatever the run say
   expect(await traceOf(aDescription({ memo: MEMO }), catalogs(false), aCall())).toBeNull()
 })
 
-test('traceOf: a child’s story is in its root’s', async () => {
-  const child = aDescription({ parent: { workflowId: 'root', runId: 'r' }, memo: MEMO })
+test('traceOf: a child has a trace of its own', async () => {
+  const child = aDescription({ parent: { workflowId: 'root', runId: 'r' }, runId: 'child-1' })
 
-  expect(await traceOf(child, catalogs({ remote: 'https://b/{rootRunId}' }), aCall())).toBeNull()
+  expect(await traceOf(child, catalogs({ remote: 'https://b/{namespace}/{runId}' }), aCall())).toEqual({
+    destinations: { remote: 'https://b/default/child-1' },
+  })
+})
+
+test('traceOf: a template that several runs would share is ignored', async () => {
+  expect(await traceOf(aDescription(), catalogs({ remote: 'https://b/{namespace}' }), aCall())).toBeNull()
 })
 
 test('traceOf: the run itself says it where the catalog says nothing', async () => {
@@ -55,8 +61,8 @@ test('traceOf: of what a run says only text is a destination', async () => {
   expect(await traceOf(aDescription({ memo }), catalogs(null), aCall())).toEqual({ destinations: { local: '/t' } })
 })
 
-test('fillTemplates: false is nowhere', async () => {
-  expect(await fillTemplates(false, aDescription())).toBeNull()
+test('fillTemplates: false is nowhere', () => {
+  expect(fillTemplates(false, aDescription(), 'default')).toBeNull()
 })
 
 test('traceOrNull: an answer is not refused because its catalog can’t be read', async () => {

@@ -11,7 +11,7 @@ import { aDescription, anEngine, aShelf } from './shelf.ts'
 
 const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
 const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
-const FOUND: FoundTrace = { entries: [RUN], whole: true, warnings: [] }
+const FOUND: FoundTrace = { entries: [RUN], whole: true, redacted: true, warnings: [] }
 
 function source(name: string, find: TraceSource['find']): TraceSource {
   return { name, find }
@@ -22,7 +22,7 @@ const hasNot = (name: string) => source(name, async () => null)
 const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
 
 function ports(sources: TraceSource[], description: Partial<Description> = {}) {
-  return { engine: anEngine({ describe: async () => aDescription(description) }), catalogs: aShelf().catalogs, sources }
+  return { engine: anEngine({ describe: async () => aDescription(description) }), catalogs: aShelf().catalogs, sources, maxBytes: 1 << 20 }
 }
 
 function trace(sources: TraceSource[], description: Partial<Description> = {}) {
@@ -89,7 +89,7 @@ test('readTrace: every source sees the run that the request was resolved to, and
 test('readTrace: what nobody has is TraceNotAvailableError, with what stood in the way', async () => {
   expect(await refusal(trace([fails('remote'), hasNot('history')]))).toEqual({
     error: 'TraceNotAvailableError',
-    message: 'No trace of workflow orders-17 can be had. remote: remote is away',
+    message: 'No trace is available for workflow orders-17. remote: remote is away',
     workflowId: 'orders-17',
     runId: 'run-1',
   })
@@ -123,7 +123,12 @@ test('readTrace: a part is completed from source to source, up to one that has t
 })
 
 test('readTrace: what a source has in part is completed from the last one, each node once', async () => {
-  const part = source('remote', async () => ({ entries: [RUN, SPAN], whole: false, warnings: ['one entry could not be read'] }))
+  const part = source('remote', async () => ({
+    entries: [RUN, SPAN],
+    whole: false,
+    redacted: true,
+    warnings: ['one entry could not be read'],
+  }))
   const history = source('history', async () => ({
     ...FOUND,
     entries: [RUN, { ...RUN, id: 'step-1', parentId: 'run-1' }],
@@ -173,7 +178,7 @@ test('readTrace: where the trace is written is asked of the catalog by those sou
 
 test('readTrace: where the trace is written is asked once, within the time of the source that asks, again after a failure', async () => {
   const shelf = aShelf()
-  shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{rootRunId}' } })
+  shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
   let isSilent = true
   const catalogs: Catalogs = {
     ...shelf.catalogs,
@@ -196,6 +201,111 @@ test('readTrace: where the trace is written is asked once, within the time of th
   const { warnings } = await readTrace({ ...ports(sources), catalogs }, { workflowId: 'orders-17' }, call)
 
   expect(warnings).toEqual(['remote: The workflow engine does not answer.'])
-  expect(seen).toEqual([{ remote: 'https://b/run-1' }, { remote: 'https://b/run-1' }])
+  expect(seen).toEqual([{ remote: 'https://b/default/run-1' }, { remote: 'https://b/default/run-1' }])
   expect(shelf.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
+})
+
+const CHILD = { id: 'run-1:child:5', parentId: 'run-1', kind: 'child_workflow', name: 'ship' }
+
+/** A source that has these runs. */
+function holds(runs: Record<string, TraceEntry[]>, more: Partial<FoundTrace> = {}): TraceSource {
+  return source('history', async ({ runId }) => (runs[runId] ? { ...FOUND, ...more, entries: runs[runId] } : null))
+}
+
+function childOf(runId: string, childId: string, catalog = 'orders'): TraceEntry {
+  const node = { ...CHILD, id: `${runId}:child:${childId}`, parentId: runId }
+  return { ...node, at: 2, phase: 'began', attributes: { workflowId: childId, runId: childId, catalog } }
+}
+
+test('readTrace: children stand below their nodes, each read from the first source that has it', async () => {
+  const remote = source('remote', async ({ runId }) =>
+    runId === 'c2' ? { ...FOUND, entries: [{ ...RUN, id: 'c2', name: 'stored' }] } : null,
+  )
+  const history = holds({
+    'run-1': [RUN, childOf('run-1', 'c1')],
+    c1: [{ ...RUN, id: 'c1' }, childOf('c1', 'c2')],
+    c2: [{ ...RUN, id: 'c2', name: 'from history' }],
+  })
+
+  const { source: name, data } = await trace([remote, history])
+
+  expect(name).toBe('history')
+  expect(data.children).toMatchObject([
+    { kind: 'child_workflow', children: [{ id: 'c1', children: [{ kind: 'child_workflow', children: [{ id: 'c2', name: 'stored' }] }] }] },
+  ])
+})
+
+test('readTrace: a child that cannot be read, or for which there is no room, is marked', async () => {
+  const many = Array.from({ length: 300 }, (_, index) => childOf('run-1', `c${index}`))
+  const history = source('history', async ({ runId }) => ({
+    ...FOUND,
+    entries: runId === 'run-1' ? [RUN, ...many] : [{ ...RUN, id: runId }],
+  }))
+  const lacking = holds({ 'run-1': [RUN, childOf('run-1', 'gone')] })
+
+  const [bounded, unread] = [await trace([history]), await trace([lacking])]
+
+  expect(bounded.data.children.filter(({ attributes }) => attributes.truncated)).toHaveLength(300 - 199)
+  expect(bounded.warnings).toEqual([expect.stringContaining('101 child runs were not read')])
+  expect(unread.data.children).toMatchObject([{ attributes: { truncated: true } }])
+})
+
+test('readTrace: values that no redact of the worker has seen are not shown where the catalog has one', async () => {
+  const entries: TraceEntry[] = [
+    { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } },
+    { ...RUN, phase: 'ended', error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } } },
+  ]
+  const shelf = aShelf()
+  shelf.publish('c1', [{ name: 'order' }], { redacted: true })
+  const read = (redacted: boolean) =>
+    readTrace({ ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+
+  const [masked, archived] = [await read(false), await read(true)]
+
+  expect(JSON.stringify(masked)).not.toContain('secret-')
+  expect(masked.data).toMatchObject({ input: '[redacted]', error: { name: 'E', message: '[redacted]' }, attributes: { runId: 'run-1' } })
+  expect(archived.data.input).toBe('secret-1')
+})
+
+test('readTrace: what stands under the name of a secret is never shown, whatever the source', async () => {
+  const entries: TraceEntry[] = [
+    {
+      ...RUN,
+      input: { user: 'Ada', password: 'secret-1', nested: [{ API_Key: 'secret-2' }] },
+      attributes: { headers: [['Authorization', 'secret-3']] },
+    },
+  ]
+
+  const { data } = await trace([holds({ 'run-1': entries })])
+
+  expect(data.input).toEqual({ user: 'Ada', password: '[redacted]', nested: [{ API_Key: '[redacted]' }] })
+  expect(JSON.stringify(data)).not.toContain('secret-')
+})
+
+test('readTrace: archived payloads are decoded in their places, all in one call', async () => {
+  const payload = (name: string) => ({ metadata: { encoding: 'eA==' }, data: name })
+  const entries: TraceEntry[] = [
+    { ...RUN, input: [1, payload('input')], encoded: ['/input/1'] },
+    {
+      ...RUN,
+      phase: 'ended',
+      error: { name: 'E', message: payload('message') as never, cause: null },
+      encoded: ['/error/message', '/nowhere'],
+    },
+  ]
+  const calls: unknown[] = []
+  const engine = anEngine({
+    describe: async () => aDescription(),
+    async decode(payloads) {
+      calls.push(payloads)
+      return payloads.map(({ data }) =>
+        data === 'message' ? { message: 'plain', stack_trace: 'at x' } : { password: 'secret', plain: data },
+      )
+    },
+  })
+
+  const { data } = await readTrace({ ...ports([holds({ 'run-1': entries })]), engine }, { workflowId: 'orders-17' }, aCall())
+
+  expect(data).toMatchObject({ input: [1, { password: '[redacted]', plain: 'input' }], error: { message: 'plain' } })
+  expect(calls).toHaveLength(1)
 })

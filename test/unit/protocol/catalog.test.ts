@@ -50,23 +50,25 @@ test('parseCatalogWorkflows: what is no definition is none', () => {
   for (const definition of definitions) expect(parseCatalogWorkflows(definition), JSON.stringify(definition)).toBeNull()
 })
 
-test('parseCatalogMemo: reads names, hash, traces and version', () => {
-  const traces = { remote: 'https://b/{rootRunId}' }
+test('parseCatalogMemo: reads names, hash, traces, redaction and version', () => {
+  const traces = { remote: 'https://b/{namespace}/{runId}' }
   const version = { deploymentName: 'shop', buildId: 'v2' }
+  const given = { workflowNames: { greet: 'greet', hello: 'greet' }, hash: 'abc', traces, redacted: true, version }
 
-  expect(parseCatalogMemo(memo({ workflowNames: { greet: 'greet', hello: 'greet' }, hash: 'abc', traces, version }))).toEqual({
+  expect(parseCatalogMemo(memo(given))).toEqual({
     workflowNames: new Map([
       ['greet', 'greet'],
       ['hello', 'greet'],
     ]),
     hash: 'abc',
     traces,
+    redacted: true,
     version,
   })
 })
 
 test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
-  const unknown = { workflowNames: new Map(), hash: null, traces: null, version: null }
+  const unknown = { workflowNames: new Map(), hash: null, traces: null, redacted: false, version: null }
 
   expect(parseCatalogMemo(memo({ workflowNames: {} }))).toEqual(unknown)
   expect(parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 }, version: { buildId: 'v2' } }))).toEqual(unknown)

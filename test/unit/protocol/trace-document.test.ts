@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { MAX_JSON_DEPTH } from '../../../src/protocol/json.ts'
 import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../../../src/protocol/trace-document.ts'
 import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
-import { outboxKey, parseOutboxMember, stepId, toOutboxMember } from '../../../src/protocol/trace-keys.ts'
+import { spansKey, stepId } from '../../../src/protocol/trace-keys.ts'
 
 const ENTRY: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 100, phase: 'began', input: { n: 1 } }
-const DOCUMENT = { workflowId: 'orders-17', rootRunId: 'run-1', entries: [ENTRY] }
+const DOCUMENT = { namespace: 'default', workflowId: 'orders-17', runId: 'run-1', entries: [ENTRY] }
 
 const documentWith = (...entries: unknown[]) => JSON.stringify({ ...JSON.parse(toTraceDocument(DOCUMENT)), entries })
 
@@ -27,8 +27,10 @@ test('parseTraceDocument: refuses what is no JSON, or of another maker or versio
   const texts = ['', '{', 'null', '[]', '"portico"', '{}', '{"portico":"catalog","version":1}', toTraceDocument(DOCUMENT).slice(0, -20)]
 
   for (const text of texts) expect(() => parseTraceDocument(text)).toThrow(SyntaxError)
-  expect(() => parseTraceDocument(toTraceDocument(DOCUMENT).replace('"version":1', '"version":2'))).toThrow('its version is another than 1')
-  expect(() => parseTraceDocument(JSON.stringify({ portico: 'trace', version: 1, entries: [] }))).toThrow('it lacks workflowId')
+  expect(() => parseTraceDocument(toTraceDocument(DOCUMENT).replace('"version":1', '"version":2'))).toThrow('its version is not 1')
+  expect(() => parseTraceDocument(JSON.stringify({ portico: 'trace', version: 1, entries: [] }))).toThrow(
+    'it lacks namespace, workflowId, runId or entries',
+  )
 })
 
 test('parseTraceDocument: refuses what is nested too deep', () => {
@@ -91,17 +93,9 @@ test('parseEntryTexts: a text that is no entry is left out and counted', () => {
   expect(parseEntryTexts([JSON.stringify(ENTRY), '{', '7'])).toEqual({ found: [ENTRY], skipped: 2 })
 })
 
-test('outboxKey: two different pairs never share a key', () => {
-  expect(outboxKey('a', 'b:c')).toBe('traces:open:a:b%3Ac')
-  expect(outboxKey('a:b', 'c')).toBe('traces:open:a%3Ab:c')
-})
-
-test('parseOutboxMember: gives back any pair, and null for what is none', () => {
-  const root = { workflowId: 'orders "17", ü:%', rootRunId: 'run-1' }
-
-  expect(toOutboxMember({ workflowId: 'w', rootRunId: 'r' })).toBe('["w","r"]')
-  expect(parseOutboxMember(toOutboxMember(root))).toEqual(root)
-  expect(['', '{}', '["w"]', '["w",1]', '["w","r","x"]'].map(parseOutboxMember)).toEqual([null, null, null, null, null])
+test('spansKey: two different pairs never share a key', () => {
+  expect(spansKey('a', 'b:c')).toBe('spans:a:b:c')
+  expect(spansKey('a:b', 'c')).toBe('spans:a%3Ab:c')
 })
 
 test('stepId: names run and activity', () => {

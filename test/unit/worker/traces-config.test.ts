@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseTracesConfig, parseWorkerConfig } from '../../../src/config/worker.ts'
-import { traceTemplates } from '../../../src/worker/trace-targets.ts'
+import { traceTemplates } from '../../../src/worker/archive/targets.ts'
 
 const REMOTE = {
   SERVICE_TRACE_REMOTE_ON: 'true',
@@ -31,10 +31,10 @@ test("worker's traces: the catalog names the places that are written to, without
   const elsewhere = { SERVICE_STORAGE_BUCKET: 'my-traces', SERVICE_STORAGE_ENDPOINT: 'https://minio.example.com/' }
 
   expect(onAws).toEqual({
-    remote: 'https://my-traces.s3.eu-central-1.amazonaws.com/traces/{workflowId}_{rootRunId}.json',
-    local: '/var/traces/{workflowId}_{rootRunId}.json',
+    remote: 'https://my-traces.s3.eu-central-1.amazonaws.com/traces/{namespace}/{runId}.json',
+    local: '/var/traces/{namespace}/{runId}.json',
   })
   expect(traceTemplates(parseTracesConfig({ ...REMOTE, ...elsewhere }))).toEqual({
-    remote: 'https://minio.example.com/my-traces/traces/{workflowId}_{rootRunId}.json',
+    remote: 'https://minio.example.com/my-traces/traces/{namespace}/{runId}.json',
   })
 })

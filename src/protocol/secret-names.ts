@@ -1,0 +1,58 @@
+import { isObject } from './is-object.ts'
+
+/** What is shown in place of a value that must not be seen. */
+export const REDACTED = '[redacted]'
+
+// Headers and fields that carry credentials, without separators and in lower case.
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'xapikey',
+  'apikey',
+  'xauthtoken',
+  'xaccesstoken',
+  'xcsrftoken',
+  'xamzsecuritytoken',
+  'xgoogapikey',
+  'password',
+  'passwd',
+  'token',
+  'secret',
+  'accesstoken',
+  'refreshtoken',
+  'clientsecret',
+  'privatekey',
+])
+
+// Longer than any of them with its separators.
+const MAX_NAME_LENGTH = 64
+
+/** Whether a field or header of this name holds a secret, in whatever case and with whatever separators: `API_Key`, `x-api-key`. */
+export function isSecretName(name: unknown): boolean {
+  if (typeof name !== 'string' || name.length > MAX_NAME_LENGTH) return false
+  return SECRET_NAMES.has(name.toLowerCase().replace(/[-_.\s]/g, ''))
+}
+
+/** A pair of a list of raw headers: `["authorization", "Basic …"]`. */
+export function isSecretPair(value: unknown): value is [string, unknown] {
+  return Array.isArray(value) && value.length === 2 && isSecretName(value[0])
+}
+
+/** The JSON value with `[redacted]` in place of all that stands under a secret name. Returns the value itself when it holds none. */
+export function redactSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    if (isSecretPair(value)) return [value[0], REDACTED]
+    return unlessSame(value, value.map(redactSecrets))
+  }
+  if (!isObject(value)) return value
+  const entries = Object.entries(value)
+  const redacted = entries.map(([key, member]) => (isSecretName(key) ? REDACTED : redactSecrets(member)))
+  if (redacted.every((member, index) => member === entries[index]?.[1])) return value
+  return Object.fromEntries(entries.map(([key], index) => [key, redacted[index]]))
+}
+
+function unlessSame(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  return after.every((member, index) => member === before[index]) ? before : after
+}

@@ -1,0 +1,75 @@
+import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { KvStoreConfig } from '../../config/traces.ts'
+import type { WorkerTraces } from '../../config/worker.ts'
+import { spansFile, spansKey } from '../../protocol/trace-keys.ts'
+import { createKv } from '../../store/kv.ts'
+import type { StoreCall } from '../../store/store-call.ts'
+import type { SpanRun } from './span.ts'
+
+/** Where the spans of a run wait until it is archived: a list per run. */
+export interface SpanLists {
+  /** May be done twice when an answer is lost: equal entries count once. */
+  append(run: SpanRun, texts: readonly string[], call: StoreCall): Promise<void>
+  read(run: SpanRun, maxBytes: number, call: StoreCall): Promise<{ values: string[]; complete: boolean }>
+  /** Removes what was read, once it is archived; nothing when another archiver has removed it. */
+  trim(run: SpanRun, read: readonly string[], call: StoreCall): Promise<void>
+  close(): Promise<void>
+}
+
+/** Null when traces go nowhere that spans could wait. */
+export function spanLists({ remote, local }: WorkerTraces): SpanLists | null {
+  if (remote?.kvstore) return listsInKv(remote.kvstore)
+  return local?.writes ? listsInFiles(local.directory) : null
+}
+
+// Renewed by each addition. Runs that are open longer without a new span lose those that they have.
+const TTL_MS = 30 * 24 * 60 * 60 * 1000
+
+function listsInKv(config: KvStoreConfig): SpanLists {
+  const kv = createKv(config)
+  const key = ({ namespace, runId }: SpanRun) => spansKey(namespace, runId)
+  return {
+    append: (run, texts, call) => kv.append(key(run), texts, TTL_MS, call),
+    read: (run, maxBytes, call) => kv.readList(key(run), maxBytes, call),
+    trim: (run, read, call) => kv.trim(key(run), read, call),
+    close: () => kv.close(),
+  }
+}
+
+function listsInFiles(directory: string): SpanLists {
+  const pathOf = ({ runId }: SpanRun) => join(directory, spansFile(runId))
+  return {
+    async append(run, texts) {
+      const path = pathOf(run)
+      await mkdir(dirname(path), { recursive: true })
+      // One write: lines of several processes do not mix.
+      await appendFile(path, texts.map((text) => `${text}\n`).join(''))
+    },
+    async read(run, maxBytes) {
+      const values = await linesOf(pathOf(run))
+      return { values, complete: Buffer.byteLength(values.join('')) <= maxBytes }
+    },
+    async trim(run, read) {
+      const path = pathOf(run)
+      const taken = `${path}.${crypto.randomUUID()}`
+      // What is appended from now on goes to a new file.
+      await rename(path, taken).catch(emptyWhenMissing)
+      const lines = await linesOf(taken)
+      const left = lines[0] === read[0] ? lines.slice(read.length) : lines
+      if (left.length > 0) await appendFile(path, left.map((line) => `${line}\n`).join(''))
+      await rm(taken, { force: true })
+    },
+    close: async () => {},
+  }
+}
+
+async function linesOf(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(emptyWhenMissing)
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function emptyWhenMissing(error: unknown): string {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+  throw error
+}

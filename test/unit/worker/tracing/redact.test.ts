@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import { unreadable } from '../../../../src/engine/payload-json.ts'
+import { parseEntryTexts } from '../../../../src/protocol/trace-document.ts'
+import type { TraceEntry, TraceError } from '../../../../src/protocol/trace-entry.ts'
+import { CUT } from '../../../../src/worker/plain-json.ts'
+import { guarded, type Redact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
+
+const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
+const keep: Redact = (_path, value) => value
+
+test('redact: what stands under the name of a secret is replaced, in whatever case, form and depth', () => {
+  const headers = { Authorization: 'secret-1', 'X-API-Key': 'secret-2', accept: '*/*' }
+  const pairs = [
+    ['Cookie', 'secret-3'],
+    ['accept', '*/*'],
+  ]
+
+  const { attributes, input, output } = redacted({
+    attributes: { request: { headers }, pairs, tokens: 7 },
+    input: new Headers({ 'set-cookie': 'secret-4', etag: 'x' }),
+    output: new Map([['proxy-authorization', 'secret-5']]),
+  })
+
+  expect(attributes).toEqual({
+    request: { headers: { Authorization: '[redacted]', 'X-API-Key': '[redacted]', accept: '*/*' } },
+    pairs: [
+      ['Cookie', '[redacted]'],
+      ['accept', '*/*'],
+    ],
+    tokens: 7,
+  })
+  expect([input, output]).toEqual([{ etag: 'x', 'set-cookie': '[redacted]' }, { 'proxy-authorization': '[redacted]' }])
+})
+
+test('redact: a function that throws or returns a promise lets nothing through, and that is warned of', () => {
+  const warnings: unknown[] = []
+  const warn = (_message: string, fields?: Readonly<Record<string, unknown>>) => void warnings.push(fields?.path)
+  const throwing = guarded(() => {
+    throw new Error('a bug')
+  }, warn)
+  const asynchronous = guarded(async () => 'secret', warn)
+
+  expect(redacted({ input: 'secret' }, { redact: throwing }).input).toBe('[redact failed]')
+  expect(redacted({ input: 'secret' }, { redact: asynchronous }).input).toBe('[redact failed]')
+  expect(warnings).toContain('/input')
+})
+
+test('redact: a payload that cannot be decoded is kept whole, and its place is named', () => {
+  const payload = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') }, data: new Uint8Array([1, 2]) }
+
+  const { input, encoded } = redacted({ input: [1, unreadable(payload)] })
+
+  expect(input).toEqual([1, { metadata: { encoding: btoa('binary/encrypted') }, data: 'AQI=' }])
+  expect(encoded).toEqual(['/input/1'])
+})
+
+test('redact: the hook sees each value with its path and decides what leaves', () => {
+  const seen: string[] = []
+  const redact: Redact = (path, value) => {
+    seen.push(path)
+    if (path === '/input/card') return '****'
+    return path === '/attributes/a~1b/0' || path === '/output' ? undefined : value
+  }
+
+  const entry = redacted({ input: { card: '4242', name: 'Ada' }, output: 'secret', attributes: { 'a/b': ['secret', 1] } }, { redact })
+
+  expect(entry).toEqual({ ...ENTRY, input: { card: '****', name: 'Ada' }, attributes: { 'a/b': [null, 1] } })
+  expect(seen).toEqual([
+    '/kind',
+    '/name',
+    '/input',
+    '/input/card',
+    '/input/name',
+    '/output',
+    '/attributes',
+    '/attributes/a~1b',
+    '/attributes/a~1b/0',
+    '/attributes/a~1b/1',
+  ])
+})
+
+test('redact: the hook sees the messages of failures, and of their causes', () => {
+  const redact: Redact = (path, value) => (path === '/error/cause/message' ? undefined : String(value).replace('4242', '****'))
+
+  const { error } = redacted(
+    { error: { name: 'E', message: 'card 4242', cause: { name: 'C', message: 'secret', cause: null } } },
+    { redact },
+  )
+
+  expect(error).toEqual({ name: 'E', message: 'card ****', cause: { name: 'C', message: '', cause: null } })
+})
+
+test('redact: the hook sees kind and name, and the names of failures; what is too long for a name is cut', () => {
+  const redact: Redact = (_path, value) => (typeof value === 'string' ? value.replace('secret', '****') : value)
+  const error = { name: 'secret', message: '', cause: null }
+
+  const { name, ...entry } = redacted({ kind: 'a secret', name: `secret ${'ü'.repeat(5000)}`, error }, { redact })
+
+  expect(entry).toMatchObject({ kind: 'a ****', error: { name: '****' } })
+  expect(name.startsWith('**** ü')).toBe(true)
+  expect(parseEntryTexts([JSON.stringify({ ...entry, name })])).toMatchObject({ found: [{ name }], skipped: 0 })
+})
+
+test('redact: what toJSON gives is seen by the hook as well', () => {
+  const redact: Redact = (path, value) => (path === '/input/card' ? '****' : value)
+
+  const { input } = redacted({ input: { toJSON: () => ({ card: 'secret', cookie: 'secret' }) } }, { redact })
+
+  expect(input).toEqual({ card: '****', cookie: '[redacted]' })
+})
+
+test('redact: a text above the limit is cut with a mark, between characters', () => {
+  const { output } = redacted({ output: 'ü'.repeat(100) }, { maxBytes: 11 })
+
+  expect(output).toBe(`üüüüü${CUT}`)
+})
+
+test('redact: a text weighs what it weighs as JSON, with its escapes', () => {
+  const { output, input } = redacted({ output: '"'.repeat(100), input: '\u0001'.repeat(100) }, { maxBytes: 60 })
+
+  expect(output).toBe(`${'"'.repeat(30)}${CUT}`)
+  expect(input).toBe(`${'\u0001'.repeat(10)}${CUT}`)
+})
+
+test('redact: a list or an object above the limit is cut with a mark', () => {
+  const { input, output } = redacted({ input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } }, { maxBytes: 16 })
+
+  expect(input).toEqual(['12345', '12345', CUT])
+  expect(output).toEqual({ a: 'x'.repeat(8), '…': CUT })
+})
+
+test('redact: whatever there is many of, no more than the limit and its marks leaves, and soon', () => {
+  let shared: unknown[] = []
+  for (let depth = 0; depth < 30; depth++) shared = [shared, shared]
+  const many = {
+    nulls: Array(1_000_000).fill(null),
+    objects: Array.from({ length: 200_000 }, () => ({})),
+    buffers: Array.from({ length: 100_000 }, () => new Uint8Array(1)),
+    floats: Array.from({ length: 8000 }, (_, index) => index / 7),
+    flags: Array(1_000_000).fill(true),
+    functions: Array(1_000_000).fill(() => {}),
+    exact: Array(8000).fill(JSON.rawJSON('1'.repeat(100))),
+    key: { ['k'.repeat(1_000_000)]: 1 },
+    shared,
+  }
+  const beganAt = performance.now()
+
+  const bytes = Object.entries(many).map(([of, value]) => [of, JSON.stringify(redacted({ output: value }).output).length])
+
+  expect(bytes.filter(([, length]) => Number(length) > 65_536 + 1000)).toEqual([])
+  expect(performance.now() - beganAt).toBeLessThan(2000)
+})
+
+test('redact: the messages of a failure and of all its causes are cut together', () => {
+  const failure = (left: number): TraceError => ({ name: 'E', message: 'x'.repeat(60_000), cause: left === 0 ? null : failure(left - 1) })
+
+  expect(JSON.stringify(redacted({ error: failure(10) }).error).length).toBeLessThan(65_536 + 1000)
+})
+
+test('redact: what is nested deeper than the limit is cut with a mark', () => {
+  expect(redacted({ input: [[['x']], 1] }, { maxDepth: 2 }).input).toEqual([[CUT], 1])
+})
+
+test('redact: what is under the limit stays what it is', () => {
+  const value = { text: 'x', list: [1, null, true], nested: { deep: [[]] } }
+
+  expect(redacted({ input: value }).input).toEqual(value)
+})
+
+test('redact: what JSON has no word for becomes a text or is left out, and a circle has an end', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+
+  const { input } = redacted({
+    input: { big: 1n, nan: Number.NaN, f: () => {}, date: new Date(0), bytes: new Uint8Array(3), error: new Error('no'), circle },
+  })
+
+  expect(input).toMatchObject({
+    big: '1',
+    nan: 'NaN',
+    date: '1970-01-01T00:00:00.000Z',
+    bytes: '[3 bytes]',
+    error: { name: 'Error', message: 'no' },
+  })
+  expect(input).not.toHaveProperty('f')
+  expect(JSON.stringify(input)).toContain(CUT)
+})
+
+function redacted(more: Partial<TraceEntry>, { redact = keep, maxBytes = 65_536, maxDepth = 100 } = {}): TraceEntry {
+  return toRedacted({ ...ENTRY, ...more }, redact, { maxBytes, maxDepth })
+}

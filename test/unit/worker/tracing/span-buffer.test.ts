@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { TraceEntry } from '../../../../src/protocol/trace-entry.ts'
+import { CUT } from '../../../../src/worker/plain-json.ts'
+import { createSpanBuffer } from '../../../../src/worker/tracing/span-buffer.ts'
+
+const RUN = { namespace: 'default', runId: 'r' }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('span buffer: what is added is sent within half a second, together, run by run', async () => {
+  const { buffer, sent } = makeBuffer()
+
+  buffer.add(RUN, entry('a'))
+  buffer.add({ namespace: 'default', runId: 'r2' }, entry('b'))
+  buffer.add(RUN, entry('c'))
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect(sent).toEqual([
+    ['r', ['a', 'c']],
+    ['r2', ['b']],
+  ])
+})
+
+test('span buffer: what can not be sent is tried again, in its order, and told', async () => {
+  const { buffer, sent, warnings, fail } = makeBuffer()
+  fail(new Error('down'))
+  buffer.add(RUN, entry('a'))
+  await vi.advanceTimersByTimeAsync(500)
+  buffer.add(RUN, entry('b'))
+  fail(null)
+
+  await vi.advanceTimersByTimeAsync(3000)
+
+  expect(sent).toEqual([['r', ['a', 'b']]])
+  expect(warnings).toEqual(['Spans could not be sent and will be retried'])
+})
+
+test('span buffer: beyond its bound the oldest are dropped, and how many is told', async () => {
+  const { buffer, sent, dropped, fail } = makeBuffer({ maxBytes: 250 })
+  fail(new Error('down'))
+  for (const name of ['a', 'b', 'c', 'd']) buffer.add(RUN, entry(name))
+  fail(null)
+
+  await vi.advanceTimersByTimeAsync(3000)
+
+  expect(sent).toEqual([['r', ['c', 'd']]])
+  expect(dropped()).toBe(2)
+})
+
+test('span buffer: inputs and outputs above 64 KiB are cut with a mark', async () => {
+  const texts: string[] = []
+  const send = async (_run: unknown, sent: readonly string[]) => void texts.push(...sent)
+  const buffer = createSpanBuffer({ send, encode: null, redact: (_path, value) => value, warn: () => {} })
+
+  buffer.add(RUN, { ...entry('a'), input: 'x'.repeat(65_536), output: 'y'.repeat(65_537) })
+  await buffer.flush()
+
+  const { input, output } = JSON.parse(texts[0] ?? '')
+  expect([input, output]).toEqual(['x'.repeat(65_536), `${'y'.repeat(65_536)}${CUT}`])
+})
+
+test('span buffer: a redaction that throws costs the span, not the activity', async () => {
+  const { buffer, sent, warnings } = makeBuffer({
+    redact: () => {
+      throw new Error('a bug in the hook')
+    },
+  })
+
+  buffer.add(RUN, { ...entry('a'), input: 1 })
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect(sent).toEqual([])
+  expect(warnings).toEqual(['A span could not be recorded'])
+})
+
+test('span buffer: no request has more than 512 KiB or 200 entries', async () => {
+  const { buffer, requests } = makeRequests()
+  for (let index = 0; index < 20; index++) buffer.add(RUN, { ...entry('large'), input: 'ü'.repeat(30_000) })
+  for (let index = 0; index < 1000; index++) buffer.add(RUN, entry('small'))
+
+  await buffer.flush()
+
+  expect(requests.flat()).toHaveLength(1020)
+  expect(Math.max(...requests.map((texts) => texts.length))).toBeLessThanOrEqual(200)
+  expect(Math.max(...requests.map((texts) => Buffer.byteLength(texts.join(''))))).toBeLessThanOrEqual(512 * 1024)
+  expect(requests.length).toBeLessThan(12)
+})
+
+test('span buffer: a few requests at a time, however many runs have spans', async () => {
+  let sending = 0
+  let most = 0
+  const { buffer, requests } = makeRequests({
+    async answer() {
+      most = Math.max(most, ++sending)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      sending--
+    },
+  })
+  for (let index = 0; index < 100; index++) buffer.add({ namespace: 'default', runId: `r${index}` }, entry('a'))
+
+  const flushed = buffer.flush()
+  await vi.advanceTimersByTimeAsync(1000)
+  await flushed
+
+  expect(requests).toHaveLength(100)
+  expect(most).toBeLessThanOrEqual(8)
+})
+
+test('span buffer: a store that is away is asked a few times, not once for each run', async () => {
+  const { buffer, requests } = makeRequests({ answer: () => Promise.reject(new Error('down')) })
+  for (let index = 0; index < 1000; index++) buffer.add({ namespace: 'default', runId: `r${index}` }, entry('a'))
+
+  const left = await buffer.flush()
+
+  expect(requests.length).toBeLessThan(20)
+  expect(left).toBe(1000)
+})
+
+test('span buffer: runs whose spans are refused do not keep those of others', async () => {
+  const sent = new Set<string>()
+  const answer = async (runId: string) => {
+    if (runId.startsWith('bad')) throw new Error('refused')
+    sent.add(runId)
+  }
+  const { buffer } = makeRequests({ answer })
+  for (let index = 0; index < 50; index++) buffer.add({ namespace: 'default', runId: `bad${index}` }, entry('a'))
+  for (let index = 0; index < 50; index++) buffer.add({ namespace: 'default', runId: `good${index}` }, entry('a'))
+
+  await vi.advanceTimersByTimeAsync(60_000)
+
+  expect(sent.size).toBe(50)
+})
+
+test('span buffer: what is being sent counts as well', async () => {
+  const dropped: unknown[] = []
+  const warn = (_message: string, fields?: Readonly<Record<string, unknown>>) => void dropped.push(fields?.dropped)
+  const { buffer, requests } = makeRequests({ answer: () => new Promise(() => {}), maxBytes: 250, warn })
+  for (const name of ['a', 'b']) buffer.add(RUN, entry(name))
+  void buffer.flush()
+  await vi.advanceTimersByTimeAsync(0)
+  for (const name of ['c', 'd']) buffer.add(RUN, entry(name))
+
+  expect(requests.flat()).toHaveLength(2)
+  expect(dropped).toEqual([1, 1])
+})
+
+test('span buffer: flush sends what waits', async () => {
+  const { buffer, sent } = makeBuffer()
+  buffer.add(RUN, entry('a'))
+
+  expect(await buffer.flush()).toBe(0)
+  expect(sent).toEqual([['r', ['a']]])
+})
+
+function makeBuffer({ redact = (_path: string, value: unknown) => value, maxBytes = 1_000_000 } = {}) {
+  const sent: [string, string[]][] = []
+  const warnings: string[] = []
+  let failure: Error | null = null
+  let dropped = 0
+  const buffer = createSpanBuffer({
+    redact,
+    maxBytes,
+    encode: null,
+    warn(message, fields) {
+      warnings.push(message)
+      dropped += Number(fields?.dropped ?? 0)
+    },
+    async send({ runId }, texts) {
+      if (failure !== null) throw failure
+      sent.push([runId, texts.map((text) => JSON.parse(text).name)])
+    },
+  })
+  const fail = (error: Error | null) => {
+    failure = error
+  }
+  return { buffer, sent, warnings, fail, dropped: () => dropped }
+}
+
+/** One in which each request is kept as it was sent. */
+function makeRequests({ answer = async (_runId: string) => {}, maxBytes = 1 << 24, warn = () => {} }: RequestOptions = {}) {
+  const requests: (readonly string[])[] = []
+  const buffer = createSpanBuffer({
+    redact: (_path, value) => value,
+    maxBytes,
+    encode: null,
+    warn,
+    async send({ runId }, texts) {
+      requests.push(texts)
+      await answer(runId)
+    },
+  })
+  return { buffer, requests }
+}
+
+interface RequestOptions {
+  answer?: (runId: string) => Promise<void>
+  maxBytes?: number
+  warn?: Parameters<typeof createSpanBuffer>[0]['warn']
+}
+
+function entry(name: string): TraceEntry {
+  return { id: `r:span:${name}`, parentId: 'r:step:1', kind: 'llm', name, at: 1, phase: 'began' }
+}

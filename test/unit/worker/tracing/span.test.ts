@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import type { TraceEntry } from '../../../../src/protocol/trace-entry.ts'
+import { toTraceTree } from '../../../../src/protocol/trace-tree.ts'
+import { span, withSpanContext } from '../../../../src/worker/tracing/span.ts'
+
+test('span: outside of a traced activity the function just runs', async () => {
+  const result = await span('llm', 'write', { model: 'm' }, (call) => {
+    call.set({ tokens: 1 })
+    call.input('prompt')
+    return 'text'
+  })
+
+  expect(result).toBe('text')
+})
+
+test('span: is told with what went in, what came out, and all its attributes', async () => {
+  const { children } = await traced(() =>
+    span('llm', 'write', { model: 'm' }, async (call) => {
+      call.input('prompt')
+      call.set({ tokens: 1 })
+      call.set({ tokens: 2 })
+      return 'text'
+    }),
+  )
+
+  expect(children).toMatchObject([
+    {
+      kind: 'llm',
+      name: 'write',
+      input: 'prompt',
+      output: 'text',
+      error: null,
+      attributes: { model: 'm', tokens: 2, attempt: 2 },
+      children: [],
+    },
+  ])
+  expect(children[0]?.endedAt).not.toBeNull()
+})
+
+test('span: needs no attributes', async () => {
+  const { children } = await traced(() => span('http', 'GET', async () => 200))
+
+  expect(children).toMatchObject([{ kind: 'http', name: 'GET', output: 200 }])
+})
+
+test('span: nests, also across what is awaited at once and in functions called', async () => {
+  const inner = (name: string) => span('http', name, async () => await Promise.resolve(name))
+
+  const { children } = await traced(async () => {
+    await Promise.all([
+      span('llm', 'a', async () => {
+        await Promise.all([inner('a1'), inner('a2')])
+      }),
+      span('llm', 'b', async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        await inner('b1')
+      }),
+    ])
+    await inner('c')
+  })
+
+  const names = (name: string) => children.find((node) => node.name === name)?.children.map((node) => node.name)
+  expect(children.map(({ name }) => name).toSorted()).toEqual(['a', 'b', 'c'])
+  expect(names('a')?.toSorted()).toEqual(['a1', 'a2'])
+  expect(names('b')).toEqual(['b1'])
+})
+
+test('span: what it throws is thrown on, and told with its causes but without a stack', async () => {
+  const failure = new TypeError('no', { cause: new Error('why') })
+
+  const { children, thrown } = await traced(() =>
+    span('http', 'POST', () => {
+      throw failure
+    }),
+  )
+
+  expect(thrown).toBe(failure)
+  expect(children).toMatchObject([
+    { output: null, error: { name: 'TypeError', message: 'no', cause: { name: 'Error', message: 'why', cause: null } } },
+  ])
+  expect(JSON.stringify(children)).not.toContain('span.test')
+})
+
+test('span: whatever is thrown is thrown on, be it unreadable', async () => {
+  const withoutText: unknown = Object.create(null)
+  const withTrap = Object.defineProperty(new Error('no'), 'cause', {
+    get() {
+      throw new Error('a trap')
+    },
+  })
+
+  for (const failure of [withoutText, withTrap]) {
+    const { children, thrown } = await traced(() =>
+      span('http', 'POST', () => {
+        throw failure
+      }),
+    )
+
+    expect(thrown).toBe(failure)
+    expect(children).toMatchObject([{ error: { name: 'Error', message: 'The thrown value cannot be read' } }])
+  }
+})
+
+test('span: one that has not ended is open', async () => {
+  const entries: TraceEntry[] = []
+  const around = {
+    run: { namespace: 'default', runId: 'r' },
+    parentId: 'r:step:1',
+    attempt: 2,
+    record: (_run: unknown, entry: TraceEntry) => entries.push(entry),
+  }
+
+  void withSpanContext(around, () => span('llm', 'write', () => new Promise(() => {})))
+
+  expect(entries.map(({ phase }) => phase)).toEqual(['began'])
+})
+
+async function traced(activity: () => Promise<unknown>) {
+  const run = { namespace: 'default', runId: 'r' }
+  const entries: TraceEntry[] = [{ id: 'r:step:1', parentId: null, kind: 'step', name: 'step', at: 0, phase: 'began' }]
+  const around = { run, parentId: 'r:step:1', attempt: 2, record: (_run: unknown, entry: TraceEntry) => void entries.push(entry) }
+  const thrown = await withSpanContext(around, activity).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  return { children: toTraceTree(entries)?.children ?? [], thrown }
+}

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createWarnings } from '../../../../src/worker/tracing/warnings.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('warnings: the same message is logged once a minute, with how often it happened', () => {
+  const { warn, logged } = makeWarnings()
+
+  for (let second = 0; second < 60; second++) {
+    warn('down')
+    vi.advanceTimersByTime(1000)
+  }
+  warn('something else')
+
+  expect(logged).toEqual([
+    ['down', { times: 1 }],
+    ['down', { times: 59 }],
+    ['something else', { times: 1 }],
+  ])
+})
+
+test('warnings: everything dropped is counted, also when it stops within the minute', () => {
+  const { warn, logged } = makeWarnings()
+
+  for (const dropped of [1, 20, 300]) warn('dropped', { dropped, maxBytes: 5 })
+  vi.advanceTimersByTime(180_000)
+  warn('dropped', { dropped: 4000, maxBytes: 5 })
+
+  expect(logged).toEqual([
+    ['dropped', { dropped: 1, maxBytes: 5, times: 1 }],
+    ['dropped', { dropped: 320, maxBytes: 5, times: 2 }],
+    ['dropped', { dropped: 4000, maxBytes: 5, times: 1 }],
+  ])
+})
+
+test('warnings: what is held back is logged at the end', () => {
+  const { warn, flush, logged } = makeWarnings()
+
+  for (const dropped of [1, 20, 300]) warn('dropped', { dropped })
+  flush()
+  vi.advanceTimersByTime(60_000)
+
+  expect(logged).toEqual([
+    ['dropped', { dropped: 1, times: 1 }],
+    ['dropped', { dropped: 320, times: 2 }],
+  ])
+})
+
+function makeWarnings() {
+  const logged: unknown[] = []
+  return { ...createWarnings({ warn: (message, fields) => void logged.push([message, fields]) }), logged }
+}

@@ -1,0 +1,274 @@
+/** Thousands of runs of all kinds, while all that archives them is killed, drained, frozen and without its stores. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mapConcurrent } from '../../src/protocol/map-concurrent.ts'
+import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace-document.ts'
+import { type TraceNode, toTraceTree } from '../../src/protocol/trace-tree.ts'
+import { type RunningEngine, startEngine } from '../support/engine.ts'
+import type { RunningProcess } from '../support/process.ts'
+import { type RunningRedis, startRedis } from '../support/redis.ts'
+import { type RunningS3, startWeed } from '../support/s3.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { bundleTraced, startTracedWorker, tracedEnv } from '../support/traced-worker.ts'
+import { until } from '../support/until.ts'
+import { startWorker, type TestWorker } from '../support/worker.ts'
+import * as activities from './fixtures/traced-activities.ts'
+
+const NAMESPACES = ['default', 'second']
+// Each disturbance once; 17 rounds are more than 2,000 runs.
+const ROUNDS = Number(process.env.PORTICO_ARCHIVE_ROUNDS ?? 5)
+const queue = `all-${crypto.randomUUID()}`
+const plainQueue = `plain-${crypto.randomUUID()}`
+
+let folder: string
+let engine: RunningEngine
+let redis: RunningRedis
+let s3: RunningS3
+let wayToS3: TcpProxy
+let connection: Connection
+let env: Record<string, string>
+const workers = new Set<RunningProcess>()
+const plainWorkers: TestWorker[] = []
+/** When spans may have been lost: with a killed process its last quarter of a second, with Redis all that waited. */
+const losses: { from: number; until: number }[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-all-'))
+  const [bundle, started, ...stores] = await Promise.all([
+    bundleTraced(folder),
+    startEngine({ namespaces: ['second'] }),
+    startRedis(),
+    startWeed(),
+  ])
+  engine = started
+  ;[redis, s3] = stores
+  wayToS3 = await startTcpProxy(s3.endpoint.slice('http://'.length))
+  connection = await Connection.connect({ address: engine.address })
+  env = {
+    ...tracedEnv(redis, { ...s3, endpoint: `http://${wayToS3.address}` }),
+    SERVICE_CATALOG_ID: queue,
+    ENGINE_ADDRESS: engine.address,
+    WORKFLOW_BUNDLE: bundle,
+    TRACE_QUEUES: plainQueue,
+  }
+  const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
+  for (const namespace of NAMESPACES) {
+    await begin(namespace)
+    await begin(namespace)
+    plainWorkers.push(await startWorker({ address: engine.address, namespace, taskQueue: plainQueue, activities, workflowsPath }))
+  }
+}, 120_000)
+
+afterAll(async () => {
+  await Promise.all([...workers].map((worker) => worker.kill()))
+  await Promise.all(plainWorkers.map((worker) => worker.stop()))
+  await connection?.close()
+  await wayToS3?.close()
+  await Promise.all([redis?.kill(), s3?.stop(), engine?.stop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('archive: every closed run of every kind has its object, whatever happens meanwhile, and no list of spans is left', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const namespace of NAMESPACES) await startAllKinds(new Client({ connection, namespace }), `${round}-${crypto.randomUUID()}`)
+    await DISTURBANCES[round % DISTURBANCES.length]?.()
+  }
+  wayToS3.restore()
+  await Promise.all(NAMESPACES.map((namespace) => endEverything(namespace)))
+
+  const runs = (await Promise.all(NAMESPACES.map(closedRuns))).flat()
+  await until('every run is archived', async () => (await objectKeys()).length >= runs.length, { timeoutMs: 150_000, everyMs: 1000 })
+  await until('no spans wait', async () => (await spanKeys()).length === 0, { timeoutMs: 120_000, everyMs: 1000 })
+
+  const keys = await objectKeys()
+  expect(new Set(keys)).toEqual(new Set(runs.map(({ namespace, runId }) => `traces/${namespace}/${runId}.json`)))
+  const lacking: string[] = []
+  await mapConcurrent(runs, 16, async (run) => {
+    const document = await objectOf(run)
+    lacking.push(...faultsOf(run, document))
+  })
+  console.log(`${runs.length} runs are archived`)
+  expect(lacking).toEqual([])
+  expect(runs.length).toBeGreaterThan(ROUNDS * 30)
+}, 600_000)
+
+async function begin(namespace: string): Promise<RunningProcess> {
+  const worker = await startTracedWorker({ ...env, ENGINE_NAMESPACE: namespace })
+  workers.add(worker)
+  void worker.ended.then(() => workers.delete(worker))
+  namespaces.set(worker, namespace)
+  return worker
+}
+
+const namespaces = new WeakMap<RunningProcess, string>()
+
+function anyWorker(): RunningProcess {
+  const [first] = workers
+  if (first === undefined) throw new Error('no worker')
+  return first
+}
+
+const DISTURBANCES: (() => Promise<unknown>)[] = [
+  async () => {
+    const worker = anyWorker()
+    losses.push({ from: Date.now() - 2000, until: Date.now() + 1000 })
+    await worker.kill()
+    await begin(namespaces.get(worker) ?? 'default')
+  },
+  async () => {
+    const worker = anyWorker()
+    await worker.stop(15_000)
+    await begin(namespaces.get(worker) ?? 'default')
+  },
+  async () => {
+    wayToS3.interrupt()
+  },
+  async () => {
+    const worker = anyWorker()
+    process.kill(worker.pid, 'SIGSTOP')
+    setTimeout(() => process.kill(worker.pid, 'SIGCONT'), 35_000)
+    workers.delete(worker)
+    workers.add(worker)
+  },
+  async () => {
+    wayToS3.restore()
+    const client = new Redis(redis.url)
+    losses.push({ from: 0, until: Date.now() + 1000 })
+    await client.flushall()
+    client.disconnect()
+  },
+]
+
+async function startAllKinds(client: Client, id: string): Promise<void> {
+  const start = (name: string, args: unknown[], options: Partial<WorkflowStartOptions> = {}) =>
+    client.workflow.start(name, { workflowId: `${name}-${crypto.randomUUID()}`, taskQueue: queue, args, ...options })
+  const once = { end: 'complete', ms: 20 }
+  await Promise.all([
+    ...Array.from({ length: 40 }, () => start('story', [once])),
+    start('story', [{ ...once, links: 3 }]),
+    start('story', [{ ...once, children: 3, childQueue: plainQueue }]),
+    start('story', [{ ...once, children: 2 }]),
+    start('story', [{ ...once, abandons: true }]),
+    start('story', [{ ...once, end: 'fail' }]),
+    start('story', [{ end: 'open' }], { workflowExecutionTimeout: '3s' }),
+    start('story', [{ end: 'open' }], { workflowId: `terminated-${id}` }),
+    start('story', [once], { workflowId: `reset-${id}` }),
+    start('flaky', [{ attempts: 3 }], { retry: { initialInterval: '100ms', backoffCoefficient: 1 } }),
+    start('locals', [{ ms: 20 }]),
+    start('story', [once], { workflowId: `cron-${id}`, cronSchedule: '@every 1s' }),
+    start('story', [once], { taskQueue: plainQueue }),
+  ])
+  await client.workflow.getHandle(`reset-${id}`).result()
+  const [described, { events }] = await Promise.all([
+    client.workflow.getHandle(`reset-${id}`).describe(),
+    client.workflow.getHandle(`reset-${id}`).fetchHistory(),
+  ])
+  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes)
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: `reset-${id}`, runId: described.runId },
+    reason: 'test',
+    requestId: crypto.randomUUID(),
+    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+  })
+}
+
+/** Terminates what would stay open for ever, and waits for the rest. */
+async function endEverything(namespace: string): Promise<void> {
+  const { workflow } = new Client({ connection, namespace })
+  const open = `(TaskQueue = '${queue}' OR TaskQueue = '${plainQueue}') AND ExecutionStatus = 'Running'`
+  await until(
+    'all runs are closed',
+    async () => {
+      let left = 0
+      for await (const { workflowId, startTime } of workflow.list({ query: open })) {
+        left++
+        const forEver = /^(terminated|cron)-/.test(workflowId) || Date.now() - startTime.getTime() > 60_000
+        const isAbandoned = /^[0-9a-f]{8}-/.test(workflowId) && Date.now() - startTime.getTime() > 20_000
+        if (forEver || isAbandoned)
+          await workflow
+            .getHandle(workflowId)
+            .terminate('the test ends')
+            .catch(() => {})
+      }
+      return left === 0
+    },
+    { timeoutMs: 180_000, everyMs: 1000 },
+  )
+}
+
+interface Run {
+  taskQueue: string
+  namespace: string
+  workflowId: string
+  runId: string
+}
+
+async function closedRuns(namespace: string): Promise<Run[]> {
+  const { workflow } = new Client({ connection, namespace })
+  const runs: Run[] = []
+  const query = `TaskQueue = '${queue}' OR TaskQueue = '${plainQueue}'`
+  for await (const { workflowId, runId, taskQueue } of workflow.list({ query })) {
+    runs.push({ namespace, workflowId, runId, taskQueue })
+  }
+  return runs
+}
+
+async function objectKeys(): Promise<string[]> {
+  const keys: string[] = []
+  for (let token = ''; ; ) {
+    const url = `${s3.endpoint}/${s3.bucket}?list-type=2&prefix=traces/&max-keys=1000${token && `&continuation-token=${encodeURIComponent(token)}`}`
+    const text = await (await s3.client.fetch(url)).text()
+    keys.push(...[...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key))
+    token = /<NextContinuationToken>([^<]+)</.exec(text)?.[1] ?? ''
+    if (token === '') return keys
+  }
+}
+
+async function objectOf({ namespace, runId }: Run): Promise<TraceDocument> {
+  const response = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/traces/${namespace}/${runId}.json`)
+  return parseTraceDocument(await response.text()).found
+}
+
+async function spanKeys(): Promise<string[]> {
+  const client = new Redis(redis.url)
+  try {
+    return await client.keys('spans:*')
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** What is wrong with the trace of a closed run. */
+function faultsOf(run: Run, { entries, ...document }: TraceDocument): string[] {
+  const faults: string[] = []
+  const say = (fault: string) => faults.push(`${run.namespace} ${run.workflowId} ${run.runId}: ${fault}`)
+  const { namespace, workflowId, runId } = document
+  if (namespace !== run.namespace || workflowId !== run.workflowId || runId !== run.runId) say('is the trace of another run')
+  const tree = toTraceTree(entries)
+  if (tree === null) return [`${run.runId}: has no root`]
+  if (tree.endedAt === null) say('has no end')
+  if (new Set(entries.map((entry) => JSON.stringify(entry))).size !== entries.length) say('tells something twice')
+  if (run.taskQueue === plainQueue) return faults
+  for (const step of tree.children.filter(isTracedStep)) {
+    const outer = step.children.filter(({ kind }) => kind === 'llm')
+    const isWhole = outer.length > 0 && outer.every(({ endedAt, children }) => endedAt !== null && children.length === 1)
+    // A local activity is carried out again where its workflow task is: when its worker was killed or frozen.
+    const isOnce = outer.length === 1 || step.attributes.local === true
+    if (!(isWhole && isOnce) && !wasDisturbed(step)) say(`step ${step.name} has ${outer.length} spans`)
+  }
+  return faults
+}
+
+/** A step of the queue whose workers record spans, that has ended well at its first attempt. */
+function isTracedStep({ kind, name, output, attributes }: TraceNode): boolean {
+  return kind === 'step' && name === 'thinks' && output === 'thought' && attributes.attempts === 1
+}
+
+function wasDisturbed({ startedAt, endedAt }: TraceNode): boolean {
+  return losses.some(({ from, until }) => startedAt <= until && (endedAt ?? startedAt) >= from)
+}
