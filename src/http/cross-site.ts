@@ -11,11 +11,17 @@ export function refuseCrossSite(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
     if (changes && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
-      throw new ServiceError('ForbiddenError', 'A page of another site may not do this; SERVICE_CORS_ORIGINS names those that may')
+      const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
+      throw new ServiceError(
+        'ForbiddenError',
+        `A page of ${site} may not do this: its origin is neither the host of the request nor in SERVICE_CORS_ORIGINS`,
+      )
     }
     await next()
   }
 }
+
+const MAX_SHOWN_ORIGIN = 200
 
 /** Browsers send `Sec-Fetch-Site` to https and loopback only; elsewhere only `Origin` says where the page is from. */
 function isCrossSite(c: Context): boolean {

@@ -11,6 +11,12 @@ describe('pages of other sites', () => {
     expect(await refusal(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([403, 'ForbiddenError'])
   })
 
+  test('cross-site: the refusal names the origin and the variable that allows it', async () => {
+    const refused = await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, foreign)
+
+    expect((await refused.json()).message).toMatch(/https:\/\/evil\.example .* SERVICE_CORS_ORIGINS/)
+  })
+
   test('cross-site: an origin that CORS lets in may', async () => {
     const { call } = makeApi({ workflows, corsOrigins: ['https://evil.example'] })
 
