@@ -1,4 +1,3 @@
-import { ApplicationFailure, Context } from '@temporalio/activity'
 import { type NativeConnection, Worker } from '@temporalio/worker'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace-keys.ts'
 import type { Warn } from '../tracing/warnings.ts'
@@ -40,6 +39,8 @@ export async function hostArchiver(options: ArchiverHostOptions, signal: AbortSi
     archiveForEver({ namespace, engine, archive, heartbeat, warn }, state, until)
 
   async function activity(input: { since?: number } | undefined): Promise<never> {
+    // Not before it is needed: a worker without tracing need not have the package.
+    const { ApplicationFailure, Context } = await import('@temporalio/activity')
     const { info, heartbeat, cancellationSignal } = Context.current()
     await loop(toState(info.heartbeatDetails, input?.since ?? since), (state) => heartbeat(state), cancellationSignal)
     // Hands over at once; after a plain failure the next host would wait for the retry interval.
