@@ -17,7 +17,7 @@ export interface Trace {
 /** One run whose trace is read: the one that was asked for, or a child below it. */
 export interface TracedRun extends RunRef {
   isOpen: boolean
-  /** Null where nobody has asked the engine. */
+  /** Null for a child: its run is not described. */
   startedAt: Date | null
   completedAt: Date | null
   /** Where the trace of this run is archived, as far as its catalog or the run itself says. */

@@ -67,7 +67,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
     checkBucket: (bucket, call) =>
       withRetries(STORE, call, async (signal) => {
-        // A key that nobody writes: what is missing is told by the code of the answer, which only a GET has.
+        // A key that is never written: only a GET answers with the code that tells a missing bucket from a missing object.
         const response = await send({ bucket, key: 'traces/.check' }, { method: 'GET' }, signal)
         const code = await refusalCode(response)
         if (!response.ok && (response.status !== 404 || code === 'NoSuchBucket')) throw refusal(response, code)

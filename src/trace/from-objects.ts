@@ -21,7 +21,7 @@ export function tracesFromObjects({ objects, rules, namespace, maxBytes }: Objec
         const stored = await objects.get(object, maxBytes, call).catch(inWords)
         if (stored !== null) return toFoundTrace(run, namespace, stored.text)
       }
-      // While a run is open nobody has archived it yet.
+      // An open run is not archived yet.
       if (run.isOpen) return null
       throw notAvailable('The object storage has no object there (404)')
     },

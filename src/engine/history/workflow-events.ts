@@ -26,7 +26,7 @@ export const workflowEvents: EventTable = {
 
 function closed(_told: unknown, event: HistoryEvent, story: Story): Draft[] {
   const at = timeOf(event)
-  // Activities that nobody has heard of since: with their run they are over.
+  // Activities whose worker never answered: they are over with their run.
   const abandoned = [...story.open.values()].filter(({ kind }) => kind === 'step')
   // The reason of a cancellation stands in its request.
   const closing = story.cancelRequested === null ? [event] : [story.cancelRequested, event]

@@ -43,7 +43,7 @@ export interface ArchiverEngineOptions {
 export function createArchiverEngine({ connection, namespace, catalog, identity }: ArchiverEngineOptions): ArchiverEngine {
   const { workflowService } = connection
 
-  /** A call in flight is not aborted by the worker's shutdown: nobody waits for it any longer than this. */
+  /** The SDK's connection does not abort calls: on shutdown this stops waiting for them. */
   async function call<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -130,7 +130,7 @@ export function createArchiverEngine({ connection, namespace, catalog, identity 
   }
 }
 
-/** A worker that dies without a word is replaced after it. */
+/** A worker that was killed is replaced after this time. */
 export const HEARTBEAT_TIMEOUT_MS = 30_000
 
 type Int64 = NonNullable<

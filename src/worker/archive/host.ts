@@ -86,7 +86,7 @@ const START_FAILED = 'The archiver of traces could not be started and will be re
 
 const CHECK_TIMEOUT_MS = 5000
 
-/** A wrong bucket is said once and clearly, before the first run has ended. */
+/** Warns of an unusable bucket or folder once, at the start. */
 export async function checkTargets({ targets }: Pick<ArchivePorts, 'targets'>, signal: AbortSignal, warn: Warn): Promise<void> {
   const checks = targets.map((target) =>
     target.check({ signal, deadlineAt: Date.now() + CHECK_TIMEOUT_MS }).catch((error: unknown) => {
