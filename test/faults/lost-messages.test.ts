@@ -196,6 +196,34 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
+    test('signal: sent to one run, it is repeated to that run also when the id has another use since', async () => {
+      const run = await start('messages')
+      const { workflowId, runId } = run
+
+      const { status, body } = await faulted(`/workflow/${workflowId}/runs/${runId}/signal/add`, { lost: () => reuse(run) }, 1)
+
+      expect([status, body.runId]).toEqual([200, runId])
+      expect((await state(workflowId)).gathered).toEqual([])
+      await end(workflowId)
+    })
+
+    test('signal: where its run cannot be looked at after two lost answers, the ids are told, and not to send it again', async () => {
+      const { workflowId } = await start('messages')
+      const hide = async () => proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'close' })
+      const takeBack = proxy.on({
+        method: 'SignalWorkflowExecution',
+        containing: workflowId,
+        fault: { dropped: () => end(workflowId) },
+        times: 1,
+      })
+      proxy.on({ method: 'SignalWorkflowExecution', containing: workflowId, fault: { dropped: hide }, times: 1 })
+
+      const answer = await signal(workflowId, 'add', 1)
+      takeBack()
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
+    })
+
     test('update: is carried out once, and its value is the answer', async () => {
       const { workflowId } = await start('messages')
 
@@ -214,8 +242,10 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const { status, body } = await faulted(`/workflow/${workflowId}/update/round`, { lost: () => continueAsNew(run) })
 
       expect([status, body]).toEqual([200, 1])
-      const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
-      expect(chain.match(/"kind":"update"/g)).toHaveLength(1)
+      const [first, successor] = await Promise.all(
+        [`${workflowId}/runs/${run.runId}`, workflowId].map((path) => api.call('GET', `/workflow/${path}/trace-log`)),
+      )
+      expect([first, successor].map((trace) => trace?.text.match(/"kind":"update"/g)?.length ?? 0)).toEqual([1, 0])
       await end(workflowId)
     })
 
