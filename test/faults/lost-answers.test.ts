@@ -106,8 +106,10 @@ test('lost answers: an update-with-start whose run has gone on before the second
 
   expect([status, body.started, body.result]).toEqual([200, true, 1])
   expect(await latest()).not.toBe(body.runId)
-  const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
-  expect(chain.match(/"kind":"update"/g)).toHaveLength(1)
+  const [first, successor] = await Promise.all(
+    [`${workflowId}/runs/${body.runId}`, workflowId].map((path) => api.call('GET', `/workflow/${path}/trace-log`)),
+  )
+  expect([first, successor].map((trace) => trace?.text.match(/"kind":"update"/g)?.length ?? 0)).toEqual([1, 0])
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
