@@ -53,9 +53,9 @@ describe('npm run dev, with an engine of its own', () => {
 
   test('dev: a run leaves its trace as a file, which the API shows', async () => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
-    const file = join(ROOT, '.cache', 'traces', `${workflowId}_${runId}.json`)
+    const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)
 
-    await until('the file is there', () => existsSync(file))
+    await until('the file is there', () => existsSync(file), { timeoutMs: 20_000 })
     const { source, data } = await (await fetch(`http://127.0.0.1:${port}/workflow/${workflowId}/trace-log`)).json()
     await rm(file)
 

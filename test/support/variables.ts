@@ -22,7 +22,10 @@ const LISTENS = { log: '`listening` says where, a port of the system’s choice 
 
 export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_ADDRESS: nowhere('marked-engine.invalid:7233'),
-  ENGINE_NAMESPACE: nowhere('marked-namespace'),
+  ENGINE_NAMESPACE: {
+    mark: 'marked-namespace',
+    may: { destinations: 'the key of a stored trace begins with it (docs/protocol.md)' },
+  },
   ENGINE_API_KEY: secret('marked-api-key'),
   ENGINE_TLS: word,
   ENGINE_TLS_CA: nowhere('/marked-tls/marked-ca.pem'),
