@@ -102,14 +102,17 @@ function compare({ hash, version, workflowNames }: CatalogMemo, definition: Cata
   }
 }
 
+// Below it most new workflows go to the current version: its names and schemas must not be refused for a canary's.
+const MAJORITY_PERCENT = 50
+
 /** The engine knows it for a task queue; an engine without Worker Versioning says nothing, which is the same as no version. */
 async function readRouting({ connection, namespace, catalog }: PublishOptions): Promise<Routing> {
   const request = { namespace, taskQueue: { name: catalog }, taskQueueType: WORKFLOW_QUEUE }
   const { versioningInfo } = await connection.workflowService.describeTaskQueue(request)
-  const isRamping = (versioningInfo?.rampingVersionPercentage ?? 0) > 0
+  const isAhead = (versioningInfo?.rampingVersionPercentage ?? 0) >= MAJORITY_PERCENT
   return {
     current: toVersion(versioningInfo?.currentDeploymentVersion),
-    ramping: isRamping ? toVersion(versioningInfo?.rampingDeploymentVersion) : undefined,
+    ramping: isAhead ? toVersion(versioningInfo?.rampingDeploymentVersion) : undefined,
   }
 }
 

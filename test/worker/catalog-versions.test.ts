@@ -65,13 +65,18 @@ test('versions: a current version whose catalog is the one of the version before
   expect(await published()).toEqual(standing)
 })
 
-test('versions: a ramping version stands above the current one, and no longer once it is ramping no more', async () => {
+test('versions: a ramping version stands above the current one from half of the traffic on, and no longer once it is ramping no more', async () => {
   const { published, run, setCurrent, setRamping } = aDeployment()
   const v1 = await run('v1', OLD)
   await setCurrent('v1')
-  await run('v2', NEW)
+  const v2 = await run('v2', NEW)
+  const current = await published()
 
-  await setRamping('v2', 10)
+  await setRamping('v2', 49)
+  await looksTimes(v2, 3)
+  expect(await published()).toEqual(current)
+
+  await setRamping('v2', 50)
   await until('the ramping version is published', async () => (await published())?.names.includes('nothing'))
   const ramping = await published()
   const another = await run('v1', OLD)

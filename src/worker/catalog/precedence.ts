@@ -6,7 +6,7 @@ import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version
 export interface Routing {
   /** Null: to workers without versioning. */
   current: WorkerVersion | null
-  /** A share goes there instead; undefined when nothing is being ramped. */
+  /** Half of them or more go there instead; undefined when nothing is ramped so far. */
   ramping: WorkerVersion | null | undefined
 }
 
@@ -14,8 +14,8 @@ export interface Routing {
  * Whether a worker publishes its catalog, which has another content or version than the one that is published (null when
  * there is none).
  *
- * It does when new workflows reach its version, and when they do not reach the version of the published one, or reach it only
- * until ramping ends: a ramping version stands above the current one. Workers of the same version take turns only when they
+ * It does when most new workflows go to its version, and not to the version of the published one: a version that ramps at half
+ * or more stands above the current one, and below that it publishes nothing. Workers of the same version take turns only when they
  * start, the last one winning. So what is published depends on the routing, and no two workers replace each other in turn.
  *
  * Where nothing is published and no version is current, any version publishes: the first one has to begin to poll before
