@@ -75,7 +75,7 @@ test('no bundle: holds what only tests or workers need', () => {
 
 test('package.json: what its users install is what the package imports', async () => {
   const { dependencies, peerDependencies } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
-  const names = (await readdir(folder)).filter((name) => /^(index|worker|lib-.*)\.js$/.test(name))
+  const names = (await readdir(folder)).filter((name) => /^(index|worker|span|otel|lib-.*)\.js$/.test(name))
   const imported = (await Promise.all(names.map((name) => readFile(join(folder, name))))).flatMap(importsOf)
   const packages = imported.filter((name) => !isBuiltin(name)).flatMap((name) => /^(?:@[\w-]+\/)?\w[\w-]*(?=\/|$)/.exec(name)?.[0] ?? [])
 
