@@ -66,7 +66,7 @@ test('an engine that is killed and comes back without its data gets the catalog 
   const empty = await engine.restart()
 
   await until('unknown names are refused again', async () => (await startUnknown()) === 424, { timeoutMs: 40_000 })
-  expect(warningsOf(served.catalog)).toContain('The catalog was missing: published again')
+  await until('it is logged', () => warningsOf(served.catalog).includes('The catalog was missing: published again'))
   await end(worker, empty)
   await served.close()
 }, 90_000)
