@@ -4,7 +4,7 @@ import { nodeVersionFault } from './node-version.ts'
 const fault = nodeVersionFault()
 if (fault !== null) throw withoutFrames(new Error(fault))
 
-/** Where in our code the version is compared tells nobody anything. */
+/** The stack would only show where the version is compared. */
 function withoutFrames(error: Error): Error {
   error.stack = String(error)
   return error

@@ -89,7 +89,7 @@ function toPayloads(answer: unknown, count: number): Payload[] {
   return payloads.map(fromPayloadJson)
 }
 
-/** A body that nobody reads holds its connection; workerd has six for a request. */
+/** An unread body keeps its connection busy; workerd has six for a request. */
 async function discard(response: Response): Promise<null> {
   await response.body?.cancel()
   return null

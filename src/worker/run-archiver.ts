@@ -9,7 +9,7 @@ import { spanLists } from './tracing/span-lists.ts'
 import { createWarnings } from './tracing/warnings.ts'
 
 /**
- * Archives the closed runs of task queues until the process is told to end (SIGINT, SIGTERM): `npx portico archive`, for
+ * Archives the closed runs of task queues until SIGINT or SIGTERM: `npx portico archive`, for
  * deployments without a TypeScript worker.
  *
  * Reads the environment as a worker does (`docs/operating.md`); without `queues` the queue is `SERVICE_CATALOG_ID`. Payloads

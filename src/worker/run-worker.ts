@@ -30,7 +30,7 @@ export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'wor
 const SHUTDOWN_GRACE_TIME = '10s'
 
 /**
- * Runs a worker until it is told to end (SIGINT, SIGTERM), and publishes its catalog.
+ * Runs a worker until SIGINT or SIGTERM, and publishes its catalog.
  *
  * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` from the environment when called (`docs/operating.md`). Resolves when all work in hand
  * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every

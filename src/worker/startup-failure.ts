@@ -1,6 +1,6 @@
 /** Why a worker does not start is a sentence for who runs it: where in our code it was found out tells nothing. */
 
-/** Does `act`. What it rejects with, when nobody handles it, ends the process with its message alone, as an uncaught error with code 1. */
+/** Runs `act`. If it rejects and the error is not handled, the process prints only the message and exits with code 1. */
 export async function orSayWhy<T>(act: () => T | Promise<T>): Promise<T> {
   try {
     return await act()
@@ -16,7 +16,7 @@ function printAlone(error: Error): void {
   if (process.listenerCount('uncaughtException') > 0) return
   const print = (uncaught: unknown): void => {
     process.off('uncaughtException', print)
-    // Another's: as if nobody had listened.
+    // Not ours: behave as without this listener.
     if (uncaught !== error) throw uncaught
     console.error(error.message)
     process.exit(1)

@@ -165,12 +165,12 @@ async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Prom
   }
 }
 
-// What an answer that nobody gave may still cost, to say which run the update was sent to.
+// Time left to find out which run the update was sent to after the call timed out.
 const LAST_LOOK_MS = 1000
 
 const UNLOCATED: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
 
-/** The same error, with the run the update was sent to where nobody has answered, or the run can't take it now. */
+/** The same error, with the run the update was sent to when the call timed out or the run cannot accept it now. */
 async function located(error: unknown, call: Call, find: (lastLook: Call) => Promise<string | undefined>): Promise<unknown> {
   if (!(error instanceof ServiceError && UNLOCATED.has(error.error)) || error.details.runId !== undefined) return error
   const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }

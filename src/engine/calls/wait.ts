@@ -79,7 +79,7 @@ async function look(wire: Wire, run: RunRef, call: Call): Promise<Closing | null
 
 const INTERRUPTIONS = new Set(['EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError'])
 
-/** Whether the same call may well succeed later: a wait goes on, whatever interrupts it. */
+/** Whether the same call may well succeed later: a wait continues after such an error. */
 function isInterruption(error: unknown): boolean {
   if (error instanceof ServiceError) return INTERRUPTIONS.has(error.error)
   // CANCELLED: our own cut of a poll that was not answered in its time.
