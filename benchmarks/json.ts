@@ -1,5 +1,5 @@
 /** What does it cost to read numbers exactly? */
-import { parseJson } from '../src/protocol/json.ts'
+import { parseJson } from '../src/lib/exact-json.ts'
 
 const BYTES = 2 * 1024 * 1024
 

@@ -1,6 +1,6 @@
 /** What does it cost to check an input, and how much can a schema make it cost? */
 import * as z from 'zod'
-import { checkInput } from '../src/domain/check-input.ts'
+import { checkInput } from '../src/domain/admission/check-input.ts'
 import type { JsonSchema } from '../src/protocol/catalog.ts'
 import { doubling, numbers } from '../test/faults/hostile-catalogs.ts'
 

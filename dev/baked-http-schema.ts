@@ -1,6 +1,6 @@
 /** For bundles: what calls over HTTP know of Temporal's messages, without the package that it is read from. */
 import type { Plugin } from 'rolldown'
-import { httpSchema } from '../src/engine/transport/http-schema.ts'
+import { httpSchema } from '../src/engine/transport/http/schema.ts'
 
 export function bakedHttpSchema(): Plugin {
   return {

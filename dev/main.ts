@@ -51,7 +51,7 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
 
   const address = env.ENGINE_ADDRESS ?? (await ownEngine())
   await startProgram('worker', '../examples/worker.ts', { ...env, ENGINE_ADDRESS: address })
-  await startProgram('api', '../src/runtime/node.ts', { ...env, ENGINE_ADDRESS: address, SERVICE_PORT: `${port}` })
+  await startProgram('api', '../src/runtime/node/index.ts', { ...env, ENGINE_ADDRESS: address, SERVICE_PORT: `${port}` })
 
   const url = `http://${addressable(server.host)}:${port}`
   const token = access.tokens?.[0]

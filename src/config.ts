@@ -19,7 +19,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { catalogFault } from './protocol/names.ts'
 
 export { BASE_PATH_RULE, toBasePath } from './config/base-path.ts'
-export { hidingValues } from './config/hidden.ts'
+export { hidingValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
 /** Everything the environment says, checked. `docs/operating.md` tells what each variable means. */

@@ -1,14 +1,14 @@
 /** For embedding: mount `createPortico(...).fetch` in any fetch server. On Workers mount `portico/workerd` instead: it is free of what does not run there. */
 import './require-node.ts'
 
-export { createPortico, type Parts, type Portico } from './assemble.ts'
 export { type Config, ConfigError, parseConfig, type Surroundings } from './config.ts'
 export type { Call } from './domain/call.ts'
 export type { Engine } from './domain/engine.ts'
 export { type ErrorName, ServiceError } from './domain/errors.ts'
-export type { TraceSource } from './domain/traces.ts'
-export { grpcTransport } from './engine/transport/grpc.ts'
-export { httpApiTransport } from './engine/transport/http-api.ts'
+export type { TraceSource } from './domain/trace/trace-source.ts'
+export { grpcTransport } from './engine/transport/grpc/transport.ts'
+export { httpApiTransport } from './engine/transport/http/transport.ts'
 export type { Transport } from './engine/transport/transport.ts'
 export type { Log } from './log.ts'
+export { createPortico, type Parts, type Portico } from './portico.ts'
 export { engineTransport } from './runtime/engine-transport.ts'

@@ -1,5 +1,5 @@
 /** How environment variables are read: one by one, remembering what is wrong. A fault never shows the value: it may be a secret. */
-import { durationMs, MAX_TIMER_MS } from '../protocol/duration.ts'
+import { durationMs, MAX_TIMER_MS } from '../lib/duration.ts'
 import { misspelled } from './misspelled.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,4 @@
-import type { TraceEntry } from '../protocol/trace-entry.ts'
+import type { TraceEntry } from '../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
 import type { Closing, Description, Execution, ExecutionRef, RunRef } from './execution.ts'
 

@@ -1,5 +1,5 @@
 import type { Status } from './execution.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './status/problem.ts'
 
 /** The wire's error names. */
 export type ErrorName =

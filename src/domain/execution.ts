@@ -2,7 +2,7 @@
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { WorkerVersion } from '../protocol/worker-version.ts'
 import type { Call } from './call.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './status/problem.ts'
 import type { StoredElsewhere } from './stored-elsewhere.ts'
 
 export type { RunRef }

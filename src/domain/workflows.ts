@@ -1,10 +1,10 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
+import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
-import type { Arguments } from './check-argument.ts'
 import type { EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
-import type { Problem } from './problem.ts'
-import type { Trace } from './traces.ts'
+import type { Problem } from './status/problem.ts'
+import type { Trace } from './trace/trace-source.ts'
 
 /** What the service does: one verb an endpoint. Each rejects with a `ServiceError` that names what went wrong. */
 export interface Workflows {

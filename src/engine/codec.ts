@@ -1,8 +1,8 @@
 import { ServiceError } from '../domain/errors.ts'
-import { pause } from '../domain/pause.ts'
-import { MAX_DOWNLOAD_BYTES } from './external-storage.ts'
-import type { Codec, Payload } from './payload.ts'
-import { fromPayloadJson, type PayloadJson, toPayloadJson } from './payload-json.ts'
+import { pause } from '../lib/sleep.ts'
+import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
+import type { Codec, Payload } from '../temporal/payload.ts'
+import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
 
 export interface RemoteCodecOptions {
   /** Base URL of `/encode`, `/decode` and `/download`: Temporal's remote codec protocol. */

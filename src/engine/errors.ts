@@ -1,7 +1,7 @@
 /** The engine's refusals in our words. The texts are those measured on the real engine; no text of its leaves here. */
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
-import { ResourceExhaustedCause } from './enum-numbers.ts'
+import { ResourceExhaustedCause } from '../temporal/enums.ts'
 import { Code, type ErrorDetail, RpcError } from './transport/transport.ts'
 
 type Failures = typeof temporal.api.errordetails.v1

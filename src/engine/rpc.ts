@@ -1,5 +1,5 @@
 import type { Call } from '../domain/call.ts'
-import { pause } from '../domain/pause.ts'
+import { pause } from '../lib/sleep.ts'
 import { isPassing } from './errors.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 

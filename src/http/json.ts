@@ -2,8 +2,8 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
-import { MAX_JSON_DEPTH, parseJson } from '../protocol/json.ts'
-import { findJsonFault } from '../protocol/json-fault.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../lib/exact-json.ts'
+import { findJsonFault } from '../lib/json-syntax-error.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
 /** The body, checked; no body at all reads as an empty object. What the schema passes on unchecked stays exactly as it came. */

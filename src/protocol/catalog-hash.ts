@@ -1,6 +1,6 @@
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '../lib/canonical-json.ts'
+import { sha256 } from '../lib/sha256.ts'
 import type { CatalogDefinition, TraceTemplates } from './catalog.ts'
-import { sha256 } from './sha256.ts'
 
 /** What a worker compares with its own before it publishes: hex SHA-256 of the canonical JSON of `{definition, redacted, traces}`. */
 export async function catalogHash(definition: CatalogDefinition, traces: TraceTemplates, redacted = false): Promise<string> {

@@ -1,6 +1,6 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
 import * as z from 'zod/mini'
-import { isTraceTemplate } from './trace-template.ts'
+import { isTraceTemplate } from './trace/template.ts'
 import type { WorkerVersion } from './worker-version.ts'
 
 /** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */

@@ -1,5 +1,5 @@
 /** Wrappers that workers of the older generation put around outputs: `docs/protocol.md`. */
-import { isObject } from './is-object.ts'
+import { isObject } from '../lib/is-object.ts'
 
 const WORKFLOW_WRAPPER = '__output_workflow_wrapper_version'
 const ACTIVITY_WRAPPER = '__output_activity_wrapper_version'

@@ -1,4 +1,4 @@
-import { isObject } from './is-object.ts'
+import { isObject } from '../lib/is-object.ts'
 
 /** What is shown in place of a value that must not be seen. */
 export const REDACTED = '[redacted]'

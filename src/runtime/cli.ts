@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `npx portico`: the service on Node, from the command line. */
-import './exit-on-old-node.ts'
+import './node/exit-on-old-node.ts'
 import { parseArgs } from 'node:util'
 import { VERSION } from '../version.ts'
 
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   } = parsed()
   if (help) console.log(HELP)
   else if (version) console.log(VERSION)
-  else if (command === undefined) await import('./node.ts')
+  else if (command === undefined) await import('./node/index.ts')
   else if (command === 'archive') await archive(queues)
   else fail(`Unknown command "${command}"`, 2)
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
-import { grpcTransport } from '../engine/transport/grpc.ts'
-import { httpApiTransport } from '../engine/transport/http-api.ts'
+import { grpcTransport } from '../engine/transport/grpc/transport.ts'
+import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import type { Transport } from '../engine/transport/transport.ts'
 
 /**
@@ -15,6 +15,6 @@ export async function engineTransport({ engine }: Pick<Config, 'engine'>): Promi
   if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
   if (tls === null) return grpcTransport({ address, apiKey, tls: null })
   // Loaded only when needed: each part of `node:` costs Bun and Deno milliseconds of their start.
-  const { readTls } = await import('./read-tls.ts')
+  const { readTls } = await import('./node/tls-files.ts')
   return grpcTransport({ address, apiKey, tls: readTls(tls) })
 }

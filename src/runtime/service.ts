@@ -1,8 +1,9 @@
 /** What the entries of Node, Bun and Deno have in common. */
-import { createPortico, type Parts, type Portico } from '../assemble.ts'
+
 import { type Config, ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
-import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/handshake.ts'
+import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/grpc/tls-errors.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
+import { createPortico, type Parts, type Portico } from '../portico.ts'
 import { engineTransport } from './engine-transport.ts'
 import { codeOf } from './error-code.ts'
 import { shutdownOnSignal } from './shutdown.ts'

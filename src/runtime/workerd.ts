@@ -1,9 +1,10 @@
 /** The service as a Cloudflare Worker: its environment are the bindings, and it is assembled once an isolate. */
-import { createPortico } from '../assemble.ts'
+
 import { ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
-import { httpApiTransport } from '../engine/transport/http-api.ts'
+import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
+import { createPortico } from '../portico.ts'
 
 // workerd notices that a client has closed its connection only when it writes; behind the proxy of `wrangler dev` it takes two writes.
 const COMMENT_EVERY_MS = 1500

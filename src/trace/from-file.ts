@@ -2,10 +2,10 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import type { Call } from '../domain/call.ts'
-import type { TraceSource } from '../domain/traces.ts'
-import { spansFile, TRACE_TEMPLATE } from '../protocol/trace-keys.ts'
-import { fillTemplate } from '../protocol/trace-template.ts'
-import { foundSpans, notAvailable, toFoundTrace } from './stored.ts'
+import type { TraceSource } from '../domain/trace/trace-source.ts'
+import { spansFile, TRACE_TEMPLATE } from '../protocol/trace/keys.ts'
+import { fillTemplate } from '../protocol/trace/template.ts'
+import { foundSpans, notAvailable, toFoundTrace } from './read-stored-trace.ts'
 
 export interface FileTraceOptions {
   /** Absolute path of the only folder that traces are read from. */

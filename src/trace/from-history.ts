@@ -1,8 +1,8 @@
 import type { Engine } from '../domain/engine.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { truncated } from '../domain/trace.ts'
-import type { TracedRun, TraceSource } from '../domain/traces.ts'
-import type { TraceEntry } from '../protocol/trace-entry.ts'
+import { truncated } from '../domain/trace/read-trace.ts'
+import type { TracedRun, TraceSource } from '../domain/trace/trace-source.ts'
+import type { TraceEntry } from '../protocol/trace/entry.ts'
 
 export interface HistoryTraceOptions {
   engine: Pick<Engine, 'entries'>

@@ -1,7 +1,7 @@
-import type { TraceSource } from '../domain/traces.ts'
-import { spansKey } from '../protocol/trace-keys.ts'
-import type { KvStore } from '../store/kv.ts'
-import { foundSpans, inWords } from './stored.ts'
+import type { TraceSource } from '../domain/trace/trace-source.ts'
+import { spansKey } from '../protocol/trace/keys.ts'
+import type { KvStore } from '../store/kv/store.ts'
+import { foundSpans, inWords } from './read-stored-trace.ts'
 
 export interface KvTraceOptions {
   kv: Pick<KvStore, 'readList'>

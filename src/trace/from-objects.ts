@@ -1,7 +1,7 @@
-import type { TraceSource } from '../domain/traces.ts'
-import type { ObjectReader } from '../store/object-reader.ts'
+import type { TraceSource } from '../domain/trace/trace-source.ts'
+import type { ObjectReader } from '../store/s3/reader.ts'
+import { inWords, notAvailable, toFoundTrace } from './read-stored-trace.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
-import { inWords, notAvailable, toFoundTrace } from './stored.ts'
 
 export interface ObjectTraceOptions {
   objects: ObjectReader

@@ -1,10 +1,10 @@
 /** Traces as workers of the older generation store them, a tree of nodes, as entries: `docs/protocol.md`. */
 import type { Description } from '../domain/execution.ts'
-import { isObject } from '../protocol/is-object.ts'
+import { isObject } from '../lib/is-object.ts'
 import { unwrapOutput } from '../protocol/older-wrapper.ts'
-import { isInstant, MAX_TEXT_LENGTH, type Parsed } from '../protocol/trace-document.ts'
-import type { TraceEntry, TraceError } from '../protocol/trace-entry.ts'
-import { stepId } from '../protocol/trace-keys.ts'
+import { isInstant, MAX_TEXT_LENGTH, type Parsed } from '../protocol/trace/document.ts'
+import type { TraceEntry, TraceError } from '../protocol/trace/entry.ts'
+import { stepId } from '../protocol/trace/keys.ts'
 
 type OwnRun = Pick<Description, 'completedAt' | 'runId' | 'startedAt' | 'workflowId'>
 

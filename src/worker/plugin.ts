@@ -3,7 +3,7 @@ import { traceSwitchesOn, type WorkerTraces } from '../config/worker.ts'
 import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
-import { type Publication, publishCatalog } from './publish-catalog.ts'
+import { type Publication, publishCatalog } from './catalog/publish-catalog.ts'
 import { createTracing, type Tracing } from './tracing/index.ts'
 import type { Redact } from './tracing/redact.ts'
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Call } from '../../src/domain/call.ts'
 import { ServiceError } from '../../src/domain/errors.ts'
-import type { TracedRun, TraceSource } from '../../src/domain/traces.ts'
-import { type TraceDocument, toTraceDocument } from '../../src/protocol/trace-document.ts'
-import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
+import type { TracedRun, TraceSource } from '../../src/domain/trace/trace-source.ts'
+import { type TraceDocument, toTraceDocument } from '../../src/protocol/trace/document.ts'
+import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 
 /** A place with stored traces, and how others put them there. */
 export interface Place {

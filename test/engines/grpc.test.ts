@@ -1,4 +1,4 @@
-import { grpcTransport } from '../../src/engine/transport/grpc.ts'
+import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
-import { httpApiTransport } from '../../src/engine/transport/http-api.ts'
+import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { Code, type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { call, refusal, useBench } from '../conformance/engine/bench.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { startEngine } from '../support/engine.ts'
 import { callsDuring } from '../support/metrics.ts'
 import { type Served, serve } from '../support/serve.ts'

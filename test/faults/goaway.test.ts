@@ -17,7 +17,7 @@ const CALLS_BETWEEN = 20
 const WAITING = 20
 
 const COMMANDS = {
-  Node: [process.execPath, 'src/runtime/node.ts'],
+  Node: [process.execPath, 'src/runtime/node/index.ts'],
   Bun: [bin('bun'), 'src/runtime/bun.ts'],
   Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'],
 }

@@ -4,7 +4,7 @@ import { type RunningProcess, startProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { VARIABLES } from '../support/variables.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
 /** What is recognized of each variable wherever it shows. */
 export const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))

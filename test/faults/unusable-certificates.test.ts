@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 let folder: string
 let garbage: string
 let authority: string

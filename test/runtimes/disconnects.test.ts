@@ -36,7 +36,7 @@ type How = keyof typeof LEAVE
 const BOTH: How[] = ['closes', 'resets']
 
 describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
-  { name: 'Node', entry: async () => processOf(process.execPath, 'src/runtime/node.ts'), json: BOTH },
+  { name: 'Node', entry: async () => processOf(process.execPath, 'src/runtime/node/index.ts'), json: BOTH },
   { name: 'Bun', entry: async () => processOf(bin('bun'), 'src/runtime/bun.ts'), json: BOTH },
   { name: 'Deno', entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), json: BOTH },
   // workerd notices a FIN only when it writes, and an answer in JSON is written when the wait is over.

@@ -7,7 +7,7 @@ import { rule } from '../support/rules.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
 describeApi('Node', processOf(process.execPath, ENTRY))
 

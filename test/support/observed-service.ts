@@ -1,5 +1,5 @@
 /** The service as `npm start` runs it, and what it has in hand: run with `--expose-gc`, it tells after each SIGUSR2, garbage collected. */
-import '../../src/runtime/node.ts'
+import '../../src/runtime/node/index.ts'
 
 export interface Inventory {
   heapBytes: number

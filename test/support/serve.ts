@@ -1,10 +1,10 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
-import { createPortico } from '../../src/assemble.ts'
 import { type Environment, hidingValues, parseConfig } from '../../src/config.ts'
-import { grpcTransport } from '../../src/engine/transport/grpc.ts'
-import { httpApiTransport } from '../../src/engine/transport/http-api.ts'
+import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
+import { createPortico } from '../../src/portico.ts'
 import { idleMarks } from './variables.ts'
 import { watchLines } from './watch.ts'
 

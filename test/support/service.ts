@@ -6,7 +6,7 @@ import type { SeenAnswer } from './record.ts'
 import { until } from './until.ts'
 import { idleMarks } from './variables.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
 /** One line of its log. */
 export interface LogEvent {

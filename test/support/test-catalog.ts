@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import type * as workflows from './workflows.ts'
 
 /** Of `workflows.ts`: most entries say nothing, so that what comes in is what the test sent. */

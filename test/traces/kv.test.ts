@@ -1,7 +1,7 @@
 import { Redis as UpstashClient } from '@upstash/redis'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKv } from '../../src/store/kv.ts'
+import { createKv } from '../../src/store/kv/store.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
 import { freePort } from '../support/ports.ts'
 import { type RunningRedis, startRedis } from '../support/redis.ts'

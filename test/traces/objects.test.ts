@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { objectUrl } from '../../src/store/object-reader.ts'
-import { createObjectStore } from '../../src/store/objects.ts'
+import { objectUrl } from '../../src/store/s3/reader.ts'
+import { createObjectStore } from '../../src/store/s3/writer.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { type RunningS3, startRclone, startWeed } from '../support/s3.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'

@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { toTraceDocument } from '../../src/protocol/trace-document.ts'
-import type { TraceEntry } from '../../src/protocol/trace-entry.ts'
-import { spansKey } from '../../src/protocol/trace-keys.ts'
-import { createKv, type KvStore } from '../../src/store/kv.ts'
+import { toTraceDocument } from '../../src/protocol/trace/document.ts'
+import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
+import { spansKey } from '../../src/protocol/trace/keys.ts'
+import { createKv, type KvStore } from '../../src/store/kv/store.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { haveBundles } from '../support/bundles.ts'
 import { bin, DENO_PERMISSIONS, processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
@@ -37,7 +37,7 @@ afterAll(async () => {
 const overUpstash = () => ({ SERVICE_KVSTORE_URL: upstash.url, SERVICE_KVSTORE_TOKEN: upstash.token })
 const overTcp = () => ({ SERVICE_KVSTORE_URL: redis.url })
 
-describeReaders('Node', processOf(process.execPath, 'src/runtime/node.ts'), overTcp)
+describeReaders('Node', processOf(process.execPath, 'src/runtime/node/index.ts'), overTcp)
 describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overTcp)
 describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overUpstash)
 describeReaders('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), overTcp)

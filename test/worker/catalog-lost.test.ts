@@ -1,7 +1,7 @@
 /** Catalogs that get lost, and engines that are away while they are to be published. */
 import { type LogEntry, NativeConnection } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type KitWorker, recordLog, runKitWorker } from '../support/kit-worker.ts'

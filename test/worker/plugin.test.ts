@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import { parseTracesConfig } from '../../src/config/worker.ts'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import * as activities from '../support/activities.ts'
 

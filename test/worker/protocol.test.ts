@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { NativeConnection } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
-import { publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { outputOf } from '../support/component.ts'
 import { haveTemporal } from '../support/components.ts'
 

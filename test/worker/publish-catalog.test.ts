@@ -1,8 +1,8 @@
 import { NativeConnection } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { catalogHash } from '../../src/protocol/catalog-hash.ts'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
-import { publishCatalog } from '../../src/worker/publish-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import * as z from 'zod'
-import { defineCatalog } from '../../src/worker/define-catalog.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type Served, serve } from '../support/serve.ts'
 import { until } from '../support/until.ts'
 import { startWorker } from '../support/worker.ts'

@@ -1,9 +1,9 @@
 import type { Call } from '../../domain/call.ts'
 import type { Started } from '../../domain/engine.ts'
 import type { RunRef } from '../../domain/execution.ts'
+import { factsOf, IDENTITY, toExecution, type Wire } from '../context.ts'
 import { isGoneOrClosed } from '../errors.ts'
-import { onOpenRun } from './target.ts'
-import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
+import { onOpenRun } from './on-open-run.ts'
 
 /** Unpinned, it reaches the run that its chain has come to by now: the engine takes a cancellation of a closed run in silence. */
 export async function cancel(wire: Wire, run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void> {

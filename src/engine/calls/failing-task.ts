@@ -1,12 +1,12 @@
 import type { temporal } from '@temporalio/proto'
 import { atMost, type Call } from '../../domain/call.ts'
 import type { FailingTask, RunRef } from '../../domain/execution.ts'
-import type { Problem } from '../../domain/problem.ts'
-import { failureOfTask, toTaskError } from '../failed-task.ts'
-import type { HistoryEvent } from '../outcome.ts'
-import { toDate } from '../time.ts'
-import { readLast } from './history.ts'
-import type { Wire } from './wire.ts'
+import type { Problem } from '../../domain/status/problem.ts'
+import { failureOfTask, toTaskError } from '../../temporal/failed-task.ts'
+import type { HistoryEvent } from '../../temporal/outcome.ts'
+import { toDate } from '../../temporal/time.ts'
+import type { Wire } from '../context.ts'
+import { readLast } from './history-pages.ts'
 
 // The engine writes down only the first failure of a task, and one more after each signal that arrives meanwhile.
 const PAGE_SIZE = 40

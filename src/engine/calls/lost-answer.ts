@@ -2,12 +2,12 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
+import { toExecution, type Wire } from '../context.ts'
 import { MAY_BE_DONE, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { LOOK_MS } from './describe.ts'
-import { type FoundRun, type OnceOnly, ownRun, whoseRun } from './whose-run.ts'
-import { toExecution, type Wire } from './wire.ts'
+import { type FoundRun, type OnceOnly, ownRun, whoseRun } from './find-started-run.ts'
 
 /** What the latest run of its workflow id tells about a request whose answer was lost. */
 export type Finding =

@@ -1,8 +1,8 @@
 import type { Call } from '../../domain/call.ts'
-import { TaskQueueType } from '../enum-numbers.ts'
+import { TaskQueueType } from '../../temporal/enums.ts'
+import { toEpochMs } from '../../temporal/time.ts'
+import type { Wire } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { toEpochMs } from '../time.ts'
-import type { Wire } from './wire.ts'
 
 /** The latest poll of any worker; the engine forgets a poller after 300 s. */
 export async function lastPolledAt({ rpc, namespace }: Wire, catalog: string, call: Call): Promise<Date | null> {

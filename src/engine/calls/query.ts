@@ -3,11 +3,11 @@ import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
+import { toStatus } from '../../temporal/status.ts'
+import { factsOf, toExecution, type Wire } from '../context.ts'
 import { isQueryFailure, toServiceError } from '../errors.ts'
-import { toStatus } from '../status.ts'
-import { attended } from './attended.ts'
-import { missingHandler } from './handlers.ts'
-import { factsOf, toExecution, type Wire } from './wire.ts'
+import { missingHandler } from './missing-handler.ts'
+import { attended } from './with-engine-watchdog.ts'
 
 export async function query(wire: Wire, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
   const request = {

@@ -1,11 +1,11 @@
 import type { Call } from '../../domain/call.ts'
 import { type Closing, type Description, type Execution, type ExecutionRef, isOpen, type RunRef } from '../../domain/execution.ts'
+import { type HistoryEvent, toClosing } from '../../temporal/outcome.ts'
+import { toOpening } from '../../temporal/started-event.ts'
+import { factsOf, type Wire } from '../context.ts'
 import { toServiceError } from '../errors.ts'
-import { toOpening } from '../opening.ts'
-import { type HistoryEvent, toClosing } from '../outcome.ts'
 import { describe } from './describe.ts'
-import { readEnd, readPage } from './history.ts'
-import { factsOf, type Wire } from './wire.ts'
+import { readEnd, readPage } from './history-pages.ts'
 
 // Most histories are shorter: their one page says everything. Of longer ones most of the page would be thrown away.
 const PAGE_SIZE = 40

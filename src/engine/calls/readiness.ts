@@ -1,8 +1,8 @@
 import type { Call } from '../../domain/call.ts'
 import type { EngineReadiness } from '../../domain/engine.ts'
+import type { Wire } from '../context.ts'
 import { hasDetail, isMisconfigured } from '../errors.ts'
 import { Code, RpcError } from '../transport/transport.ts'
-import type { Wire } from './wire.ts'
 
 // Reserved: no run has this id. A describe needs namespace and key like any other request, and no permission that requests don't need.
 const NO_RUN = '$ready'

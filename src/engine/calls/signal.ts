@@ -1,8 +1,8 @@
 import type { Call } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { onOpenRun } from './target.ts'
-import { factsOf, IDENTITY, toExecution, type Wire } from './wire.ts'
+import { factsOf, IDENTITY, toExecution, type Wire } from '../context.ts'
+import { onOpenRun } from './on-open-run.ts'
 
 export async function signal(wire: Wire, ref: ExecutionRef, { name, args }: Message, call: Call): Promise<{ runId: string | null }> {
   const request = {

@@ -2,12 +2,12 @@ import type { Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
 import { isOpen } from '../../domain/execution.ts'
 import { stampOf } from '../clock.ts'
+import { IDENTITY, type Wire } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'
 import type { AfterLoss } from '../rpc.ts'
 import type { RpcError } from '../transport/transport.ts'
-import { attended } from './attended.ts'
 import { investigate, outcomeUnknown } from './lost-answer.ts'
-import { IDENTITY, type Wire } from './wire.ts'
+import { attended } from './with-engine-watchdog.ts'
 
 export async function start(wire: Wire, request: StartRequest, call: Call): Promise<Started> {
   const { rpc, namespace, payloads, clock } = wire

@@ -1,14 +1,14 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
-import { pause } from '../../domain/pause.ts'
-import { HistoryEventFilterType } from '../enum-numbers.ts'
+import { pause } from '../../lib/sleep.ts'
+import { HistoryEventFilterType } from '../../temporal/enums.ts'
+import { toClosing } from '../../temporal/outcome.ts'
+import { factsOf, toExecution, type Wire } from '../context.ts'
 import { isPassing, isTransient, toServiceError } from '../errors.ts'
-import { toClosing } from '../outcome.ts'
 import { Code, RpcError } from '../transport/transport.ts'
 import { describe, LOOK_MS } from './describe.ts'
 import { closingOf } from './read.ts'
-import { factsOf, toExecution, type Wire } from './wire.ts'
 
 // The engine holds a poll for 20 s, but answers at once when less than a second of its deadline is left:
 // each poll gets a deadline of its own, and the caller's cuts it short.

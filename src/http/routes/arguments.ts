@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Arguments } from '../../domain/check-argument.ts'
+import type { Arguments } from '../../domain/admission/check-argument.ts'
 
 /** What a body that is for a handler has: `payload` is one argument, `args` are several, neither is none. */
 export const argumentFields = { payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) }

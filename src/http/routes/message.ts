@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
-import { isObject } from '../../protocol/is-object.ts'
+import { isObject } from '../../lib/is-object.ts'
 import { answer } from '../answer.ts'
 import { call, type Env } from '../context.ts'
 import type { ReadJson } from '../json.ts'

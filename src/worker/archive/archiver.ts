@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mapConcurrent } from '../../protocol/map-concurrent.ts'
+import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { Warn } from '../tracing/warnings.ts'
 import type { ClosedRun } from './archive-run.ts'
 import type { ArchiverEngine, Window } from './engine.ts'

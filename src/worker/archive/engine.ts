@@ -1,7 +1,7 @@
 import type { NativeConnection } from '@temporalio/worker'
-import type { HistoryEvent } from '../../engine/outcome.ts'
-import { toPayload } from '../../engine/payload.ts'
-import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace-keys.ts'
+import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
+import type { HistoryEvent } from '../../temporal/outcome.ts'
+import { toPayload } from '../../temporal/payload.ts'
 import type { ClosedRun } from './archive-run.ts'
 
 /** The engine, as the archiver uses it. Every call rejects when `signal` aborts or the engine does not answer in time. */

@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker } from '@temporalio/worker'
-import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace-keys.ts'
+import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import type { Warn } from '../tracing/warnings.ts'
 import { type ArchivePorts, archiveRun, type ClosedRun } from './archive-run.ts'
 import { type ArchiverState, archiveForEver } from './archiver.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@temporalio/worker'
-import type { Publication } from '../publish-catalog.ts'
+import type { Publication } from './publish-catalog.ts'
 import { isRefusal } from './refusal.ts'
 import { report } from './report.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from '@temporalio/worker'
-import type { Publication } from '../publish-catalog.ts'
+import type { Publication } from './publish-catalog.ts'
 
 interface Reporter {
   logger: Pick<Logger, 'info' | 'warn'>

@@ -1,8 +1,9 @@
 /** From what `defineCatalog` is given to what is published. Plain JavaScript has no compiler: each part is checked. */
+
+import { isObject } from '../../lib/is-object.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
-import { isObject } from '../../protocol/is-object.ts'
 import { handlerNameFault } from '../../protocol/names.ts'
-import { toJsonSchema } from '../json-schema.ts'
+import { toJsonSchema } from './json-schema.ts'
 import { objectNameFault } from './object-name-fault.ts'
 
 const HANDLER_KEYS = ['description', 'input', 'output']

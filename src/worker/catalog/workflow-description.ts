@@ -1,6 +1,6 @@
 /** What a catalog says of workflows, and which of it TypeScript compares with the workflows themselves. */
 import type { QueryDefinition, SignalDefinition } from '@temporalio/workflow'
-import type { InputSchema, OutputSchema } from '../json-schema.ts'
+import type { InputSchema, OutputSchema } from './json-schema.ts'
 
 /** What a catalog says of one workflow; the workflow itself stays as it is. */
 export interface WorkflowDescription<Input = unknown, Output = unknown, Handlers extends AnyHandlers = AnyHandlers> {

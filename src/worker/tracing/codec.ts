@@ -1,9 +1,9 @@
 import type { Worker } from '@temporalio/worker'
-import { storedElsewhere } from '../../engine/external-storage.ts'
-import { asOne, type Codec, createPayloads, type Decoded, type Payload, type PayloadReader, toPayload } from '../../engine/payload.ts'
-import { toPayloadJson, unreadable } from '../../engine/payload-json.ts'
 import { REDACTED } from '../../protocol/secret-names.ts'
-import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { storedElsewhere } from '../../temporal/external-storage.ts'
+import { asOne, type Codec, createPayloads, type Decoded, type Payload, type PayloadReader, toPayload } from '../../temporal/payload.ts'
+import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']
 

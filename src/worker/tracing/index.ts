@@ -2,7 +2,7 @@
 import type { Logger, Worker, WorkerOptions } from '@temporalio/worker'
 import type { WorkerTraces } from '../../config/worker.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
-import { nexusId, stepId } from '../../protocol/trace-keys.ts'
+import { nexusId, stepId } from '../../protocol/trace/keys.ts'
 import { hostArchiver } from '../archive/host.ts'
 import { traceTargets, traceTemplates } from '../archive/targets.ts'
 import { encodeEntries, toCodec, traceValues } from './codec.ts'

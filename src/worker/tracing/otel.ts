@@ -1,6 +1,6 @@
 /** `portico/otel`: spans of libraries that are instrumented with OpenTelemetry, in the trace of the current run. */
 import { type Context, type HrTime, type Span as OtSpan, type SpanStatus, trace } from '@opentelemetry/api'
-import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { currentSpanContext, newSpanId, type SpanContext, setParentLookup } from './span.ts'
 
 /** What this needs of a span of `@opentelemetry/sdk-trace-base`. */

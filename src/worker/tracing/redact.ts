@@ -1,6 +1,6 @@
-import { MAX_TEXT_LENGTH } from '../../protocol/trace-document.ts'
-import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
-import { below, CUT, type Place, toPlain, toText } from '../plain-json.ts'
+import { MAX_TEXT_LENGTH } from '../../protocol/trace/document.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { below, CUT, type Place, toPlain, toText } from '../catalog/plain-json.ts'
 import type { Warn } from './warnings.ts'
 
 /**

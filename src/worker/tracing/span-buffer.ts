@@ -1,5 +1,5 @@
-import { mapConcurrent } from '../../protocol/map-concurrent.ts'
-import type { TraceEntry } from '../../protocol/trace-entry.ts'
+import { mapConcurrent } from '../../lib/map-concurrent.ts'
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { type Limits, type Redact, toRedacted } from './redact.ts'
 import type { SpanRun } from './span.ts'
 import type { Warn } from './warnings.ts'

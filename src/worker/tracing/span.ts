@@ -1,7 +1,7 @@
 /** `portico/span`: spans inside activities and Nexus operations. Loads neither the worker nor zod. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import type { TraceEntry, TraceError } from '../../protocol/trace-entry.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 
 /** What happens inside an activity, as its author describes it. */
 export interface Span {

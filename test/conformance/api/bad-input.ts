@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { until } from '../../support/until.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import type { TraceNode } from '../../../src/protocol/trace-tree.ts'
+import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
 import { rule } from '../../support/rules.ts'
 import { until } from '../../support/until.ts'
 import { startWorker } from '../../support/worker.ts'

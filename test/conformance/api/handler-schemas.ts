@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineCatalog } from '../../../src/worker/define-catalog.ts'
-import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
+import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { anId, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
 
 // gRPC's.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { publishCatalog } from '../../../src/worker/publish-catalog.ts'
+import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { startWorker } from '../../support/worker.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RunRef } from '../../../src/domain/execution.ts'
-import type { TraceEntry } from '../../../src/protocol/trace-entry.ts'
+import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { until } from '../../support/until.ts'
 import { call, type MakeTransport, refusal, useBench } from './bench.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { checkInput } from '../../../src/domain/check-input.ts'
+import { checkInput } from '../../../src/domain/admission/check-input.ts'
+import { parseJson } from '../../../src/lib/exact-json.ts'
 import type { JsonSchema } from '../../../src/protocol/catalog.ts'
-import { parseJson } from '../../../src/protocol/json.ts'
 
 interface Corpus {
   cases: {

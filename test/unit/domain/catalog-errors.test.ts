@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCatalogs } from '../../../src/domain/catalog.ts'
+import { createCatalogs } from '../../../src/domain/catalog/catalogs.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 

@@ -1,4 +1,4 @@
-import { type Catalogs, createCatalogs } from '../../../src/domain/catalog.ts'
+import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catalogs.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Description } from '../../../src/domain/execution.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson } from '../../../src/protocol/canonical-json.ts'
+import { canonicalJson } from '../../../src/lib/canonical-json.ts'
 import { catalogHash } from '../../../src/protocol/catalog-hash.ts'
 
 const EMPTY = { workflows: [], workflowNames: {} }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toTraceTree } from '../../../src/protocol/trace-tree.ts'
+import { toTraceTree } from '../../../src/protocol/trace/tree.ts'
 import { entriesOfOlderTree, isOlderTree } from '../../../src/trace/older-tree.ts'
 import { olderTree } from '../../support/older-tree.ts'
 

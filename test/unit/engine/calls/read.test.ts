@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { read } from '../../../../src/engine/calls/read.ts'
-import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
+import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall } from '../../call.ts'
 import { wireThat } from './wire-that.ts'
 

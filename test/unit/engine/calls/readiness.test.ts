@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readiness } from '../../../../src/engine/calls/readiness.ts'
-import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import type { Wire } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall } from '../../call.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
-import type { Wire } from '../../../../src/engine/calls/wire.ts'
+import type { Wire } from '../../../../src/engine/context.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
 import { described, done, outcome, type Sent, updateRefused, wireThat } from './wire-that.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
-import type { Wire } from '../../../../src/engine/calls/wire.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
+import type { Wire } from '../../../../src/engine/context.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
 
 const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } }

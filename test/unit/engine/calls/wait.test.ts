@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { wait } from '../../../../src/engine/calls/wait.ts'
-import type { Wire } from '../../../../src/engine/calls/wire.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import { createPayloads } from '../../../../src/engine/payload.ts'
+import type { Wire } from '../../../../src/engine/context.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { createPayloads } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
 
 beforeEach(() => {

@@ -1,9 +1,10 @@
 /** What an engine may answer to an update-with-start and to the looks after it. */
-import type { Wire } from '../../../../src/engine/calls/wire.ts'
+
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import { createPayloads, toPayload } from '../../../../src/engine/payload.ts'
+import type { Wire } from '../../../../src/engine/context.ts'
 import { createRpc } from '../../../../src/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'
+import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 
 const RUNNING = 1
 

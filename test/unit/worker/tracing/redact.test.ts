@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { unreadable } from '../../../../src/engine/payload-json.ts'
-import { parseEntryTexts } from '../../../../src/protocol/trace-document.ts'
-import type { TraceEntry, TraceError } from '../../../../src/protocol/trace-entry.ts'
-import { CUT } from '../../../../src/worker/plain-json.ts'
+import { parseEntryTexts } from '../../../../src/protocol/trace/document.ts'
+import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entry.ts'
+import { unreadable } from '../../../../src/temporal/payload-json.ts'
+import { CUT } from '../../../../src/worker/catalog/plain-json.ts'
 import { guarded, type Redact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }

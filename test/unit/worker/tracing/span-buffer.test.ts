@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TraceEntry } from '../../../../src/protocol/trace-entry.ts'
-import { CUT } from '../../../../src/worker/plain-json.ts'
+import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { CUT } from '../../../../src/worker/catalog/plain-json.ts'
 import { createSpanBuffer } from '../../../../src/worker/tracing/span-buffer.ts'
 
 const RUN = { namespace: 'default', runId: 'r' }

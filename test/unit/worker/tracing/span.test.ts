@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TraceEntry } from '../../../../src/protocol/trace-entry.ts'
-import { toTraceTree } from '../../../../src/protocol/trace-tree.ts'
+import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
 import { span, withSpanContext } from '../../../../src/worker/tracing/span.ts'
 
 test('span: outside of a traced activity the function just runs', async () => {

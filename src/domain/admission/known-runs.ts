@@ -1,0 +1,76 @@
+import { type Remembered, remember } from '../../lib/read-through-cache.ts'
+import type { WorkerVersion } from '../../protocol/worker-version.ts'
+import { sharedCall } from '../call.ts'
+import type { Engine } from '../engine.ts'
+import { type ExecutionRef, isOpen, type RunRef } from '../execution.ts'
+
+/** What is known of a run for a minute: as much as it takes to find the schemas of its handlers. */
+export interface KnownRun {
+  runId: string
+  workflowName: string
+  catalog: string
+  open: boolean
+  pinnedVersion: WorkerVersion | null
+}
+
+export interface KnownRuns {
+  /** The latest run of a workflow id, or the pinned one; with `freshSince` (epoch ms) not read before that. */
+  read(ref: ExecutionRef, freshSince?: number): Promise<Remembered<KnownRun>>
+  /** Notes a run that this service has just started: the next message to it needs no reading. */
+  add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'>): void
+}
+
+export interface KnownRunsOptions {
+  engine: Pick<Engine, 'describe'>
+  now?: () => number
+  /** False where one request can't wait for what another reads (workerd). */
+  sharesPending?: boolean
+}
+
+// A run keeps its type and catalog; that an id has passed on to another workflow may be noticed this late.
+const TTL_MS = 60_000
+
+// Some 5 MiB with ids of usual length.
+const MAX_RUNS = 10_000
+
+/**
+ * What a message waits for at most before it is sent.
+ *
+ * An update notices after 4 s that the engine hangs, and has to be answered within 5 s.
+ */
+export const READ_TIMEOUT_MS = 500
+
+export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
+  const runs = remember({ read: (key) => describeRun(engine, JSON.parse(key)), ttlMs: TTL_MS, maxKeys: MAX_RUNS, ...options })
+  return {
+    read: (ref, freshSince) => runs(toKey(ref), freshSince),
+    add: ({ workflowId, runId, workflowName, catalog }) =>
+      runs.put(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion: null }),
+  }
+}
+
+/** The same engine; the runs that it starts are added to `knownRuns`. */
+export function addingStarts(engine: Engine, knownRuns: KnownRuns): Engine {
+  return {
+    ...engine,
+    async start(request, call) {
+      const run = await engine.start(request, call)
+      knownRuns.add({ ...request, ...run })
+      return run
+    },
+    async updateWithStart(request, ...rest) {
+      const run = await engine.updateWithStart(request, ...rest)
+      if (run.started) knownRuns.add({ ...request, ...run })
+      return run
+    },
+  }
+}
+
+function toKey({ workflowId, runId }: ExecutionRef): string {
+  return JSON.stringify({ workflowId, runId })
+}
+
+async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
+  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(ref, sharedCall('known-runs', READ_TIMEOUT_MS))
+  return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
+}

@@ -1,0 +1,100 @@
+import { type Remembered, remember } from '../../lib/read-through-cache.ts'
+import {
+  CATALOG_TYPE,
+  type CatalogEntry,
+  type CatalogMemo,
+  catalogWorkflowId,
+  parseCatalogMemo,
+  parseCatalogWorkflows,
+} from '../../protocol/catalog.ts'
+import { type Call, sharedCall } from '../call.ts'
+import type { Engine } from '../engine.ts'
+import { ServiceError } from '../errors.ts'
+import { isOpen, type RunRef } from '../execution.ts'
+
+/** What is on the task queues: remembered for a short while, shared by all requests. */
+export interface Catalogs {
+  /** Of the engine: a part of where traces are archived. */
+  namespace: string
+  /** The published catalog, null when there is none; with `freshSince` (epoch ms) never older than that. */
+  published(catalog: string, freshSince?: number): Promise<Remembered<Published | null>>
+  /** The workflows with their schemas, from the very run that `published` was read from; null when that run holds no definition. */
+  workflows(published: Published): Promise<CatalogEntry[] | null>
+  /** When a worker last polled the task queue. */
+  lastPolledAt(catalog: string, freshSince?: number): Promise<Remembered<Date | null>>
+  /** Whether a catalog of the older form was read under this workflow id. */
+  isOlderForm(workflowId: string): boolean
+}
+
+export interface Published extends CatalogMemo {
+  run: RunRef
+}
+
+export interface CatalogOptions {
+  engine: Engine
+  namespace: string
+  ttlMs: number
+  now?: () => number
+  /** False where one request can't wait for what another reads (workerd). */
+  sharesPending?: boolean
+}
+
+// A published catalog costs a few kilobytes; a service in front of more task queues reads some of them again.
+const MAX_CATALOGS = 1000
+
+// Up to 2 MiB each, and each deploy makes another.
+const MAX_DEFINITIONS = 50
+
+const READ_TIMEOUT_MS = 4000
+
+export function createCatalogs({ engine, namespace, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
+  const shared = { maxKeys: MAX_CATALOGS, now, sharesPending }
+  const olderForms = new Set<string>()
+
+  async function readPublished(catalog: string): Promise<Published | null> {
+    const call = ownCall()
+    const parked = await readForm(engine, catalogWorkflowId(catalog), call)
+    const older = parked === null ? await readForm(engine, catalog, call) : null
+    if (older === null) olderForms.delete(catalog)
+    else olderForms.add(catalog)
+    return parked ?? older
+  }
+
+  // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
+  const definitions = remember({
+    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall()).catch(withoutIds)),
+    ttlMs: Number.POSITIVE_INFINITY,
+    ...shared,
+    maxKeys: MAX_DEFINITIONS,
+  })
+
+  return {
+    namespace,
+    published: remember({ read: readPublished, ttlMs, ...shared }),
+    workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
+    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, ...shared }),
+    isOlderForm: (workflowId) => olderForms.has(workflowId),
+  }
+}
+
+async function readForm(engine: Engine, workflowId: string, call: Call): Promise<Published | null> {
+  const description = await engine.describe({ workflowId }, call).catch(nullWhenNotFound)
+  if (description === null || description.workflowName !== CATALOG_TYPE || !isOpen(description.status)) return null
+  const memo = parseCatalogMemo(description.memo)
+  return memo === null ? null : { ...memo, run: { workflowId, runId: description.runId } }
+}
+
+function nullWhenNotFound(error: unknown): null {
+  return error instanceof ServiceError && error.error === 'WorkflowNotFoundError' ? null : withoutIds(error)
+}
+
+/** The ids are the catalog's own: a caller would take them for those of its run. */
+function withoutIds(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error
+  const { workflowId: _, runId: __, ...details } = error.details
+  throw new ServiceError(error.error, error.message, { cause: error.cause, details })
+}
+
+function ownCall(): Call {
+  return sharedCall('catalog', READ_TIMEOUT_MS)
+}

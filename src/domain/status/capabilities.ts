@@ -1,0 +1,21 @@
+import { type Call, within } from '../call.ts'
+import type { Engine } from '../engine.ts'
+import type { Capabilities, Deployment } from '../workflows.ts'
+
+// Who asks what there is wants to hear it also while the engine is away.
+const ENGINE_DEADLINE_MS = 1000
+
+/** What this deployment is made of, and can do. */
+export async function readCapabilities(engine: Engine, deployment: Deployment, call: Call): Promise<Capabilities> {
+  const { version, runtime, transport, features } = deployment
+  return { version, runtime, transport, engine: { version: await engineVersion(engine, call) }, features }
+}
+
+async function engineVersion(engine: Engine, call: Call): Promise<string | null> {
+  try {
+    return (await engine.ping(within(call, ENGINE_DEADLINE_MS))).version
+  } catch {
+    call.note({ engineVersion: 'unknown, for the engine does not answer' })
+    return null
+  }
+}

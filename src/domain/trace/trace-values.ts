@@ -1,0 +1,103 @@
+/** The values in a trace: decoded where they are archived encoded, and never a secret among them. */
+import { isObject } from '../../lib/is-object.ts'
+import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
+import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import type { Call } from '../call.ts'
+import type { EncodedPayload, Engine } from '../engine.ts'
+import { ServiceError } from '../errors.ts'
+
+/** Decodes what is still encoded, all in one call, and replaces what stands under the names of secrets. */
+export async function decodeEntries(
+  entries: readonly TraceEntry[],
+  engine: Pick<Engine, 'decode'>,
+  call: Call,
+  warnings: Set<string>,
+): Promise<TraceEntry[]> {
+  const found = entries.map((entry) => ({ entry, payloads: encodedValues(entry) }))
+  const payloads = found.flatMap((one) => one.payloads)
+  const values = payloads.length === 0 ? [] : await decodeOrNull(payloads, engine, call, warnings)
+  const next = values.values()
+  return found.map(({ entry, payloads: own }) =>
+    withoutSecrets(own.reduce((decoded, { path }) => put(decoded, path, next.next().value), entry)),
+  )
+}
+
+/** Without the values that the worker's `redact` would have had to see. */
+export function maskEntry(entry: TraceEntry): TraceEntry {
+  const { encoded: _, ...rest } = entry
+  const { input, output, error, attributes } = entry
+  return {
+    ...rest,
+    ...(input != null && { input: REDACTED }),
+    ...(output != null && { output: REDACTED }),
+    ...(error && { error: maskError(error) }),
+    ...(attributes?.lastFailure !== undefined && { attributes: { ...attributes, lastFailure: REDACTED } }),
+  }
+}
+
+interface EncodedValue {
+  /** Keys from the entry down. */
+  path: string[]
+  payload: EncodedPayload
+}
+
+function encodedValues(entry: TraceEntry): EncodedValue[] {
+  return (entry.encoded ?? []).flatMap((pointer) => {
+    const path = pointer
+      .split('/')
+      .slice(1)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const payload = path.reduce<unknown>(
+      (value, key) => (value instanceof Object && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined),
+      entry,
+    )
+    return isObject(payload) ? [{ path, payload: payload as EncodedPayload }] : []
+  })
+}
+
+async function decodeOrNull(
+  values: readonly EncodedValue[],
+  engine: Pick<Engine, 'decode'>,
+  call: Call,
+  warnings: Set<string>,
+): Promise<unknown[]> {
+  try {
+    return await engine.decode(
+      values.map(({ payload }) => payload),
+      call,
+    )
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    warnings.add(`encoded values could not be decoded: ${error.message}`)
+    return values.map(() => null)
+  }
+}
+
+/** A copy of the entry with `value` at `path`; a failure's attributes, which are encoded together, stand for its message. */
+function put(entry: TraceEntry, path: readonly string[], value: unknown): TraceEntry {
+  const isMessage = path[0] === 'error' && path.at(-1) === 'message'
+  const message = isObject(value) && typeof value.message === 'string' ? value.message : value
+  return setAt(entry, path, isMessage && typeof message !== 'string' ? '[encoded]' : message) as TraceEntry
+}
+
+function setAt(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value
+  if (Array.isArray(holder)) return holder.with(Number(key), setAt(holder[Number(key)], rest, value))
+  const object = holder as Record<string, unknown>
+  return { ...object, [key]: setAt(object[key], rest, value) }
+}
+
+function withoutSecrets(entry: TraceEntry): TraceEntry {
+  const { encoded: _, ...rest } = entry
+  const { input, output, attributes } = entry
+  return {
+    ...rest,
+    ...(input !== undefined && { input: redactSecrets(input) }),
+    ...(output !== undefined && { output: redactSecrets(output) }),
+    ...(attributes !== undefined && { attributes: redactSecrets(attributes) as Record<string, unknown> }),
+  }
+}
+
+function maskError({ name, cause }: TraceError): TraceError {
+  return { name, message: REDACTED, cause: cause === null ? null : maskError(cause) }
+}

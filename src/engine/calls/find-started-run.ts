@@ -1,0 +1,64 @@
+import { atMost, type Call } from '../../domain/call.ts'
+import type { ErrorFacts } from '../../domain/errors.ts'
+import { toStatus } from '../../temporal/status.ts'
+import { toEpochMs } from '../../temporal/time.ts'
+import { toExecution, type Wire } from '../context.ts'
+import { isGoneOrClosed, toServiceError } from '../errors.ts'
+import { afterRepeats } from '../rpc.ts'
+import { RpcError } from '../transport/transport.ts'
+import { LOOK_MS } from './describe.ts'
+
+/** A request for an unpinned workflow id that must not be carried out twice. */
+export interface OnceOnly {
+  /** What every error about it carries. */
+  facts: ErrorFacts & { workflowId: string }
+  /** That of the start, the same for all attempts; undefined for a request that starts nothing. */
+  requestId?: string
+}
+
+/** A run as it is found when it is not known which of our tries have arrived. */
+export interface FoundRun {
+  runId: string
+  /** First run of its chain. */
+  firstRunId: string
+  status: ReturnType<typeof toStatus>
+  /** Whether it was this request that started it. */
+  isOurs: boolean
+  /** Epoch ms, by the engine's clock. */
+  startedAt: number | null
+  closedAt: number | null
+}
+
+/** The latest run, or the one named; null when there is none. As a request may have been sent, no error invites to send it again. */
+export async function whoseRun(wire: Wire, { facts, requestId }: OnceOnly, call: Call, runId?: string): Promise<FoundRun | null> {
+  const { rpc, namespace } = wire
+  const { workflowId } = facts
+  const execution = toExecution(runId === undefined ? { workflowId } : { workflowId, runId })
+  try {
+    const { workflowExecutionInfo, workflowExtendedInfo } = await rpc(
+      'describeWorkflowExecution',
+      { namespace, execution },
+      atMost(call, LOOK_MS),
+    )
+    const { execution: found, firstRunId, status, startTime, closeTime } = workflowExecutionInfo ?? {}
+    const foundId = found?.runId ?? ''
+    return {
+      runId: foundId,
+      firstRunId: firstRunId || foundId,
+      status: toStatus(status),
+      isOurs: requestId !== undefined && Object.hasOwn(workflowExtendedInfo?.requestIdInfos ?? {}, requestId),
+      startedAt: toEpochMs(startTime),
+      closedAt: toEpochMs(closeTime),
+    }
+  } catch (error) {
+    if (isGoneOrClosed(error)) return null
+    throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts })
+  }
+}
+
+/** The run that this request has started, when that is where this run's chain begins. */
+export async function ownRun(wire: Wire, run: FoundRun, asked: OnceOnly, call: Call): Promise<FoundRun | null> {
+  const { runId, firstRunId, isOurs } = run
+  const first = isOurs || firstRunId === runId ? run : await whoseRun(wire, asked, call, firstRunId)
+  return first?.isOurs ? first : null
+}

@@ -1,0 +1,49 @@
+import type { temporal } from '@temporalio/proto'
+import type { Call } from '../../domain/call.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
+import type { HistoryEvent } from '../../temporal/outcome.ts'
+import { toExecution, type Wire } from '../context.ts'
+
+// One event is mostly enough; what is not within some thousand is looked for no further.
+const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
+
+export interface Page {
+  events: HistoryEvent[]
+  /** Null after the last page. */
+  nextPageToken: Uint8Array | null
+}
+
+type PageOptions = Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest, 'maximumPageSize' | 'nextPageToken'>
+
+export async function readPage({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
+  const { history, nextPageToken } = await rpc('getWorkflowExecutionHistory', { namespace, execution: toExecution(ref), ...options }, call)
+  return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
+}
+
+/** The last events, latest first. */
+export async function readLast({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
+  const { history, nextPageToken } = await rpc(
+    'getWorkflowExecutionHistoryReverse',
+    { namespace, execution: toExecution(ref), ...options },
+    call,
+  )
+  return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
+}
+
+/** The last events, oldest first: back to the first page in which `isEnough` is true of one. */
+export async function readEnd(
+  wire: Wire,
+  ref: ExecutionRef,
+  call: Call,
+  isEnough: (event: HistoryEvent) => boolean,
+): Promise<HistoryEvent[]> {
+  const backwards: HistoryEvent[] = []
+  let nextPageToken: Uint8Array | null = null
+  for (const maximumPageSize of END_PAGE_SIZES) {
+    const page: Page = await readLast(wire, ref, call, { maximumPageSize, nextPageToken })
+    backwards.push(...page.events)
+    if (page.events.some(isEnough) || page.nextPageToken === null) break
+    nextPageToken = page.nextPageToken
+  }
+  return backwards.reverse()
+}

@@ -1,0 +1,60 @@
+import { atMost, type Call } from '../../domain/call.ts'
+import type { Message } from '../../domain/engine.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
+import { factsOf, toExecution, type Wire } from '../context.ts'
+import { attended } from './with-engine-watchdog.ts'
+
+/**
+ * The `HandlerNotFoundError` behind a failed query or update, or null when there is such a handler.
+ *
+ * Engine and SDKs answer a missing handler as they answer one that throws, in words that differ by language. All of them
+ * name it, so only then the workflow itself is asked which handlers it has.
+ */
+export async function missingHandler(
+  wire: Wire,
+  ref: ExecutionRef,
+  kind: 'query' | 'update',
+  { name }: Message,
+  answer: string,
+  call: Call,
+): Promise<ServiceError | null> {
+  if (!answer.includes(name)) return null
+  const names = await handlerNames(wire, ref, kind, call)
+  // A nameless handler takes every name.
+  if (names === null || names.some((known) => known === name || known === '')) return null
+  return new ServiceError('HandlerNotFoundError', `Workflow ${ref.workflowId} has no ${kind} handler "${name}"`, {
+    details: { ...factsOf(ref), available: names.filter((known) => !known.startsWith('__')) },
+  })
+}
+
+// The failure is known already: the list may not hold it up for long.
+const LIST_MS = 2000
+
+/** Null when the workflow's SDK does not tell. */
+async function handlerNames(wire: Wire, ref: ExecutionRef, kind: 'query' | 'update', call: Call): Promise<string[] | null> {
+  const request = { namespace: wire.namespace, execution: toExecution(ref), query: { queryType: '__temporal_workflow_metadata' } }
+  try {
+    const { queryResult } = await attended(wire.rpc, atMost(call, LIST_MS), (watched) => wire.rpc('queryWorkflow', request, watched))
+    const [metadata] = await wire.payloads.decode(queryResult?.payloads)
+    return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
+  } catch {
+    // Without the list the answer is the handler's failure, which says the same in the SDK's words.
+    return null
+  }
+}
+
+function namesIn(metadata: unknown, list: string): string[] | null {
+  const definition = property(metadata, 'definition')
+  if (definition === undefined) return null
+  const handlers = property(definition, list) ?? []
+  return Array.isArray(handlers) ? handlers.map((handler) => textOf(property(handler, 'name'))) : null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function property(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+}

@@ -1,0 +1,38 @@
+/** Any number of calls at once, over as many connections as they need. */
+
+import type { CallOptions, Method, Request, Response } from '../transport.ts'
+import type { GrpcConnection } from './connection.ts'
+
+// What proxies and servers often allow on one connection. A call beyond that is not refused: it waits until another one ends.
+const MAX_CALLS = 100
+
+interface Member {
+  connection: GrpcConnection
+  calls: number
+}
+
+/** A connection is added when all others are full, and kept: the engine closes it when idle, and its next call opens it again. */
+export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
+  const members: Member[] = []
+
+  function withRoom(): Member {
+    const found = members.find(({ calls }) => calls < MAX_CALLS)
+    if (found !== undefined) return found
+    const added: Member = { connection: connect(), calls: 0 }
+    members.push(added)
+    return added
+  }
+
+  return {
+    async send<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>> {
+      const member = withRoom()
+      member.calls++
+      try {
+        return await member.connection.send(method, request, options)
+      } finally {
+        member.calls--
+      }
+    },
+    close: async () => void (await Promise.all(members.map(({ connection }) => connection.close()))),
+  }
+}

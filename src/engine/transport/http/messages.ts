@@ -1,0 +1,77 @@
+/** Calls of Temporal's WorkflowService as its HTTP API takes them: paths from the service's own annotations, messages as protobuf's JSON. */
+import { ServiceError } from '../../../domain/errors.ts'
+import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'
+import { createProtoJson } from './proto-json.ts'
+import { httpSchema } from './schema.ts'
+
+export interface HttpMessages {
+  /** Throws `NotSupportedError` for a call that has no path, and for an id or a name that no path can hold. */
+  toCall<M extends Method>(method: M, request: Request<M>): HttpCall
+  /** Throws for what is no answer to `method`. */
+  fromAnswer<M extends Method>(method: M, text: string): Response<M>
+  /** The details of a refusal; those that are unknown here by their name alone. */
+  toDetails(json: readonly unknown[]): ErrorDetail[]
+}
+
+export interface HttpCall {
+  verb: 'GET' | 'POST'
+  /** From the API's root on, with the query string. */
+  path: string
+  /** JSON; null for GET. */
+  body: string | null
+}
+
+export function createHttpMessages(): HttpMessages {
+  const { calls, ...types } = httpSchema()
+  const { read, write } = createProtoJson(types)
+  return {
+    toCall(method, message) {
+      const { verb, template, request } = calls[carried(method)]
+      const json = write(request, message)
+      const path = `/api/v1${template.replace(PATH_FIELD, (_, field: string) => pathPart(field, valueAt(json, field)))}`
+      if (verb === 'POST') return { verb, path, body: JSON.stringify(json) }
+      const inPath = new Set([...template.matchAll(PATH_FIELD)].map(([, field = '']) => toCamelCase(field)))
+      const query = new URLSearchParams(leaves(json).filter(([field]) => !inPath.has(field)))
+      return { verb, path: query.size === 0 ? path : `${path}?${query}`, body: null }
+    },
+    fromAnswer: <M extends Method>(method: M, text: string) => read(calls[carried(method)].response, JSON.parse(text)) as Response<M>,
+    toDetails: (json) => json.map((detail) => read('Any', detail) as ErrorDetail),
+  }
+}
+
+function carried(method: Method): SharedMethod {
+  if (method !== 'executeMultiOperation') return method
+  throw new ServiceError(
+    'NotSupportedError',
+    'The engine is reached over its HTTP API, which has no call that starts a workflow and updates it in one step (ExecuteMultiOperation)',
+  )
+}
+
+const PATH_FIELD = /\{([\w.]+)\}/g
+
+/** URLs take `.` and `..` for steps along the path, however they are written, and the engine takes `%2F` for a slash: both would reach another call. */
+function pathPart(field: string, text: unknown): string {
+  // Left out, for it is empty: what the path then leads to is another call, or a workflow called "undefined".
+  if (typeof text !== 'string') throw new Error(`a path needs ${field}`)
+  if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
+  throw new ServiceError(
+    'NotSupportedError',
+    `The engine is reached over its HTTP API, which has no path for "${text}": there, ids and names have no "/" and are not "." or ".."`,
+  )
+}
+
+function valueAt(json: object, field: string): unknown {
+  return field.split('.').reduce<unknown>((object, part) => (object as Record<string, unknown> | undefined)?.[toCamelCase(part)], json)
+}
+
+function leaves(json: object, prefix = ''): [string, string][] {
+  return Object.entries(json).flatMap(([key, value]) => {
+    const field = `${prefix}${key}`
+    if (Array.isArray(value)) return value.map((item): [string, string] => [field, String(item)])
+    return typeof value === 'object' ? leaves(value, `${field}.`) : [[field, String(value)]]
+  })
+}
+
+function toCamelCase(field: string): string {
+  return field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

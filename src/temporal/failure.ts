@@ -1,0 +1,73 @@
+import type { temporal } from '@temporalio/proto'
+import type { ErrorCause, ErrorDetails } from '../domain/execution.ts'
+import { isObject } from '../lib/is-object.ts'
+import type { Payloads } from './payload.ts'
+
+export type Failure = temporal.api.failure.v1.IFailure
+
+// Deeper chains are cut: they tell a person nothing more.
+const MAX_CAUSES = 10
+
+/** The user's own failure: the outermost one that is not a wrapper of the engine's. No stacks, hosts or identities. */
+export function toErrorDetails(failure: Failure): ErrorDetails {
+  let own = failure
+  let activityId: string | null = null
+  while (isWrapper(own)) {
+    activityId = own.activityFailureInfo?.activityId ?? activityId
+    if (!own.cause) break
+    own = own.cause
+  }
+  const { name, message, cause } = toErrorCause(own)
+  return { message, name, retryable: isRetryable(own), activityId, cause }
+}
+
+/** The chain of causes from this failure down. */
+export function toErrorCause(failure: Failure): ErrorCause {
+  return toCause(failure, MAX_CAUSES)
+}
+
+/** Puts message and stack of failures that a codec has hidden back in their places. */
+export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decode'>): Promise<Failure> {
+  const cause = failure.cause ? await revealed(failure.cause, payloads) : null
+  if (!failure.encodedAttributes) return cause === failure.cause ? failure : { ...failure, cause }
+  const [attributes] = await payloads.decode([failure.encodedAttributes])
+  const message = isObject(attributes) && typeof attributes.message === 'string' ? attributes.message : failure.message
+  return { ...failure, message: message ?? null, cause }
+}
+
+// A workflow that rethrows the failure of an activity or a child as an application failure (`ApplicationFailure.fromError`)
+// gives it the wrapper's type and message.
+const WRAPPER_TYPES: ReadonlySet<unknown> = new Set(['ActivityFailure', 'ChildWorkflowFailure', 'NexusOperationFailure'])
+
+function isWrapper(failure: Failure): boolean {
+  return Boolean(
+    failure.activityFailureInfo ||
+      failure.childWorkflowExecutionFailureInfo ||
+      failure.nexusOperationExecutionFailureInfo ||
+      (failure.cause && WRAPPER_TYPES.has(failure.applicationFailureInfo?.type)),
+  )
+}
+
+function toCause(failure: Failure, left: number): ErrorCause {
+  return {
+    name: nameOf(failure),
+    message: failure.message ?? '',
+    cause: failure.cause && left > 0 ? toCause(failure.cause, left - 1) : null,
+  }
+}
+
+function nameOf(failure: Failure): string {
+  if (failure.applicationFailureInfo?.type) return failure.applicationFailureInfo.type
+  if (failure.timeoutFailureInfo) return 'TimeoutFailure'
+  if (failure.canceledFailureInfo) return 'CanceledFailure'
+  if (failure.terminatedFailureInfo) return 'TerminatedFailure'
+  if (failure.activityFailureInfo) return 'ActivityFailure'
+  if (failure.childWorkflowExecutionFailureInfo) return 'ChildWorkflowFailure'
+  if (failure.nexusOperationExecutionFailureInfo) return 'NexusOperationFailure'
+  return 'Error'
+}
+
+function isRetryable(failure: Failure): boolean {
+  if (failure.canceledFailureInfo || failure.terminatedFailureInfo) return false
+  return !(failure.applicationFailureInfo?.nonRetryable || failure.serverFailureInfo?.nonRetryable)
+}

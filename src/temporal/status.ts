@@ -1,0 +1,18 @@
+import type { Status } from '../domain/execution.ts'
+import { WorkflowExecutionStatus as S } from './enums.ts'
+
+const STATUS = new Map<number, Status>([
+  [S.RUNNING, 'running'],
+  [S.PAUSED, 'paused'],
+  [S.COMPLETED, 'completed'],
+  [S.FAILED, 'failed'],
+  [S.CANCELED, 'canceled'],
+  [S.TERMINATED, 'terminated'],
+  [S.CONTINUED_AS_NEW, 'continued'],
+  [S.TIMED_OUT, 'timed_out'],
+])
+
+/** Temporal's status in our words. A status that is newer than this code is not an end. */
+export function toStatus(status: number | null | undefined): Status {
+  return STATUS.get(status ?? 0) ?? 'running'
+}

@@ -1,0 +1,240 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { admitMessage, admitUpdateWithStart, type MessageKind } from '../../../../src/domain/admission/admit-message.ts'
+import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { ExecutionRef } from '../../../../src/domain/execution.ts'
+import { aCall, refusal } from '../../call.ts'
+import { aDescription, aShelf, type PublishedWorkflow } from '../shelf.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const BY_NAME = { type: 'object', properties: { by: { type: 'string' } }, required: ['by'] }
+const APPROVE = { name: 'approve', inputSchema: BY_NAME }
+const ORDER: PublishedWorkflow = { name: 'order', signals: [APPROVE], queries: [APPROVE], updates: [APPROVE] }
+
+const REF = { workflowId: 'orders-17' }
+
+/** `orders-17` is an open run of `order`, which takes `approve`. */
+function aStage(workflow = ORDER, options?: { id?: string }) {
+  const shelf = aShelf()
+  shelf.publish('c1', [workflow], options)
+  shelf.runs.set(REF.workflowId, aDescription())
+  const ports = { catalogs: shelf.catalogs, knownRuns: createKnownRuns({ engine: shelf.engine, now: shelf.now }), now: shelf.now }
+  return {
+    shelf,
+    send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
+      admitMessage(ports, ref, kind, { name, args: [payload], argumentPointer: '/payload' }, call),
+    sendNothing: () => admitMessage(ports, REF, 'signal', { name: 'approve', args: [], argumentPointer: '/args/0' }, aCall()),
+    start: (workflowName: string, payload: unknown, workflowId?: string) =>
+      admitUpdateWithStart(
+        ports,
+        { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
+        { name: 'approve', args: [payload], argumentPointer: '/payload' },
+        aCall(),
+      ),
+  }
+}
+
+interface Sent {
+  kind?: MessageKind
+  ref?: ExecutionRef
+  name?: string
+  call?: ReturnType<typeof aCall>
+}
+
+describe('admitMessage', () => {
+  test('admitMessage: refuses what the schema of its kind of handler refuses, with where, why and whose run', async () => {
+    const { send } = aStage({ ...ORDER, queries: [], updates: [{ name: 'approve', inputSchema: { type: 'boolean' } }] })
+
+    expect(await refusal(send({ by: 7 }))).toEqual({
+      error: 'ValidationError',
+      message: 'Signal "approve" of workflow "order" refuses this argument: /payload/by must be of type string, not number',
+      issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
+      workflowId: 'orders-17',
+      runId: 'run-1',
+    })
+    await send({ by: 'Ada' })
+    await send(true, { kind: 'update' })
+    await send({ by: 7 }, { kind: 'query' })
+    expect((await refusal(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(/^Update "approve" of workflow "order"/)
+  })
+
+  test('admitMessage: the first message to an id reads its run, and none within 60 s after it', async () => {
+    const { shelf, send } = aStage()
+
+    await send({ by: 'Ada' })
+    const first = shelf.reads.splice(0)
+    for (let nth = 0; nth < 4; nth++) await send({ by: 'Ada' })
+    const second = shelf.reads.splice(0)
+    shelf.pass(60_001)
+    await send({ by: 'Ada' })
+
+    expect(first).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c1'])
+    expect(second).toEqual([])
+    expect(shelf.reads).toEqual(['describe orders-17', 'describe $catalog:orders'])
+  })
+
+  test('admitMessage: a pinned run is known by itself', async () => {
+    const { shelf, send } = aStage()
+    const ref = { ...REF, runId: 'run-1' }
+
+    await send({ by: 'Ada' })
+    await send({ by: 'Ada' }, { ref })
+    await send({ by: 'Ada' }, { ref })
+
+    expect(shelf.reads.filter((read) => read === 'describe orders-17')).toHaveLength(2)
+  })
+
+  test('admitMessage: a run that has just been read is not refused by a catalog that was read before', async () => {
+    const { shelf, send } = aStage()
+    await send({ by: 'Ada' })
+    shelf.pass(1)
+    shelf.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
+
+    await send({ by: 7 }, { ref: { ...REF, runId: 'run-1' } })
+
+    expect(shelf.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
+  })
+
+  test('admitMessage: without an argument nothing is read', async () => {
+    const { shelf, sendNothing } = aStage()
+
+    await sendNothing()
+
+    expect(shelf.reads).toEqual([])
+  })
+
+  test('admitMessage: lets through what is not listed, or is listed without a schema', async () => {
+    const { shelf, send } = aStage({ ...ORDER, updates: [{ name: 'approve' }] })
+    shelf.runs.set('parcels-1', aDescription({ workflowName: 'parcel' }))
+    shelf.runs.set('elsewhere-1', aDescription({ catalog: 'elsewhere' }))
+
+    await send(7, { name: 'toString' })
+    await send(7, { kind: 'update' })
+    await send(7, { ref: { workflowId: 'parcels-1' } })
+    await send(7, { ref: { workflowId: 'elsewhere-1' } })
+  })
+
+  test('admitMessage: schemas of the older form refuse nothing', async () => {
+    const { send } = aStage(ORDER, { id: 'orders' })
+
+    await send({ by: 7 })
+  })
+
+  test('admitMessage: refuses only what the run and the catalog of now refuse', async () => {
+    const { shelf, send } = aStage()
+    await send({ by: 'Ada' })
+
+    shelf.pass(1)
+    shelf.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
+    await send({ by: 7 })
+    shelf.pass(5000)
+    shelf.publish('c3', [ORDER])
+    expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
+    shelf.pass(1)
+    shelf.runs.set(REF.workflowId, aDescription({ workflowName: 'parcel' }))
+    await send({ by: 7 })
+  })
+
+  test('admitMessage: what is closed takes no signals and updates, which the engine says; queries are checked', async () => {
+    const { shelf, send } = aStage()
+    shelf.runs.set(REF.workflowId, aDescription({ status: 'completed' }))
+
+    await send({ by: 7 })
+    await send({ by: 7 }, { kind: 'update' })
+    expect((await refusal(send({ by: 7 }, { kind: 'query' }))).error).toBe('ValidationError')
+  })
+
+  test('admitMessage: a run that is pinned to a version is checked against the catalog of that version alone', async () => {
+    const { shelf, send } = aStage()
+    const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
+    shelf.runs.set(REF.workflowId, aDescription({ pinnedVersion: version('v1') }))
+
+    await send({ by: 7 })
+    shelf.publish('c2', [ORDER], { version: version('v2') })
+    shelf.pass(5001)
+    await send({ by: 7 })
+    shelf.publish('c3', [ORDER], { version: version('v1') })
+    shelf.pass(5001)
+    expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
+  })
+
+  test('admitMessage: what can’t be read refuses nothing, and the log is told, but not that there is no such run', async () => {
+    const { shelf, send } = aStage()
+    const refused = async () => Promise.reject(new ServiceError('EngineError', 'Permission denied'))
+    const notes: unknown[] = []
+    const sendNoting = async (ref: ExecutionRef) => {
+      const call = aCall()
+      await send({ by: 7 }, { ref, call })
+      notes.push(call.notes.inputUnchecked)
+    }
+
+    await sendNoting({ workflowId: 'nobody' })
+    shelf.engine.input = refused
+    await sendNoting(REF)
+    shelf.engine.describe = refused
+    await sendNoting({ workflowId: 'orders-18' })
+
+    const unread = 'EngineError: Permission denied'
+    expect(notes).toEqual([undefined, unread, unread])
+  })
+
+  test('admitMessage: what does not answer within half a second refuses nothing', async () => {
+    vi.useFakeTimers()
+    const { shelf, send } = aStage()
+    shelf.engine.describe = () => new Promise<never>(() => {})
+    const call = aCall({ deadlineAt: Date.now() + 60_000 })
+
+    const sent = send({ by: 7 }, { call })
+    await vi.advanceTimersByTimeAsync(500)
+
+    await sent
+    expect(call.notes.inputUnchecked).toMatch(/does not answer/)
+  })
+})
+
+describe('admitUpdateWithStart', () => {
+  test('admitUpdateWithStart: what the workflow to start accepts is not looked into further', async () => {
+    const { shelf, start } = aStage()
+
+    await start('order', { by: 'Ada' }, 'orders-17')
+
+    expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
+  })
+
+  test('admitUpdateWithStart: refuses what it refuses where no run of that id is open', async () => {
+    const { shelf, start } = aStage()
+    shelf.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
+
+    const refused = [await refusal(start('order', 7)), await refusal(start('order', 7, 'free')), await refusal(start('order', 7, 'closed'))]
+
+    expect(refused.map(({ error, workflowId, issues }) => [error, workflowId, issues?.[0]?.path])).toEqual(
+      Array.from({ length: 3 }, () => ['ValidationError', undefined, '/payload']),
+    )
+  })
+
+  test('admitUpdateWithStart: where one is open it has to accept the argument, whatever its workflow is', async () => {
+    const { shelf, start } = aStage()
+    shelf.publish('c2', [ORDER, { name: 'parcel', updates: [{ name: 'approve', inputSchema: { type: 'number' } }] }])
+    shelf.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
+    shelf.runs.set('letters-1', aDescription({ workflowId: 'letters-1', workflowName: 'letter' }))
+
+    await start('order', 7, 'parcels-1')
+    await start('order', 7, 'letters-1')
+    expect(await refusal(start('order', 'x', 'parcels-1'))).toMatchObject({
+      message: 'Update "approve" of workflow "parcel" refuses this argument: /payload must be of type number, not string',
+      runId: 'p',
+    })
+  })
+
+  test('admitUpdateWithStart: where the open run can’t be read, the update is sent', async () => {
+    const { shelf, start } = aStage()
+    const { describe } = shelf.engine
+    shelf.engine.describe = (ref, call) =>
+      ref.workflowId === 'orders-17' ? Promise.reject(new ServiceError('EngineError', 'no')) : describe(ref, call)
+
+    await start('order', 7, 'orders-17')
+  })
+})

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { checkInput } from '../../../../src/domain/admission/check-input.ts'
+import { parseJson } from '../../../../src/lib/exact-json.ts'
+
+const ORDER = {
+  type: 'object',
+  properties: { lines: { type: 'array', items: { type: 'object', properties: { count: { type: 'integer' } }, required: ['sku'] } } },
+  required: ['lines'],
+}
+
+function issuesOf(input: unknown, schema: object | boolean) {
+  return checkInput(input, schema as Record<string, unknown>).issues
+}
+
+function paths(input: unknown, schema: object | boolean): string[] {
+  return issuesOf(input, schema).map(({ path }) => path)
+}
+
+test('checkInput: an input that fits has no issues', () => {
+  expect(issuesOf({ lines: [{ sku: 'a', count: 1 }] }, ORDER)).toEqual([])
+})
+
+test('checkInput: names each place that is wrong, and no place around it', () => {
+  expect(paths({ lines: [{ sku: 'a', count: 'x' }, { count: 1 }] }, ORDER)).toEqual(['/input/lines/0/count', '/input/lines/1'])
+})
+
+test('checkInput: tells what is wrong with the whole', () => {
+  expect(issuesOf(5, { type: 'string' })).toEqual([{ path: '/input', message: 'must be of type string, not number' }])
+})
+
+test('checkInput: lists the values that would do, unless they are many', () => {
+  const messageFor = (schema: object) => issuesOf('x', schema)[0]?.message
+
+  expect(messageFor({ enum: ['low', 'high', 5] })).toBe('must be one of "low", "high", 5')
+  expect(messageFor({ const: 'low' })).toBe('must be "low"')
+  expect(messageFor({ enum: Array.from({ length: 100 }, (_, number) => number) })).toBe(
+    'must be one of the 100 values that the schema lists',
+  )
+})
+
+test('checkInput: counts one in the singular', () => {
+  const messageFor = (input: unknown, schema: object) => issuesOf(input, schema)[0]?.message
+
+  expect(messageFor('', { minLength: 1 })).toBe('must have at least 1 character')
+  expect(messageFor([], { minItems: 2 })).toBe('must have at least 2 items')
+  expect(messageFor(['x'], { contains: { type: 'number' } })).toBe('must contain at least 1 matching item (found 0)')
+})
+
+test('checkInput: the path is a JSON Pointer', () => {
+  expect(paths({ 'a/b~c': 1 }, { properties: { 'a/b~c': { type: 'string' } } })).toEqual(['/input/a~1b~0c'])
+})
+
+test('checkInput: sees exact numbers as numbers', () => {
+  expect(issuesOf(parseJson('{"n":9007199254740993}'), { properties: { n: { type: 'integer', minimum: 1 } } })).toEqual([])
+})
+
+test('checkInput: an own __proto__ is a key like others', () => {
+  expect(paths(JSON.parse('{"__proto__":5}'), { additionalProperties: false })).toEqual(['/input/__proto__'])
+})
+
+test('checkInput: what only Object.prototype has is not there', () => {
+  expect(paths({}, { required: ['toString'] })).toEqual(['/input'])
+})
+
+test('checkInput: true takes all, false nothing', () => {
+  expect(issuesOf(1, true)).toEqual([])
+  expect(paths(1, false)).toEqual(['/input'])
+})
+
+test('checkInput: tells at most 20 issues', () => {
+  expect(issuesOf(Array(100).fill(1), { items: { type: 'string' } })).toHaveLength(20)
+})
+
+// It takes a tenth of it; when each issue was compared with each other, it took minutes.
+const BOUND_MS = 2000
+
+test('checkInput: takes a bounded time to refuse 2 MB that are wrong in every place', () => {
+  const beganAt = performance.now()
+
+  const found = paths(Array(1_000_000).fill(1), { items: { type: 'string' } })
+
+  expect(performance.now() - beganAt).toBeLessThan(BOUND_MS)
+  expect(found).toContain('/input/0')
+})

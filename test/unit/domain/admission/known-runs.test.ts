@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { addingStarts, createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import { aCall } from '../../call.ts'
+import { aDescription, anEngine } from '../shelf.ts'
+
+const REQUEST = { workflowId: 'orders-17', workflowName: 'refund', catalog: 'refunds', args: [] }
+const MESSAGE = { name: 'approve', args: [] }
+
+/** An engine that has an open run of `order`, or starts what it is asked to. */
+function aStage({ started }: { started: boolean }) {
+  const run = { workflowId: 'orders-17', runId: 'run-1', firstRunId: 'run-1' }
+  const engine = anEngine({
+    describe: async () => aDescription(),
+    start: async () => run,
+    updateWithStart: async () => ({ ...run, started, result: null }),
+  })
+  const knownRuns = createKnownRuns({ engine })
+  return { engine: addingStarts(engine, knownRuns), known: async () => (await knownRuns.read({ workflowId: 'orders-17' })).value }
+}
+
+test('known runs: a run that was started here is known as what it was started as', async () => {
+  const { engine, known } = aStage({ started: true })
+
+  await engine.start(REQUEST, aCall())
+
+  expect(await known()).toEqual({ runId: 'run-1', workflowName: 'refund', catalog: 'refunds', open: true, pinnedVersion: null })
+})
+
+test('known runs: a run that an update-with-start has found is not taken for what it would have started', async () => {
+  const [starting, finding] = [aStage({ started: true }), aStage({ started: false })]
+
+  await starting.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())
+  await finding.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())
+
+  expect([(await starting.known()).workflowName, (await finding.known()).workflowName]).toEqual(['refund', 'order'])
+})

@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest'
+import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Description } from '../../../../src/domain/execution.ts'
+import { refusal } from '../../call.ts'
+import { aDescription, anEngine, aShelf, notFound } from '../shelf.ts'
+
+type Shelf = ReturnType<typeof aShelf>
+
+/** The names of the published catalog; null when there is none. */
+async function names({ catalogs }: Pick<Shelf, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
+  const { value } = await catalogs.published('orders', freshSince)
+  return value === null ? null : [...value.workflowNames.keys()]
+}
+
+describe('what is published', () => {
+  test('published: is the parked run', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+
+    expect(await names(shelf)).toEqual(['order', 'buy'])
+    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+  })
+
+  test('published: is nothing when there is no run', async () => {
+    expect(await names(aShelf())).toBeNull()
+  })
+
+  test('published: is nothing when the run has ended, by whatever hand', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    change(shelf, '$catalog:orders', { status: 'terminated' })
+
+    expect(await names(shelf)).toBeNull()
+  })
+
+  test('published: is nothing when the run is another workflow, or has no names', async () => {
+    const [other, nameless] = [aShelf(), aShelf()]
+    other.publish('c1', [{ name: 'order' }])
+    change(other, '$catalog:orders', { workflowName: 'order' })
+    nameless.publish('c1', [{ name: 'order' }])
+    change(nameless, '$catalog:orders', { memo: new Map() })
+
+    expect(await names(other)).toBeNull()
+    expect(await names(nameless)).toBeNull()
+  })
+
+  test('published: is the older form where no run is parked', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
+
+    expect(await names(shelf)).toEqual(['order'])
+    expect((await shelf.catalogs.published('orders')).value?.run).toEqual({ workflowId: 'orders', runId: 'c1' })
+  })
+
+  test('published: is the parked form where there are both', async () => {
+    const shelf = aShelf()
+    shelf.publish('old', [{ name: 'old' }], { id: 'orders' })
+    shelf.publish('new', [{ name: 'new' }])
+
+    expect(await names(shelf)).toEqual(['new'])
+  })
+
+  test('isOlderForm: is known once such a catalog was read, until it is gone', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
+    const isOlderForm = () => shelf.catalogs.isOlderForm('orders')
+    expect(isOlderForm()).toBe(false)
+
+    await names(shelf)
+    expect(isOlderForm()).toBe(true)
+
+    shelf.runs.clear()
+    shelf.pass(5000)
+    await names(shelf)
+    expect(isOlderForm()).toBe(false)
+  })
+})
+
+describe('what is remembered', () => {
+  test('published: is read again once its time to live is over', async () => {
+    const shelf = aShelf({ ttlMs: 5000 })
+    shelf.publish('c1', [{ name: 'order' }])
+    await names(shelf)
+    shelf.publish('c2', [{ name: 'refund' }])
+
+    shelf.pass(4999)
+    expect(await names(shelf)).toEqual(['order'])
+    shelf.pass(1)
+    expect(await names(shelf)).toEqual(['refund'])
+  })
+
+  test('published: is read again for who asks for something fresher', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    await names(shelf)
+    const readAt = shelf.now()
+    shelf.publish('c2', [{ name: 'refund' }])
+    shelf.pass(1)
+
+    expect(await names(shelf, readAt)).toEqual(['order'])
+    expect(await names(shelf, readAt + 1)).toEqual(['refund'])
+  })
+
+  test('published: is read once for all who ask at once', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+
+    await Promise.all([names(shelf), names(shelf), names(shelf)])
+
+    expect(shelf.reads).toHaveLength(1)
+  })
+
+  test('published: is read for each task queue', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    await names(shelf)
+
+    expect((await shelf.catalogs.published('others')).value).toBeNull()
+  })
+
+  test('published: a reading that failed is not remembered', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    const { describe: works } = shelf.engine
+    shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
+
+    expect((await refusal(names(shelf))).error).toBe('EngineUnavailableError')
+    shelf.engine.describe = works
+    expect(await names(shelf)).toEqual(['order'])
+  })
+
+  test('published: a reading that failed tells all who waited for it', async () => {
+    const shelf = aShelf()
+    shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
+
+    const refusals = await Promise.all([refusal(names(shelf)), refusal(names(shelf))])
+
+    expect(refusals.map(({ error }) => error)).toEqual(['EngineUnavailableError', 'EngineUnavailableError'])
+  })
+
+  test('published: a reading has a deadline of its own and nobody’s signal', async () => {
+    const beganAt = Date.now()
+    const calls: { signal: AbortSignal; deadlineAt: number }[] = []
+    const engine = anEngine({
+      describe({ workflowId }, call) {
+        calls.push(call)
+        return Promise.reject(notFound(workflowId))
+      },
+    })
+
+    await createCatalogs({ engine, namespace: 'default', ttlMs: 0 }).published('orders')
+
+    expect(calls.map(({ deadlineAt }) => deadlineAt - beganAt > 3000 && deadlineAt - beganAt < 5000)).toEqual([true, true])
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false])
+  })
+
+  test('lastPolledAt: is remembered as long, and read anew for who asks for something fresher', async () => {
+    const shelf = aShelf()
+    await shelf.catalogs.lastPolledAt('orders')
+    shelf.pass(1)
+    shelf.poll()
+
+    expect((await shelf.catalogs.lastPolledAt('orders')).value).toBeNull()
+    expect((await shelf.catalogs.lastPolledAt('orders', shelf.now())).value).toEqual(new Date(shelf.now()))
+  })
+})
+
+describe('the definition', () => {
+  test('workflows: are those of the very run that the names were read from', async () => {
+    const shelf = aShelf({ ttlMs: 5000 })
+    shelf.publish('c1', [{ name: 'order' }])
+    const { value: before } = await shelf.catalogs.published('orders')
+    shelf.publish('c2', [{ name: 'refund' }])
+    shelf.pass(5000)
+    const { value: after } = await shelf.catalogs.published('orders')
+    if (before === null || after === null) throw new Error('nothing published')
+
+    expect((await shelf.catalogs.workflows(before))?.map(({ name }) => name)).toEqual(['order'])
+    expect((await shelf.catalogs.workflows(after))?.map(({ name }) => name)).toEqual(['refund'])
+  })
+
+  test('workflows: are read once for each run, however old', async () => {
+    const shelf = aShelf({ ttlMs: 5000 })
+    shelf.publish('c1', [{ name: 'order' }])
+    const { value: published } = await shelf.catalogs.published('orders')
+    if (published === null) throw new Error('nothing published')
+
+    await shelf.catalogs.workflows(published)
+    shelf.pass(1_000_000)
+    await shelf.catalogs.workflows(published)
+
+    expect(shelf.reads.filter((read) => read === 'input c1')).toHaveLength(1)
+  })
+
+  test('workflows: are null when the run holds no definition', async () => {
+    const shelf = aShelf()
+    shelf.publish('c1', [{ name: 'order' }])
+    shelf.engine.input = async () => 'nonsense'
+    const { value: published } = await shelf.catalogs.published('orders')
+    if (published === null) throw new Error('nothing published')
+
+    expect(await shelf.catalogs.workflows(published)).toBeNull()
+  })
+})
+
+function change({ runs }: Shelf, workflowId: string, changes: Partial<Description>): void {
+  runs.set(workflowId, aDescription({ ...runs.get(workflowId), ...changes }))
+}

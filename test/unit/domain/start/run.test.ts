@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest'
+import { type Call, SHUTTING_DOWN } from '../../../../src/domain/call.ts'
+import type { Engine, StartRequest } from '../../../../src/domain/engine.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Closing, Execution, Status } from '../../../../src/domain/execution.ts'
+import { run } from '../../../../src/domain/start/run.ts'
+import type { RunCommand } from '../../../../src/domain/workflows.ts'
+import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
+import { aCall, refusal } from '../../call.ts'
+import { aDescription, anEngine, aShelf } from '../shelf.ts'
+
+const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
+const COMMAND: RunCommand = {
+  workflowId: 'orders-17',
+  workflowName: 'buy',
+  catalog: 'orders',
+  args: [{ amount: 1 }],
+  argumentPointer: '/input',
+  timeoutMs: 10_000,
+}
+
+interface Script {
+  /** How the runs `run-1`, `run-2`, … end. */
+  ends?: (Closing | Error | null)[]
+  /** What a run is when it is looked at, one after another; the last for ever. */
+  statuses?: (Status | Error)[]
+  read?: Engine['read']
+  start?: Engine['start']
+  traces?: TraceTemplates
+}
+
+/** A run of a published workflow, on an engine that follows the script. */
+function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, ...verbs }: Script = {}) {
+  const started: StartRequest[] = []
+  const waits: { runId: string; call: Call }[] = []
+  const looks: (string | undefined)[] = []
+  const shelf = aShelf()
+  shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
+  const engine = anEngine({
+    async start(request) {
+      started.push(request)
+      return { workflowId: request.workflowId, runId: 'run-1', firstRunId: 'run-1' }
+    },
+    async wait({ runId }, call) {
+      waits.push({ runId, call })
+      const end = ends[waits.length - 1] ?? null
+      if (end instanceof Error) throw end
+      return end
+    },
+    async describe(ref) {
+      looks.push(ref.runId)
+      const status = statuses[Math.min(looks.length, statuses.length) - 1] ?? 'running'
+      if (status instanceof Error) throw status
+      return aDescription({ ...ref, status })
+    },
+    ...verbs,
+  })
+  return { engine, started, waits, looks, run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call) }
+}
+
+function anExecution(overrides: Partial<Execution> = {}): Execution {
+  return { ...aDescription({ status: 'completed' }), input: 'what was read', closing: COMPLETED, ...overrides }
+}
+
+function continued(nextRunId: string): Closing {
+  return { outcome: { status: 'continued' }, nextRunId }
+}
+
+describe('run', () => {
+  test('run: starts the canonical name and answers how it ended, with what was sent', async () => {
+    const { run, started } = scripted()
+
+    expect(await run()).toEqual({
+      workflowId: 'orders-17',
+      runId: 'run-1',
+      status: 'completed',
+      input: { amount: 1 },
+      output: 'done',
+      trace: null,
+      error: null,
+      errorDetails: null,
+    })
+    expect(started).toEqual([{ workflowId: 'orders-17', workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }] }])
+  })
+
+  test('run: makes up an id that sorts by time', async () => {
+    const { run, started } = scripted()
+    const { workflowId: _, ...command } = COMMAND
+
+    await run(command)
+
+    expect(started[0]?.workflowId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  })
+
+  test('run: a failed workflow is an answer', async () => {
+    const error = { name: 'CardDeclined', message: 'declined', retryable: false, activityId: '1', cause: null }
+    const { run } = scripted({ ends: [{ outcome: { status: 'failed', error }, nextRunId: null }] })
+
+    expect(await run()).toMatchObject({ status: 'failed', output: null, error: 'declined', errorDetails: error })
+  })
+
+  test('run: says where the catalog puts the trace, without a look at the run', async () => {
+    const { run } = scripted({ traces: { remote: 'https://b/{namespace}/{runId}' } })
+
+    expect((await run()).trace).toEqual({ destinations: { remote: 'https://b/default/run-1' } })
+  })
+
+  test('run: follows its chain to the end, however each link ended', async () => {
+    const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, cause: null }
+    const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
+    const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
+    const { run, waits } = scripted({ ends: [continued('run-2'), retried, COMPLETED], read, traces: { local: '/t/{namespace}/{runId}' } })
+
+    const result = await run()
+
+    expect(waits.map(({ runId }) => runId)).toEqual(['run-1', 'run-2', 'run-3'])
+    expect(result).toMatchObject({ runId: 'run-3', status: 'completed', input: 'what was read', output: 'done' })
+    expect(result.trace).toEqual({ destinations: { local: '/t/default/run-3' } })
+  })
+
+  test('run: does not read again how the last of a chain ended', async () => {
+    const known: (Closing | undefined)[] = []
+    const read: Engine['read'] = async (_ref, _call, closing) => {
+      known.push(closing)
+      return anExecution()
+    }
+
+    await scripted({ ends: [continued('run-2'), COMPLETED], read }).run()
+
+    expect(known).toEqual([COMPLETED])
+  })
+
+  test('run: reads why it was canceled', async () => {
+    const ended = (message: string): Closing => ({
+      outcome: { status: 'canceled', error: { name: 'CanceledFailure', message, retryable: false, activityId: null, cause: null } },
+      nextRunId: null,
+    })
+    const read: Engine['read'] = async (ref, _call, closing) =>
+      anExecution({ ...ref, status: 'canceled', closing: closing ?? ended('canceled: no stock') })
+
+    expect((await scripted({ ends: [ended('canceled')], read }).run()).error).toBe('canceled: no stock')
+  })
+
+  test('run: waits as long as the command says, whatever the call’s own deadline', async () => {
+    const { run, waits } = scripted()
+    const beganAt = Date.now()
+
+    await run({ ...COMMAND, timeoutMs: 60_000 }, aCall({ deadlineAt: beganAt + 5000 }))
+
+    expect((waits[0]?.call.deadlineAt ?? 0) - beganAt).toBeGreaterThanOrEqual(60_000)
+    expect((waits[0]?.call.deadlineAt ?? 0) - beganAt).toBeLessThan(61_000)
+  })
+
+  test('run: what is still open in time is told with the run that is open', async () => {
+    const { run } = scripted({ ends: [continued('run-2'), null] })
+
+    const refused = await refusal(run())
+
+    expect(refused).toMatchObject({
+      error: 'WorkflowExecutionTimedOutError',
+      workflowId: 'orders-17',
+      runId: 'run-2',
+      workflowStatus: 'running',
+    })
+    expect(refused).not.toHaveProperty('retryAfterSeconds')
+  })
+})
+
+describe('run, when its time is over', () => {
+  const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.')
+
+  test('run: a run that is paused is said to be paused', async () => {
+    const { run } = scripted({ ends: [null], statuses: ['paused'] })
+
+    const { workflowStatus, message } = await refusal(run())
+
+    expect([workflowStatus, message]).toEqual(['paused', expect.stringMatching(/did not complete within \d+ ms and is still paused$/)])
+  })
+
+  test('run: a run that has ended without anybody saying so is answered', async () => {
+    const read: Engine['read'] = async (ref) => anExecution({ ...ref })
+    const { run, looks } = scripted({ ends: [null], statuses: ['completed'], read })
+
+    expect(await run()).toMatchObject({ runId: 'run-1', status: 'completed', output: 'done' })
+    expect(looks).toEqual(['run-1'])
+  })
+
+  test('run: a chain that went on without anybody saying so is looked at to its end', async () => {
+    const read: Engine['read'] = async (ref) => anExecution({ ...ref, closing: continued('run-2') })
+    const { run, looks } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
+
+    expect(await refusal(run())).toMatchObject({ runId: 'run-2', workflowStatus: 'running' })
+    expect(looks).toEqual(['run-1', 'run-2'])
+  })
+
+  test('run: of a run that cannot be looked at nothing is said', async () => {
+    const { run } = scripted({ ends: [null], statuses: [SILENT] })
+
+    const refused = await refusal(run())
+
+    expect(refused).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: 'orders-17', runId: 'run-1' })
+    expect(refused.message).toMatch(/its status could not be read$/)
+    expect(refused).not.toHaveProperty('workflowStatus')
+  })
+
+  test('run: an end that cannot be read is an error with the ids, which does not invite to start again', async () => {
+    const details = { retryAfterSeconds: 1 }
+    const read = () => Promise.reject(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
+    const { run } = scripted({ ends: [null], statuses: ['completed'], read })
+
+    const refused = await refusal(run())
+
+    expect(refused).toMatchObject({ error: 'PayloadCodecError', workflowId: 'orders-17', runId: 'run-1' })
+    expect(refused).not.toHaveProperty('retryAfterSeconds')
+  })
+
+  test('run: nothing is asked for a client that has left, but for one that waits while the service shuts down', async () => {
+    const left = scripted({ ends: [null] })
+    const waits = scripted({ ends: [null] })
+
+    await refusal(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
+    await refusal(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
+
+    expect([left.looks, waits.looks]).toEqual([[], ['run-1']])
+  })
+})
+
+describe('run, when something goes wrong', () => {
+  test('run: what is refused is not started', async () => {
+    const { run, started } = scripted()
+
+    expect((await refusal(run({ ...COMMAND, workflowName: 'nope' }))).error).toBe('UnsupportedWorkflowError')
+    expect(started).toEqual([])
+  })
+
+  test('run: what could not be started may say when to try again', async () => {
+    const away = new ServiceError('EngineUnavailableError', 'away', { details: { workflowId: 'orders-17', retryAfterSeconds: 1 } })
+    const { run, waits } = scripted({ start: () => Promise.reject(away) })
+
+    expect(await refusal(run())).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
+    expect(waits).toEqual([])
+  })
+
+  test('run: what goes wrong after the start carries the ids and never invites to start again', async () => {
+    const details = { workflowId: 'orders-17', retryAfterSeconds: 1, source: 'engine' as const }
+    const { run } = scripted({ ends: [continued('run-2'), new ServiceError('EngineError', 'odd', { cause: 'c', details })] })
+
+    expect(await refusal(run())).toEqual({
+      error: 'EngineError',
+      message: 'odd',
+      workflowId: 'orders-17',
+      runId: 'run-2',
+      source: 'engine',
+    })
+  })
+
+  test('run: a bug after the start is opaque and carries the ids', async () => {
+    const bug = new TypeError('a bug')
+    const { run } = scripted({ ends: [bug] })
+
+    const error = await run().catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({
+      error: 'InternalError',
+      message: 'Internal error',
+      cause: bug,
+      details: { workflowId: 'orders-17', runId: 'run-1' },
+    })
+  })
+
+  test('run: a bug while the end is read is opaque and carries the ids', async () => {
+    const { run } = scripted({ ends: [continued('run-2'), COMPLETED], read: () => Promise.reject(new TypeError('a bug')) })
+
+    expect(await refusal(run())).toEqual({ error: 'InternalError', message: 'Internal error', workflowId: 'orders-17', runId: 'run-2' })
+  })
+
+  test('run: a bug before the start is the bug', async () => {
+    const { run } = scripted({ start: () => Promise.reject(new TypeError('a bug')) })
+
+    await expect(run()).rejects.toThrow(TypeError)
+  })
+})

@@ -1,0 +1,311 @@
+import { expect, test } from 'vitest'
+import type { Call } from '../../../../src/domain/call.ts'
+import type { Catalogs } from '../../../../src/domain/catalog/catalogs.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Description } from '../../../../src/domain/execution.ts'
+import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
+import type { FoundTrace, TraceSource } from '../../../../src/domain/trace/trace-source.ts'
+import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { aCall, refusal } from '../../call.ts'
+import { aDescription, anEngine, aShelf } from '../shelf.ts'
+
+const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
+const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
+const FOUND: FoundTrace = { entries: [RUN], whole: true, redacted: true, warnings: [] }
+
+function source(name: string, find: TraceSource['find']): TraceSource {
+  return { name, find }
+}
+
+const has = (name: string) => source(name, async () => FOUND)
+const hasNot = (name: string) => source(name, async () => null)
+const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
+
+function ports(sources: TraceSource[], description: Partial<Description> = {}) {
+  return { engine: anEngine({ describe: async () => aDescription(description) }), catalogs: aShelf().catalogs, sources, maxBytes: 1 << 20 }
+}
+
+function trace(sources: TraceSource[], description: Partial<Description> = {}) {
+  return readTrace(ports(sources, description), { workflowId: 'orders-17' }, aCall())
+}
+
+test('readTrace: answers from the first source that has the run', async () => {
+  expect(await trace([hasNot('remote'), has('kvstore'), has('history')])).toMatchObject({
+    source: 'kvstore',
+    runId: 'run-1',
+    warnings: [],
+    data: { id: 'run-1', kind: 'workflow', name: 'order', endedAt: null },
+  })
+})
+
+test('readTrace: asks no source beyond the one that answers', async () => {
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  expect((await trace([has('remote'), unasked])).source).toBe('remote')
+})
+
+test('readTrace: a source in trouble is a warning, and the next one’s turn', async () => {
+  expect(await trace([fails('remote'), fails('local'), has('history')])).toMatchObject({
+    source: 'history',
+    warnings: ['remote: remote is away', 'local: local is away'],
+  })
+})
+
+test('readTrace: entries without a root are a part, whatever their source says', async () => {
+  const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN] }))
+
+  expect(await trace([rootless, has('history')])).toMatchObject({ source: 'kvstore', data: { id: 'run-1', children: [{ id: 'span-1' }] } })
+  expect(await refusal(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
+})
+
+test('readTrace: is complete when the run has ended', async () => {
+  expect((await trace([has('history')], { status: 'failed' })).complete).toBe(true)
+  expect((await trace([has('history')], { status: 'running' })).complete).toBe(false)
+  expect((await trace([has('history')], { status: 'paused' })).complete).toBe(false)
+})
+
+test('readTrace: a run is not complete because another one of its trace has ended', async () => {
+  const ended = (id: string) => source('remote', async () => ({ ...FOUND, entries: [{ ...RUN, id, phase: 'ended' }] }))
+  const [before, itself] = [await trace([ended('run-0')]), await trace([ended('run-1')])]
+
+  expect([before.complete, before.data.endedAt]).toEqual([false, 1])
+  expect(itself.complete).toBe(true)
+})
+
+test('readTrace: every source sees the run that the request was resolved to, and has 3 s of its own', async () => {
+  const seen: { runId: string; leftMs: number }[] = []
+  const watching = (name: string) =>
+    source(name, async ({ runId }, { deadlineAt }) => {
+      seen.push({ runId, leftMs: deadlineAt - Date.now() })
+      return null
+    })
+
+  await refusal(trace([watching('remote'), watching('history')], { runId: 'run-7' }))
+
+  expect(seen.map(({ runId }) => runId)).toEqual(['run-7', 'run-7'])
+  expect(seen.every(({ leftMs }) => leftMs > 2000 && leftMs <= 3000)).toBe(true)
+})
+
+test('readTrace: what nobody has is TraceNotAvailableError, with what stood in the way', async () => {
+  expect(await refusal(trace([fails('remote'), hasNot('history')]))).toEqual({
+    error: 'TraceNotAvailableError',
+    message: 'No trace is available for workflow orders-17. remote: remote is away',
+    workflowId: 'orders-17',
+    runId: 'run-1',
+  })
+})
+
+test('readTrace: where the last source could tell later, that is the answer', async () => {
+  const passes = (error: 'EngineUnavailableError' | 'ResourceExhaustedError') =>
+    source('history', () => Promise.reject(new ServiceError(error, 'later', { details: { runId: 'run-1', retryAfterSeconds: 1 } })))
+  const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN], whole: false }))
+
+  for (const error of ['EngineUnavailableError', 'ResourceExhaustedError'] as const) {
+    const told = { error, message: 'later', runId: 'run-1', retryAfterSeconds: 1 }
+    expect(await refusal(trace([fails('remote'), passes(error)]))).toEqual(told)
+    expect(await refusal(trace([rootless, passes(error)]))).toEqual(told)
+    expect((await trace([passes(error), has('history')])).source).toBe('history')
+  }
+})
+
+test('readTrace: a bug in a source is a bug', async () => {
+  await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
+})
+
+test('readTrace: a part is completed from source to source, up to one that has the whole', async () => {
+  const part = (name: string, id: string) => source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  const { source: name, data } = await trace([part('remote', 'stored'), part('kvstore', 'waiting'), has('local'), unasked])
+
+  expect(name).toBe('remote')
+  expect(data.children.map(({ id }) => id)).toEqual(['stored', 'waiting'])
+})
+
+test('readTrace: what a source has in part is completed from the last one, each node once', async () => {
+  const part = source('remote', async () => ({
+    entries: [RUN, SPAN],
+    whole: false,
+    redacted: true,
+    warnings: ['one entry could not be read'],
+  }))
+  const history = source('history', async () => ({
+    ...FOUND,
+    entries: [RUN, { ...RUN, id: 'step-1', parentId: 'run-1' }],
+    warnings: ['not all'],
+  }))
+
+  const { source: name, data, warnings } = await trace([part, history])
+
+  expect(name).toBe('remote')
+  expect(data.children.map(({ id }) => id)).toEqual(['step-1', 'span-1'])
+  expect(warnings).toEqual(['remote: one entry could not be read', 'history: not all'])
+})
+
+test('readTrace: a part that nothing can complete is better than nothing', async () => {
+  const part = source('local', async () => ({ ...FOUND, whole: false }))
+
+  expect(await trace([part, fails('history')])).toMatchObject({ source: 'local', warnings: ['history: history is away'] })
+})
+
+test('readTrace: a caller who has left ends the reading', async () => {
+  const leaving = new AbortController()
+  const left = source('remote', () => {
+    leaving.abort()
+    return Promise.reject(leaving.signal.reason)
+  })
+  const unasked = source('history', () => Promise.reject(new Error('asked')))
+
+  const reading = readTrace(ports([left, unasked]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
+
+  expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
+})
+
+test('readTrace: where the trace is written is asked of the catalog by those sources that need it', async () => {
+  const shelf = aShelf()
+  const asking = source('remote', async (run, call) => {
+    await run.destinations(call)
+    return null
+  })
+  const with_ = (sources: TraceSource[]) => readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+
+  await with_([has('history')])
+  expect(shelf.reads).toEqual([])
+
+  await with_([asking, has('history')])
+  expect(shelf.reads).toContain('describe $catalog:orders')
+})
+
+test('readTrace: where the trace is written is asked once, within the time of the source that asks, again after a failure', async () => {
+  const shelf = aShelf()
+  shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+  let isSilent = true
+  const catalogs: Catalogs = {
+    ...shelf.catalogs,
+    published: (catalog) => (isSilent ? new Promise(() => {}) : shelf.catalogs.published(catalog)),
+  }
+  const seen: unknown[] = []
+  const asking = (name: string, more: Partial<Call>) =>
+    source(name, async (run, call) => {
+      seen.push(await run.destinations({ ...call, ...more }))
+      return null
+    })
+  const hears = source('kvstore', async () => {
+    isSilent = false
+    return null
+  })
+  // The request's own time is over.
+  const call = aCall({ deadlineAt: Date.now() - 1 })
+
+  const sources = [asking('remote', { deadlineAt: Date.now() }), hears, asking('local', {}), asking('other', {}), has('history')]
+  const { warnings } = await readTrace({ ...ports(sources), catalogs }, { workflowId: 'orders-17' }, call)
+
+  expect(warnings).toEqual(['remote: The workflow engine does not answer.'])
+  expect(seen).toEqual([{ remote: 'https://b/default/run-1' }, { remote: 'https://b/default/run-1' }])
+  expect(shelf.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
+})
+
+const CHILD = { id: 'run-1:child:5', parentId: 'run-1', kind: 'child_workflow', name: 'ship' }
+
+/** A source that has these runs. */
+function holds(runs: Record<string, TraceEntry[]>, more: Partial<FoundTrace> = {}): TraceSource {
+  return source('history', async ({ runId }) => (runs[runId] ? { ...FOUND, ...more, entries: runs[runId] } : null))
+}
+
+function childOf(runId: string, childId: string, catalog = 'orders'): TraceEntry {
+  const node = { ...CHILD, id: `${runId}:child:${childId}`, parentId: runId }
+  return { ...node, at: 2, phase: 'began', attributes: { workflowId: childId, runId: childId, catalog } }
+}
+
+test('readTrace: children stand below their nodes, each read from the first source that has it', async () => {
+  const remote = source('remote', async ({ runId }) =>
+    runId === 'c2' ? { ...FOUND, entries: [{ ...RUN, id: 'c2', name: 'stored' }] } : null,
+  )
+  const history = holds({
+    'run-1': [RUN, childOf('run-1', 'c1')],
+    c1: [{ ...RUN, id: 'c1' }, childOf('c1', 'c2')],
+    c2: [{ ...RUN, id: 'c2', name: 'from history' }],
+  })
+
+  const { source: name, data } = await trace([remote, history])
+
+  expect(name).toBe('history')
+  expect(data.children).toMatchObject([
+    { kind: 'child_workflow', children: [{ id: 'c1', children: [{ kind: 'child_workflow', children: [{ id: 'c2', name: 'stored' }] }] }] },
+  ])
+})
+
+test('readTrace: a child that cannot be read, or for which there is no room, is marked', async () => {
+  const many = Array.from({ length: 300 }, (_, index) => childOf('run-1', `c${index}`))
+  const history = source('history', async ({ runId }) => ({
+    ...FOUND,
+    entries: runId === 'run-1' ? [RUN, ...many] : [{ ...RUN, id: runId }],
+  }))
+  const lacking = holds({ 'run-1': [RUN, childOf('run-1', 'gone')] })
+
+  const [bounded, unread] = [await trace([history]), await trace([lacking])]
+
+  expect(bounded.data.children.filter(({ attributes }) => attributes.truncated)).toHaveLength(300 - 199)
+  expect(bounded.warnings).toEqual([expect.stringContaining('101 child runs were not read')])
+  expect(unread.data.children).toMatchObject([{ attributes: { truncated: true } }])
+})
+
+test('readTrace: values that no redact of the worker has seen are not shown where the catalog has one', async () => {
+  const entries: TraceEntry[] = [
+    { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } },
+    { ...RUN, phase: 'ended', error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } } },
+  ]
+  const shelf = aShelf()
+  shelf.publish('c1', [{ name: 'order' }], { redacted: true })
+  const read = (redacted: boolean) =>
+    readTrace({ ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+
+  const [masked, archived] = [await read(false), await read(true)]
+
+  expect(JSON.stringify(masked)).not.toContain('secret-')
+  expect(masked.data).toMatchObject({ input: '[redacted]', error: { name: 'E', message: '[redacted]' }, attributes: { runId: 'run-1' } })
+  expect(archived.data.input).toBe('secret-1')
+})
+
+test('readTrace: what stands under the name of a secret is never shown, whatever the source', async () => {
+  const entries: TraceEntry[] = [
+    {
+      ...RUN,
+      input: { user: 'Ada', password: 'secret-1', nested: [{ API_Key: 'secret-2' }] },
+      attributes: { headers: [['Authorization', 'secret-3']] },
+    },
+  ]
+
+  const { data } = await trace([holds({ 'run-1': entries })])
+
+  expect(data.input).toEqual({ user: 'Ada', password: '[redacted]', nested: [{ API_Key: '[redacted]' }] })
+  expect(JSON.stringify(data)).not.toContain('secret-')
+})
+
+test('readTrace: archived payloads are decoded in their places, all in one call', async () => {
+  const payload = (name: string) => ({ metadata: { encoding: 'eA==' }, data: name })
+  const entries: TraceEntry[] = [
+    { ...RUN, input: [1, payload('input')], encoded: ['/input/1'] },
+    {
+      ...RUN,
+      phase: 'ended',
+      error: { name: 'E', message: payload('message') as never, cause: null },
+      encoded: ['/error/message', '/nowhere'],
+    },
+  ]
+  const calls: unknown[] = []
+  const engine = anEngine({
+    describe: async () => aDescription(),
+    async decode(payloads) {
+      calls.push(payloads)
+      return payloads.map(({ data }) =>
+        data === 'message' ? { message: 'plain', stack_trace: 'at x' } : { password: 'secret', plain: data },
+      )
+    },
+  })
+
+  const { data } = await readTrace({ ...ports([holds({ 'run-1': entries })]), engine }, { workflowId: 'orders-17' }, aCall())
+
+  expect(data).toMatchObject({ input: [1, { password: '[redacted]', plain: 'input' }], error: { message: 'plain' } })
+  expect(calls).toHaveLength(1)
+})

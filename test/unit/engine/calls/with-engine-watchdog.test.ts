@@ -1,0 +1,127 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Call } from '../../../../src/domain/call.ts'
+import { attended } from '../../../../src/engine/calls/with-engine-watchdog.ts'
+import type { Rpc } from '../../../../src/engine/rpc.ts'
+import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { aCall } from '../../call.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** An engine that answers pings so. */
+function pinged(answer: () => Promise<unknown>) {
+  const pings: { method: string; at: number; deadlineMs: number }[] = []
+  const rpc = (method: string, _request: object, call: Call) => {
+    pings.push({ method, at: Date.now(), deadlineMs: call.deadlineAt - Date.now() })
+    return answer()
+  }
+  return { rpc: rpc as Rpc, pings }
+}
+
+const ALIVE = async () => ({})
+const SILENT = () => Promise.reject(new RpcError('no answer', { code: Code.DEADLINE_EXCEEDED }))
+
+/** A call that nobody answers for `ms`, or until its signal aborts. */
+function answeredAfter(ms: number) {
+  return ({ signal }: Call) =>
+    new Promise<string>((resolve, reject) => {
+      if (signal.aborted) reject(new Error('aborted'))
+      signal.addEventListener('abort', () => reject(new Error('aborted')))
+      setTimeout(() => resolve('answer'), ms)
+    })
+}
+
+test('attended: gives the worker’s answer', async () => {
+  expect(await attended(pinged(ALIVE).rpc, aCall(), async () => 'answer')).toBe('answer')
+})
+
+test('attended: asks after the engine every 3 s, each time for a second', async () => {
+  const { rpc, pings } = pinged(ALIVE)
+  const beganAt = Date.now()
+  const answer = attended(rpc, aCall(), answeredAfter(10_000))
+
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect(await answer).toBe('answer')
+  expect(pings.map(({ method, at, deadlineMs }) => [method, at - beganAt, deadlineMs])).toEqual([
+    ['getSystemInfo', 3000, 1000],
+    ['getSystemInfo', 6000, 1000],
+    ['getSystemInfo', 9000, 1000],
+  ])
+})
+
+test('attended: an engine that stops answering ends the wait as out of reach', async () => {
+  const answer = attended(pinged(SILENT).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+
+  await vi.advanceTimersByTimeAsync(3000)
+
+  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
+})
+
+test('attended: a process that stood still while the engine answered asks once more', async () => {
+  const standStill = () => {
+    vi.setSystemTime(Date.now() + 1500)
+    return SILENT()
+  }
+  const answers = [standStill, ALIVE]
+  const { rpc, pings } = pinged(() => (answers.shift() ?? ALIVE)())
+  const answer = attended(rpc, aCall(), answeredAfter(5000))
+
+  await vi.advanceTimersByTimeAsync(5000)
+
+  expect(await answer).toBe('answer')
+  expect(pings.map(({ deadlineMs }) => deadlineMs)).toEqual([1000, 400])
+})
+
+test('attended: an engine that is silent twice is out of reach, however late we are', async () => {
+  const standStill = () => {
+    vi.setSystemTime(Date.now() + 1500)
+    return SILENT()
+  }
+  const answer = attended(pinged(standStill).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+
+  await vi.advanceTimersByTimeAsync(3000)
+
+  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE })
+})
+
+test('attended: an engine that refuses the ping is there', async () => {
+  const refusing = () => Promise.reject(new RpcError('too many', { code: Code.RESOURCE_EXHAUSTED }))
+  const answer = attended(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
+
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect(await answer).toBe('answer')
+})
+
+test('attended: a caller that goes away ends the wait', async () => {
+  const caller = new AbortController()
+  const answer = attended(pinged(ALIVE).rpc, aCall({ signal: caller.signal }), answeredAfter(60_000))
+
+  caller.abort()
+
+  await expect(answer).rejects.toThrow('aborted')
+})
+
+test('attended: a caller that has gone is not waited for', async () => {
+  const answer = attended(pinged(ALIVE).rpc, aCall({ signal: AbortSignal.abort() }), answeredAfter(60_000))
+
+  await expect(answer).rejects.toThrow('aborted')
+})
+
+test('attended: leaves no listener on the caller’s signal and asks no more', async () => {
+  const { signal } = new AbortController()
+  const { rpc, pings } = pinged(ALIVE)
+
+  for (let times = 0; times < 20; times++) await attended(rpc, aCall({ signal }), async () => 'answer')
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(pings).toEqual([])
+})

@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Code, RpcError } from '../../../../../src/engine/transport/transport.ts'
+import { transportOver, untilAborted } from '../transport-over.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const execution = { workflowId: 'orders-17', runId: '' }
+
+describe('what is sent', () => {
+  test('a read: a GET whose path names the run and whose query has the rest', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('getWorkflowExecutionHistory', {
+      namespace: 'default',
+      execution: { workflowId: 'a b', runId: 'r1' },
+      maximumPageSize: 7,
+      nextPageToken: new Uint8Array([251, 255]),
+      waitNewEvent: true,
+      historyEventFilterType: 2,
+    })
+
+    const { method, url, body } = sent()
+    expect([method, body]).toEqual(['GET', ''])
+    expect(new URL(url).pathname).toBe('/api/v1/namespaces/default/workflows/a%20b/history')
+    expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
+      'execution.runId': 'r1',
+      maximumPageSize: '7',
+      nextPageToken: '+/8=',
+      waitNewEvent: 'true',
+      historyEventFilterType: 'HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT',
+    })
+  })
+
+  test('a list in a query: its field once for each of its values', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('describeTaskQueue', { namespace: 'default', taskQueue: { name: 'orders', kind: 1 }, taskQueueTypes: [1, 2] })
+
+    const { pathname, searchParams } = new URL(sent().url)
+    expect(pathname).toBe('/api/v1/namespaces/default/task-queues/orders')
+    expect([...searchParams]).toEqual([
+      ['taskQueue.kind', 'TASK_QUEUE_KIND_NORMAL'],
+      ['taskQueueTypes', 'TASK_QUEUE_TYPE_WORKFLOW'],
+      ['taskQueueTypes', 'TASK_QUEUE_TYPE_ACTIVITY'],
+    ])
+  })
+
+  test.for([{ execution: { workflowId: '' } }, { execution: null }, {}])(
+    'nothing, where a part of the path is missing (%j): it would be about a workflow called undefined',
+    async (request) => {
+      const { count, send } = transportOver(() => Response.json({}))
+
+      await expect(send('describeWorkflowExecution', { namespace: 'default', ...request })).rejects.toThrow('execution.workflow_id')
+      expect(count()).toBe(0)
+    },
+  )
+
+  test('a write: a POST with the whole request as JSON, bytes in base64', async () => {
+    const { sent, send } = transportOver(() => Response.json({}))
+
+    await send('updateWorkflowExecution', {
+      namespace: 'default',
+      workflowExecution: execution,
+      request: { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [{ data: new Uint8Array([1, 2]) }] } } },
+    })
+
+    const { method, url, body } = sent()
+    expect([method, new URL(url).pathname]).toEqual(['POST', '/api/v1/namespaces/default/workflows/orders-17/update/set'])
+    expect(JSON.parse(body)).toEqual({
+      namespace: 'default',
+      workflowExecution: { workflowId: 'orders-17' },
+      request: { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [{ data: 'AQI=' }] } } },
+    })
+  })
+
+  test('the headers that decide what the engine answers, its deadline, and the key', async () => {
+    const { sent, send } = transportOver(() => Response.json({}), { apiKey: 'k3y' })
+
+    await send('getSystemInfo', {})
+
+    const { headers } = sent()
+    expect(headers.get('Accept')).toBe('application/json+no-payload-shorthand')
+    expect(headers.get('Content-Type')).toBe('application/json+no-payload-shorthand')
+    expect(headers.get('Grpc-Metadata-Supported-Features')).toBe('follows-next-run-id')
+    expect(Number(headers.get('Grpc-Timeout')?.replace(/m$/, ''))).toBeGreaterThan(900)
+    expect(headers.get('Authorization')).toBe('Bearer k3y')
+  })
+
+  test('a base URL may have a path, and a slash at its end', async () => {
+    const { sent, send } = transportOver(() => Response.json({}), { url: 'https://proxy.example/temporal/' })
+
+    await send('getSystemInfo', {})
+
+    expect(sent().url).toBe('https://proxy.example/temporal/api/v1/system-info')
+  })
+
+  test('nothing, for a caller who has gone already', async () => {
+    const { count, send } = transportOver(() => Response.json({}))
+
+    const error = await send('getSystemInfo', {}, { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(count()).toBe(0)
+  })
+
+  test('nothing, for a caller who goes while the messages are loaded', async () => {
+    const { count, send } = transportOver(() => Response.json({}))
+    const caller = new AbortController()
+
+    const sending = send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)
+    caller.abort()
+
+    expect(await sending).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(count()).toBe(0)
+  })
+})
+
+describe('what is answered', () => {
+  test('an answer has the defaults of a message from gRPC, and what is newer than our types is left out', async () => {
+    const { send } = transportOver(() =>
+      Response.json({ runId: 'r1', tomorrow: { a: 1 }, status: 'WORKFLOW_EXECUTION_STATUS_OF_TOMORROW' }),
+    )
+
+    const answer = await send('startWorkflowExecution', { namespace: 'default', workflowId: 'w' })
+
+    expect([answer.runId, answer.started, answer.firstExecutionRunId, answer.link]).toEqual(['r1', false, '', null])
+  })
+
+  test('a refusal has gRPC’s code, its text and its details', async () => {
+    const details = [
+      { '@type': 'type.googleapis.com/temporal.api.errordetails.v1.NotFoundFailure' },
+      { '@type': 'type.googleapis.com/of.tomorrow.Failure', a: 1 },
+      { '@type': 'type.googleapis.com/google.protobuf.Duration', value: '1.5s' },
+    ]
+    const { send } = transportOver(() => Response.json({ code: 5, message: 'not here', details }, { status: 404 }))
+
+    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+
+    expect(error).toBeInstanceOf(RpcError)
+    expect(error).toMatchObject({ code: 5, message: 'not here' })
+    expect((error as RpcError).details.map(({ name }) => name)).toEqual(['NotFoundFailure', 'Failure', 'Duration'])
+  })
+
+  test('a refusal’s details are read, enums by name or by number', async () => {
+    const type = 'type.googleapis.com/temporal.api.errordetails.v1'
+    const details = [
+      { '@type': `${type}.ResourceExhaustedFailure`, cause: 'RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW', scope: 2 },
+      { '@type': `${type}.WorkflowExecutionAlreadyStartedFailure`, runId: 'r1' },
+    ]
+    const { send } = transportOver(() => Response.json({ code: 8, message: 'busy', details }, { status: 429 }))
+
+    const error = await send('getSystemInfo', {}).catch((reason: unknown) => reason)
+
+    expect((error as RpcError).details).toEqual([
+      { name: 'ResourceExhaustedFailure', fields: { cause: 5, scope: 2 } },
+      { name: 'WorkflowExecutionAlreadyStartedFailure', fields: { runId: 'r1' } },
+    ])
+  })
+
+  test.for([{ message: { toString: 1 } }, { message: 1, details: {} }, { details: [null, 1, {}, { '@type': { toString: 1 } }] }])(
+    'a refusal in a shape that nobody foresaw (%j) is still that',
+    async (shape) => {
+      const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
+
+      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: 5, message: '' })
+    },
+  )
+
+  test.for([
+    { status: 401, code: Code.UNAUTHENTICATED },
+    { status: 403, code: Code.PERMISSION_DENIED },
+    { status: 302, code: Code.INTERNAL },
+    { status: 404, code: Code.INTERNAL },
+    { status: 413, code: Code.INVALID_ARGUMENT },
+    { status: 429, code: Code.UNAVAILABLE },
+    { status: 500, code: 2 },
+    { status: 502, code: Code.UNAVAILABLE },
+    { status: 503, code: Code.UNAVAILABLE },
+    { status: 504, code: Code.UNAVAILABLE },
+  ])('a page of something in between with status $status is code $code', async ({ status, code }) => {
+    const { send } = transportOver(() => new Response('<h1>proxy</h1>', { status }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code })
+  })
+
+  test('JSON of something in between: a code that is none of gRPC’s says nothing, its status does', async () => {
+    const { send } = transportOver(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE })
+  })
+
+  test.for(['null', '1', '"x"', '[]', '[{"code":5}]', '{"code":"5"}'])(
+    'JSON of something in between that is no refusal: %s',
+    async (text) => {
+      const { send } = transportOver(() => new Response(text, { status: 503 }))
+
+      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: Code.UNAVAILABLE })
+    },
+  )
+
+  test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
+    const { send } = transportOver(() => new Response(text))
+
+    expect(await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason)).toMatchObject({
+      name: 'RpcError',
+      code: 2,
+    })
+  })
+
+  test('a redirect is not followed', async () => {
+    const { sent, send } = transportOver(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.INTERNAL })
+    expect(sent().redirect).toBe('manual')
+  })
+})
+
+test.for([200, 404, 503])('what has been answered, with %i, leaves no timer behind', async (status) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { send } = transportOver(() => Response.json({}, { status }))
+
+  await send('getSystemInfo', {}).catch(() => {})
+
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+describe('what is not answered', () => {
+  test('by the deadline, whoever notices first', async () => {
+    const slow = transportOver(untilAborted)
+    const faster = transportOver(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
+
+    expect(await slow.send('getSystemInfo', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.DEADLINE_EXCEEDED,
+    })
+    expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.DEADLINE_EXCEEDED })
+  })
+
+  test('because the caller goes away', async () => {
+    const caller = new AbortController()
+    const { send } = transportOver((signal) => {
+      const hanging = untilAborted(signal)
+      caller.abort()
+      return hanging
+    })
+
+    expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.CANCELLED,
+    })
+  })
+
+  test.for([
+    ['Node', new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) })],
+    ['Bun', Object.assign(new TypeError('Unable to connect'), { code: 'ECONNREFUSED' })],
+    [
+      'Deno',
+      new TypeError('fetch failed', { cause: new Error('error sending request for url (…): client error (Connect): tcp connect error') }),
+    ],
+  ] as const)('because nobody is there, in the words of %s: it was never sent', async ([, fault]) => {
+    const { send } = transportOver(() => Promise.reject(fault))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
+  })
+
+  test('because the connection ends: it may have been sent', async () => {
+    const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })))
+
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
+  })
+})

@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { MAX_JSON_DEPTH, parseJson } from '../../../src/lib/exact-json.ts'
+
+/** What leaves when `text` came in. */
+function through(text: string): string {
+  return JSON.stringify(parseJson(text))
+}
+
+test('parseJson: carries integers that a double skips', () => {
+  expect(through('[9007199254740993,-9007199254740993,36893488147419103233]')).toBe(
+    '[9007199254740993,-9007199254740993,36893488147419103233]',
+  )
+})
+
+test('parseJson: gives a plain number where a double is the very number', () => {
+  expect(parseJson('[9007199254740991,9007199254740992,9007199254740994,0.1,1.5e3,123456789012345678e1]')).toEqual([
+    9007199254740991,
+    9007199254740992,
+    9007199254740994,
+    0.1,
+    1500,
+    JSON.rawJSON('123456789012345678e1'),
+  ])
+})
+
+test('parseJson: carries decimals longer than a double', () => {
+  expect(through('{"pi":3.14159265358979323846,"third":0.33333333333333333333}')).toBe(
+    '{"pi":3.14159265358979323846,"third":0.33333333333333333333}',
+  )
+})
+
+test('parseJson: carries numbers beyond the range of a double, up and down', () => {
+  expect(through('[1e400,-1E+400,1e-400,4.9e-324]')).toBe('[1e400,-1E+400,1e-400,4.9e-324]')
+})
+
+test('parseJson: takes another spelling of a number that a double holds as the double', () => {
+  expect(parseJson('[1.0,1e20,100000000000000000000,1.50000000000000000,0e999,5e-324,12300e-2]')).toEqual([
+    1, 1e20, 1e20, 1.5, 0, 5e-324, 123,
+  ])
+})
+
+test('parseJson: minus zero is zero', () => {
+  expect(through('[-0,-0.0,-0.0000000000000000000,-0e1]')).toBe('[0,0,0,0]')
+})
+
+test('parseJson: leaves numbers inside strings alone', () => {
+  expect(parseJson('["9007199254740993","1e400",{"9007199254740993":"\\"9007199254740993"},7]')).toEqual([
+    '9007199254740993',
+    '1e400',
+    { '9007199254740993': '"9007199254740993' },
+    7,
+  ])
+})
+
+test('parseJson: the last of several equal keys wins, exact or not', () => {
+  expect(through('{"a":9007199254740993,"a":1,"b":1,"b":9007199254740993}')).toBe('{"a":1,"b":9007199254740993}')
+})
+
+test('parseJson: keeps an own __proto__, beside plain and exact numbers', () => {
+  expect(through('{"__proto__":{"a":1}}')).toBe('{"__proto__":{"a":1}}')
+  expect(through('{"__proto__":{"a":9007199254740993}}')).toBe('{"__proto__":{"a":9007199254740993}}')
+})
+
+test('parseJson: takes a nesting of 1000 levels, of arrays and objects', () => {
+  const deep = `${'[{"a":'.repeat(500)}9007199254740993${'}]'.repeat(500)}`
+
+  expect(through(deep)).toBe(deep)
+})
+
+test('parseJson: refuses a nesting of 1001 levels', () => {
+  expect(() => parseJson('['.repeat(1001) + ']'.repeat(1001))).toThrow(
+    new SyntaxError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`),
+  )
+})
+
+test('parseJson: counts the deepest level, not the brackets', () => {
+  expect(parseJson(`[${'[],'.repeat(5000)}{}]`)).toHaveLength(5001)
+})
+
+test('parseJson: brackets inside strings are no levels, whatever is escaped around them', () => {
+  const texts = ['['.repeat(2000), `\\"${'{'.repeat(2000)}`, `${'['.repeat(2000)}\\`, `\\\\"${'['.repeat(2000)}`]
+
+  for (const text of texts) expect(parseJson(JSON.stringify(text))).toBe(text)
+})
+
+test('parseJson: levels after a string that ends in a backslash count', () => {
+  expect(() => parseJson(`["\\\\",${'['.repeat(1000)}${']'.repeat(1000)}]`)).toThrow('nested deeper')
+})
+
+test('parseJson: refuses what is no JSON with a SyntaxError', () => {
+  const texts = ['', '{', '"open', '"open\\"', '[1,]', '01', '1.', '.5', '+1', 'NaN', '1e', "{'a':1}", '9007199254740993x', ']', '1 2']
+
+  for (const text of texts) expect(() => parseJson(text), text).toThrow(SyntaxError)
+})
+
+// They take half a second; what is not linear in the length would take minutes.
+const BOUND_MS = 5000
+
+test('parseJson: takes a bounded time for 2 MB, whatever they are made of', () => {
+  const texts = [
+    '1'.repeat(2_000_000),
+    `1${'0'.repeat(2_000_000)}`,
+    `0.${'0'.repeat(2_000_000)}1`,
+    `1e${'9'.repeat(2_000_000)}`,
+    `[${'1234567890123456789,'.repeat(100_000)}0]`,
+    JSON.stringify('\\'.repeat(1_000_000)),
+    JSON.stringify('"'.repeat(1_000_000)),
+  ]
+  const beganAt = performance.now()
+
+  const left = texts.map(through)
+
+  expect(performance.now() - beganAt).toBeLessThan(BOUND_MS)
+  expect(left.every((text, index) => text === texts[index])).toBe(true)
+})
+
+test('parseJson: whatever the decimals in a text, the same numbers leave', () => {
+  const digits = (minLength: number, maxLength: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength }).map((text) => text || '0')
+  const literal = fc
+    .record({
+      sign: fc.constantFrom('', '-'),
+      whole: digits(1, 24).map((text) => text.replace(/^0+(?=\d)/, '')),
+      fraction: fc.option(digits(1, 24), { nil: null }),
+      exponent: fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'E-', 'e-'), fc.integer({ min: 0, max: 400 })), { nil: null }),
+    })
+    .map(({ sign, whole, fraction, exponent }) => `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`)
+  const document = fc.array(fc.oneof(literal, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)), { maxLength: 8 })
+
+  fc.assert(
+    fc.property(document, fc.string(), (literals, text) => {
+      const given = JSON.stringify(text)
+      const sent = `[${literals.map((number, index) => `{"k${index}":[${given},${number}]}`).join(',')}]`
+
+      const left = through(sent)
+
+      expect(numbersIn(left, given)).toEqual(numbersIn(sent, given))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('parseJson: leaves texts alone that look like its own marks, and keys that look like numbers', () => {
+  const text = `{"9007199254740993":"9007199254740993","\\u0022":1e400,"${crypto.randomUUID()}1":[9007199254740993]}`
+
+  expect(through(text)).toBe(text.replace('\\u0022', '\\"'))
+})
+
+test('parseJson: a long number in the place of a key is no JSON', () => {
+  expect(() => parseJson('{9007199254740993:1}')).toThrow(SyntaxError)
+  expect(() => parseJson('[9007199254740993.]')).toThrow(SyntaxError)
+  expect(() => parseJson('[-9007199254740993 9007199254740993]')).toThrow(SyntaxError)
+})
+
+test('parseJson: gives what a parser gives that looks at every number', () => {
+  const numbers = fc.oneof(
+    fc.constantFrom(
+      '1e1',
+      '-0',
+      '1E+5',
+      '9007199254740993',
+      '-1e400',
+      '4.9e-324',
+      '0.1',
+      '1e22',
+      '1e23',
+      '123456789012345',
+      '1234567890123456',
+    ),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+    fc.tuple(fc.integer(), fc.nat(), fc.integer({ min: -400, max: 400 })).map(([whole, part, power]) => `${whole}.${part}e${power}`),
+  )
+  const { document } = fc.letrec<{ document: string }>((tie) => ({
+    document: fc.oneof(
+      { depthSize: 'small' },
+      numbers,
+      fc.string().map((text) => JSON.stringify(text)),
+      fc.constantFrom('true', 'null'),
+      fc.array(tie('document'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom('a', 'b', '1', '__proto__', '9007199254740993'), tie('document')), { maxLength: 4 })
+        .map((members) => `{${members.map(([key, member]) => `"${key}": ${member}`).join(',')}}`),
+    ),
+  }))
+
+  fc.assert(
+    fc.property(document, (text) => {
+      expect(through(text)).toBe(JSON.stringify(parseEachNumber(text)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown
+  }
+}
+
+/** Slow and plain: a number stays a double only when that has the same digits and exponent. */
+function parseEachNumber(text: string): unknown {
+  return JSON.parse(text, (_key, value, { source }) => {
+    if (typeof value !== 'number') return value
+    const [exact, shortest] = [source, String(value)].map((number) => numbersIn(number, '\u0000')[0])
+    return exact === shortest ? value : JSON.rawJSON(source)
+  })
+}
+
+/** Every number of the text in lowest terms: a whole number and a power of ten. */
+function numbersIn(text: string, withoutString: string): string[] {
+  const literals = text.replaceAll(withoutString, '').match(/-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g) ?? []
+  return literals.map((literal) => {
+    const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? []
+    let number = BigInt(whole + fraction)
+    let power = Number(exponent) - fraction.length
+    if (number === 0n) return '0'
+    while (number % 10n === 0n) {
+      number /= 10n
+      power++
+    }
+    return `${sign}${number}e${power}`
+  })
+}

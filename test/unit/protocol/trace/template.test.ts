@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { fillTemplate, isTraceTemplate } from '../../../../src/protocol/trace/template.ts'
+
+const RUN_ID = '0198c1d0-0000-7000-8000-000000000000'
+
+function filled(namespace: string, template = '{namespace}'): string {
+  return fillTemplate(template, { namespace, runId: RUN_ID })
+}
+
+test('fillTemplate: puts both values in all their places', () => {
+  expect(filled('default', 'https://b/{namespace}/{runId}/{namespace}.json')).toBe(`https://b/default/${RUN_ID}/default.json`)
+})
+
+test('fillTemplate: leaves other braces as they are', () => {
+  expect(filled('a', '{rootRunId}{}{Namespace}{namespace')).toBe('{rootRunId}{}{Namespace}{namespace')
+})
+
+test('fillTemplate: percent-encodes all but letters, digits and -._~', () => {
+  expect(filled("a/b c?d#e%f!'()*é~-._")).toBe('a%2Fb%20c%3Fd%23e%25f%21%27%28%29%2A%C3%A9~-._')
+})
+
+test('fillTemplate: replacement patterns in a value are mere text', () => {
+  expect(filled("$&$1$`$'$$")).toBe('%24%26%241%24%60%24%27%24%24')
+})
+
+test('fillTemplate: a value that looks like a place is not filled', () => {
+  expect(filled('{runId}')).toBe('%7BrunId%7D')
+})
+
+test('isTraceTemplate: needs both places, or runs would share an object', () => {
+  expect(['{namespace}/{runId}', '{runId}', '{namespace}', ''].map(isTraceTemplate)).toEqual([true, false, false, false])
+})

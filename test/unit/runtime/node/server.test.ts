@@ -1,0 +1,312 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Workflows } from '../../../../src/domain/workflows.ts'
+import { serveNode } from '../../../../src/runtime/node/server.ts'
+import type { Listener } from '../../../../src/runtime/service.ts'
+import { makeApi } from '../../http/api.ts'
+
+const open: { server: Listener; sockets: Socket[] }[] = []
+
+afterEach(async () => {
+  for (const { server, sockets } of open.splice(0)) {
+    for (const socket of sockets) socket.destroy()
+    await server.close()
+  }
+})
+
+/** The app on a real socket. */
+async function serveApi(options: Parameters<typeof makeApi>[0] = {}) {
+  const api = makeApi(options)
+  const server = await serveNode({ fetch: api.fetch, host: '127.0.0.1', port: 0 })
+  const sockets: Socket[] = []
+  open.push({ server, sockets })
+
+  /** A connection as bytes: what was received so far, and whether the server has ended it. */
+  async function dial() {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    sockets.push(socket)
+    const seen = { text: '', closed: false }
+    socket.on('data', (chunk) => {
+      seen.text += chunk.toString('latin1')
+    })
+    socket.on('close', () => {
+      seen.closed = true
+    })
+    socket.on('error', () => {})
+    await new Promise((resolve) => socket.once('connect', resolve))
+    return { socket, seen }
+  }
+
+  return { ...api, server, dial }
+}
+
+/** A workflow whose result comes when the test says so. */
+function slowResult() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const seen = { asked: false, aborted: false }
+  const workflows: Partial<Workflows> = {
+    result: async (_ref, { signal }) => {
+      seen.asked = true
+      signal.addEventListener('abort', () => {
+        seen.aborted = true
+        resolve()
+      })
+      await promise
+      return { workflowId: 'w', runId: 'r', status: 'completed', input: null, output: 1, trace: null, error: null, errorDetails: null }
+    },
+  }
+  return { workflows, seen, finish: resolve }
+}
+
+describe('serveNode', () => {
+  test('serveNode: an endless body without a token is answered at once and its connection closed within a second', async () => {
+    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+    const { socket, seen } = await dial()
+
+    const startedAt = Date.now()
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+    const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
+    await expect.poll(() => seen.text).toContain('401 Unauthorized')
+    await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
+    clearInterval(sending)
+
+    expect(Date.now() - startedAt).toBeLessThan(1000)
+  })
+
+  test('serveNode: a body that stops half way is a 408 and the end of its connection', async () => {
+    const { dial } = await serveApi({ bodyTimeoutMs: 50 })
+    const { socket, seen } = await dial()
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":')
+
+    await expect.poll(() => seen.text).toMatch(/408 Request Timeout[\s\S]*connection: close[\s\S]*RequestTimeoutError/i)
+    await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
+  })
+
+  test('serveNode: a declared length that is too large is a 413 before any of it is sent', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n')
+
+    await expect.poll(() => seen.text).toContain('413 Payload Too Large')
+  })
+
+  test('serveNode: the answer to a refused body on its way is the last of its connection, and is not cut by a reset', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+    const errors: Error[] = []
+    socket.on('error', (error) => errors.push(error))
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n')
+    await expect.poll(() => seen.text).toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
+    socket.write(Buffer.alloc(3_145_728, 0x20))
+    await expect.poll(() => seen.closed).toBe(true)
+
+    expect(errors).toEqual([])
+  })
+
+  test('serveNode: a small refused body costs nobody the connection', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello')
+    await expect.poll(() => seen.text).toContain('415 Unsupported Media Type')
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+    await expect.poll(() => seen.text).toContain('200 OK')
+  })
+
+  test('serveNode: a client that keeps its connections loses no request behind a refused one', async () => {
+    const { server } = await serveApi()
+    const post = (body: string) =>
+      fetch(`${server.url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+
+    const statuses: number[] = []
+    for (let round = 0; round < 20; round += 1) {
+      statuses.push((await post('x'.repeat(3_145_728))).status, (await post('{}')).status)
+    }
+
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => [413, 400]).flat())
+  })
+
+  test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', async () => {
+    const { dial } = await serveApi()
+    const headers = await dial()
+    const query = await dial()
+
+    headers.socket.write(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`)
+    query.socket.write(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`)
+
+    await expect.poll(() => headers.seen.text).toContain('431 ')
+    await expect.poll(() => query.seen.text).toContain('431 ')
+  })
+
+  test('serveNode: garbage ends its own connection and harms no other', async () => {
+    const { dial } = await serveApi()
+    const garbage = await dial()
+    const other = await dial()
+
+    garbage.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n')
+    await expect.poll(() => garbage.seen.closed).toBe(true)
+    other.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+    await expect.poll(() => other.seen.text).toContain('{"status":"ok"}')
+  })
+
+  test('serveNode: what names no URL is a 400 with the error body and a request id', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /workflow/a\\b/status HTTP/1.1\r\nHost: a\r\n\r\n')
+
+    await expect.poll(() => seen.text).toMatch(/400 Bad Request[\s\S]*x-request-id: [\s\S]*"error":"ValidationError"/i)
+  })
+
+  test('serveNode: a request without Host is a 400 with the error body and its request id', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+  })
+
+  test('serveNode: HTTP/1.0 needs no Host', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.0\r\n\r\n')
+
+    await expect.poll(() => seen.text).toContain('{"status":"ok"}')
+  })
+
+  test('serveNode: an expectation that nobody knows is a 417 with the error body and its request id', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect
+      .poll(() => seen.text)
+      .toMatch(/^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+  })
+
+  test('serveNode: CONNECT is a 405 with the error body and its request id, and the end of its connection', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n')
+
+    await expect.poll(() => seen.closed).toBe(true)
+    expect(seen.text).toMatch(/^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/)
+    expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
+  })
+
+  test.each([
+    ['without a token', '', 'Content-Length: 20', 401],
+    ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
+    ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
+  ])('serveNode: a body that is announced %s is refused instead of asked for', async (_, authorization, length, status) => {
+    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+    const { socket, seen } = await dial()
+    const path = status === 404 ? '/nope' : '/workflow/run'
+
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
+    )
+
+    await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
+    expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
+    expect(seen.text).not.toContain('100 Continue')
+  })
+
+  test('serveNode: a body that is announced and wanted is asked for once', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+    const body = '{"workflowName": 17}'
+
+    socket.write(
+      `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write(body)
+
+    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
+  })
+
+  test('serveNode: paths reach the app as they were sent', async () => {
+    const ids: string[] = []
+    const { dial } = await serveApi({
+      workflows: {
+        status: async (ref) => {
+          ids.push(ref.workflowId)
+          throw new Error('enough')
+        },
+      },
+    })
+    const { socket, seen } = await dial()
+
+    for (const id of ['a%2Fb', 'a%252Fb', '%zz', '|', '%7C', '%2e%2e'])
+      socket.write(`GET /workflow/${id}/status HTTP/1.1\r\nHost: a\r\n\r\n`)
+
+    await expect
+      .poll(() => [...seen.text.matchAll(/HTTP\/1.1 (\d+)/g)].map((match) => match[1]))
+      .toEqual(['500', '500', '400', '500', '500', '404'])
+    expect(ids).toEqual(['a/b', 'a%2Fb', '|', '|'])
+  })
+
+  test('serveNode: TRACE is a 405', async () => {
+    const { dial } = await serveApi()
+    const { socket, seen } = await dial()
+
+    socket.write('TRACE /workflow/run HTTP/1.1\r\nHost: a\r\n\r\n')
+
+    await expect.poll(() => seen.text).toMatch(/405 Method Not Allowed[\s\S]*allow: POST/i)
+  })
+
+  test('serveNode: a client that leaves ends the wait made for it', async () => {
+    const { workflows, seen } = slowResult()
+    const { dial, events } = await serveApi({ workflows })
+    const { socket } = await dial()
+
+    socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => seen.asked).toBe(true)
+    socket.destroy()
+
+    await expect.poll(() => seen.aborted).toBe(true)
+    await expect.poll(() => events).toMatchObject([{ fields: { status: 499 } }])
+  })
+})
+
+describe('serveNode, closing', () => {
+  test('close: refuses new connections and finishes what is open, which is told not to come back', async () => {
+    const { workflows, seen, finish } = slowResult()
+    const { server, dial } = await serveApi({ workflows })
+    const busy = await dial()
+    busy.socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => seen.asked).toBe(true)
+
+    const closed = server.close()
+
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow()
+    finish()
+    await closed
+    await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
+  })
+
+  test('close: waits neither for idle connections nor for those that never spoke', async () => {
+    const { server, dial } = await serveApi()
+    const idle = await dial()
+    const silent = await dial()
+    idle.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => idle.seen.text).toContain('200 OK')
+
+    const startedAt = Date.now()
+    await server.close()
+
+    expect(Date.now() - startedAt).toBeLessThan(500)
+    await expect.poll(() => [idle.seen.closed, silent.seen.closed]).toEqual([true, true])
+  })
+})

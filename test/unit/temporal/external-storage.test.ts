@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { isReference, MAX_DOWNLOAD_BYTES, resolveReferences, storedElsewhere } from '../../../src/temporal/external-storage.ts'
+import { revealed } from '../../../src/temporal/failure.ts'
+import { type Codec, createPayloads, type Payload, toPayload } from '../../../src/temporal/payload.ts'
+
+const TYPE = 'temporal.api.sdk.v1.ExternalStorageReference'
+
+/** `sizes` as the transports and codec servers tell them: numbers, text, objects that are text. */
+function reference(sizes: unknown[] = [], { encoding = 'json/protobuf', messageType = TYPE as string | null } = {}): Payload {
+  return {
+    metadata: { encoding: Buffer.from(encoding), ...(messageType !== null && { messageType: Buffer.from(messageType) }) },
+    data: Buffer.from('{"driverName":"s3","claimData":{"key":"secret-place"}}'),
+    externalPayloads: sizes.map((sizeBytes) => ({ sizeBytes })) as Payload['externalPayloads'] & object,
+  }
+}
+
+const refusing = () => Promise.reject(new Error('downloaded'))
+
+test('storedElsewhere: is the size of what a reference stands for, however it is told', () => {
+  expect(
+    [reference([5]), reference(['5']), reference([{ toString: () => '5' }]), reference([2, '3']), reference()].map(storedElsewhere),
+  ).toEqual([5, 5, 5, 5, 0].map((sizeBytes) => ({ sizeBytes })))
+})
+
+test('storedElsewhere: also of what says only that it has external payloads', () => {
+  expect(storedElsewhere({ ...toPayload(1), externalPayloads: reference([7]).externalPayloads ?? [] })).toEqual({ sizeBytes: 7 })
+})
+
+test('storedElsewhere: a payload of another type holds its value itself', () => {
+  for (const payload of [toPayload(1), {}, reference([], { messageType: 'my.Message' }), reference([], { encoding: 'json/plain' })])
+    expect([storedElsewhere(payload), isReference(payload)]).toEqual([null, false])
+})
+
+test('isReference: both protobuf encodings, and the one of the first SDK that had references', () => {
+  const first = reference([], { encoding: 'json/external-storage-reference', messageType: null })
+
+  expect([reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)).toEqual([true, true, true])
+})
+
+test('resolveReferences: what was found stands in the places of the references', async () => {
+  const [one, two] = [reference([1]), reference([2])]
+  const asked: Payload[][] = []
+
+  const resolved = await resolveReferences([one, toPayload('between'), two], async (references) => {
+    asked.push(references)
+    return ['first', 'last'].map(toPayload)
+  })
+
+  expect(resolved).toEqual(['first', 'between', 'last'].map(toPayload))
+  expect(asked).toEqual([[one, two]])
+})
+
+test('resolveReferences: nobody is asked where there is none, and what is not found stays', async () => {
+  expect(await resolveReferences([toPayload(1)], refusing)).toEqual([toPayload(1)])
+  expect(await resolveReferences([reference([1])], async () => null)).toEqual([reference([1])])
+})
+
+test('resolveReferences: asks for no more than may be held at once', async () => {
+  const payloads = [reference([MAX_DOWNLOAD_BYTES - 1]), reference([2]), reference([1]), reference([MAX_DOWNLOAD_BYTES + 1])]
+  const asked: Payload[][] = []
+
+  const resolved = await resolveReferences(payloads, async (references) => {
+    asked.push(references)
+    return references.map(() => toPayload('found'))
+  })
+
+  expect(asked).toEqual([[payloads[0], payloads[2]]])
+  expect(resolved).toEqual([toPayload('found'), payloads[1], toPayload('found'), payloads[3]])
+})
+
+test('decode: nothing of a reference is shown, by whatever it is decoded', async () => {
+  const payloads = createPayloads({ codec: null, maxBytes: 1000 })
+  const both = [toPayload(1), reference([9])]
+
+  expect(await payloads.decode(both)).toEqual([1, null])
+  expect(await payloads.decodeEach(both)).toEqual([{ value: 1 }, { value: null, storedElsewhere: { sizeBytes: 9 } }])
+  expect(await payloads.decodeOutput([reference([9])])).toEqual({ value: null, storedElsewhere: { sizeBytes: 9 } })
+  expect(await payloads.decodeReadable(both)).toEqual([1, undefined])
+})
+
+test('decode: the codec is not asked to decode references, and what it decodes to one is asked for too', async () => {
+  const wrapped: Payload = { metadata: { encoding: Buffer.from('binary/wrapped') }, data: Buffer.from('') }
+  const asked: string[] = []
+  const codec: Codec = {
+    encode: async (given) => given,
+    async decode(given) {
+      asked.push(`decode ${given.length}`)
+      return given.map(() => reference([2]))
+    },
+    async download(given) {
+      asked.push(`download ${given.length}`)
+      return given.map((_, index) => toPayload(index))
+    },
+  }
+
+  expect(await createPayloads({ codec, maxBytes: 1000 }).decode([reference([1]), wrapped])).toEqual([0, 1])
+  expect(asked).toEqual(['decode 1', 'download 2'])
+})
+
+test('revealed: a failure whose message is stored elsewhere keeps the one that it has', async () => {
+  const payloads = createPayloads({ codec: null, maxBytes: 1000 })
+
+  expect(await revealed({ message: 'Encoded failure', encodedAttributes: reference([1]) }, payloads)).toMatchObject({
+    message: 'Encoded failure',
+  })
+})

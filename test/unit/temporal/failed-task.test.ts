@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { toTraceTree } from '../../../src/protocol/trace/tree.ts'
+import { createHistoryReader } from '../../../src/temporal/history/reader.ts'
+import type { HistoryEvent } from '../../../src/temporal/outcome.ts'
+import { createPayloads } from '../../../src/temporal/payload.ts'
+
+const BUG = 14
+const UNHANDLED_COMMAND = 1
+const RESET = 20
+const START_TO_CLOSE = 1
+const SCHEDULE_TO_START = 2
+
+const payloads = createPayloads({ codec: null, maxBytes: 1 })
+
+type Told = Omit<HistoryEvent, 'eventId' | 'eventTime'>
+
+/** The event n stands at second n, after the start of the run. */
+async function nodesOf(...events: Told[]) {
+  const history = [{ workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } }, ...events].map((told, at) => ({
+    eventId: at + 1,
+    eventTime: { seconds: at + 1, nanos: 0 },
+    ...told,
+  }))
+  const entries = await createHistoryReader({ workflowId: 'w', runId: 'run-1' }, payloads).entriesOf(history as unknown as HistoryEvent[])
+  return toTraceTree(entries)?.children
+}
+
+const scheduled = (attempt = 1): Told => ({ workflowTaskScheduledEventAttributes: { attempt } })
+const started: Told = { workflowTaskStartedEventAttributes: {} }
+const completed: Told = { workflowTaskCompletedEventAttributes: {} }
+const failed = (message: string, cause = BUG): Told => ({
+  workflowTaskFailedEventAttributes: {
+    cause,
+    identity: '1@host',
+    failure: { message, stackTrace: 'at /srv/app', source: 'TypeScriptSDK' },
+  },
+})
+const timedOut = (timeoutType: number): Told => ({ workflowTaskTimedOutEventAttributes: { timeoutType } })
+
+test('history: a workflow task that fails is one open node, with its last failure', async () => {
+  expect(await nodesOf(scheduled(), started, failed('first'), scheduled(), started, failed('in /srv/app/x.js'))).toEqual([
+    {
+      id: 'run-1:workflow_task:4',
+      kind: 'workflow_task',
+      name: 'unhandled failure',
+      startedAt: 2000,
+      endedAt: null,
+      input: null,
+      output: null,
+      error: { name: 'Error', message: 'in <path>', cause: null },
+      attributes: { attempts: 2 },
+      children: [],
+    },
+  ])
+})
+
+test('history: the node ends when a later attempt is completed, and the next failure is another one', async () => {
+  const nodes = await nodesOf(scheduled(), started, failed('a bug'), scheduled(5), started, completed, scheduled(), failed('another'))
+
+  expect(nodes).toMatchObject([
+    { startedAt: 2000, endedAt: 7000, error: { message: 'a bug' }, attributes: { attempts: 5 } },
+    { startedAt: 8000, endedAt: null, error: { message: 'another' }, attributes: { attempts: 1 } },
+  ])
+})
+
+test('history: a workflow task that a worker began and did not answer is a node, one that none began is not', async () => {
+  expect(await nodesOf(scheduled(), timedOut(SCHEDULE_TO_START))).toEqual([])
+  expect(await nodesOf(scheduled(), started, timedOut(START_TO_CLOSE))).toMatchObject([
+    { name: 'timeout', error: { name: 'TimeoutFailure' } },
+  ])
+})
+
+test('history: a timeout after a failure does not hide what the worker has said', async () => {
+  const nodes = await nodesOf(scheduled(), started, failed('a bug'), scheduled(), started, timedOut(START_TO_CLOSE))
+
+  expect(nodes).toMatchObject([{ error: { message: 'a bug' }, attributes: { attempts: 2 } }])
+})
+
+test('history: a workflow task that the engine takes back is no node, and a reset ends the one before', async () => {
+  const reset = { workflowTaskFailedEventAttributes: { cause: RESET, baseRunId: 'run-0', newRunId: 'run-1' } }
+
+  expect(await nodesOf(scheduled(), started, failed('UnhandledCommand', UNHANDLED_COMMAND))).toEqual([])
+  expect(await nodesOf(scheduled(), started, failed('a bug'), scheduled(), started, reset)).toMatchObject([{ endedAt: 7000 }])
+})

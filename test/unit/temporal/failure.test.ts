@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { type Failure, revealed, toErrorCause, toErrorDetails } from '../../../src/temporal/failure.ts'
+import { createPayloads, toPayload } from '../../../src/temporal/payload.ts'
+
+const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
+
+function application(message: string, type: string, more: Failure = {}): Failure {
+  return { message, applicationFailureInfo: { type }, ...more }
+}
+
+function activity(activityId: string, cause: Failure | null): Failure {
+  return { message: 'Activity task failed', activityFailureInfo: { activityId, identity: '17@host' }, cause }
+}
+
+test('toErrorDetails: is the failure itself where no wrapper is around it', () => {
+  const failure = application('out of stock', 'OutOfStock', { stackTrace: 'at /app/orders.ts', source: 'TypeScriptSDK' })
+
+  expect(toErrorDetails(failure)).toEqual({ message: 'out of stock', name: 'OutOfStock', retryable: true, activityId: null, cause: null })
+})
+
+test('toErrorDetails: looks through an activity and names it', () => {
+  expect(toErrorDetails(activity('7', application('declined', 'CardDeclined')))).toEqual({
+    message: 'declined',
+    name: 'CardDeclined',
+    retryable: true,
+    activityId: '7',
+    cause: null,
+  })
+})
+
+test('toErrorDetails: looks through a child to its activity, the nearest', () => {
+  const child: Failure = {
+    message: 'Child failed',
+    childWorkflowExecutionFailureInfo: {},
+    cause: activity('2', application('declined', 'X')),
+  }
+
+  expect(toErrorDetails(activity('1', child))).toMatchObject({ message: 'declined', activityId: '2' })
+})
+
+test('toErrorDetails: looks through a Nexus operation', () => {
+  expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject({ name: 'X' })
+})
+
+test('toErrorDetails: looks through an application failure that is named after an engine wrapper and has a cause', () => {
+  const rethrown = application('Activity task failed', 'ActivityFailure', { cause: activity('3', application('declined', 'CardDeclined')) })
+  const byParent = application('Child Workflow execution failed', 'ChildWorkflowFailure', {
+    cause: { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {}, cause: rethrown },
+  })
+
+  for (const failure of [rethrown, byParent])
+    expect(toErrorDetails(failure)).toEqual({
+      message: 'declined',
+      name: 'CardDeclined',
+      retryable: true,
+      activityId: '3',
+      cause: null,
+    })
+})
+
+test('toErrorDetails: an application failure that is named after an engine wrapper and has no cause is the user’s own', () => {
+  expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({ name: 'ActivityFailure', message: 'mine' })
+})
+
+test('toErrorDetails: the causes of the user’s own failure stay causes', () => {
+  const failure = application('outer', 'Outer', { cause: activity('1', application('inner', 'Inner')) })
+
+  expect(toErrorDetails(failure)).toEqual({
+    message: 'outer',
+    name: 'Outer',
+    retryable: true,
+    activityId: null,
+    cause: { name: 'ActivityFailure', message: 'Activity task failed', cause: { name: 'Inner', message: 'inner', cause: null } },
+  })
+})
+
+test('toErrorDetails: a wrapper around nothing is what there is to say', () => {
+  expect(toErrorDetails(activity('1', null))).toMatchObject({ name: 'ActivityFailure', message: 'Activity task failed', activityId: '1' })
+})
+
+test('toErrorDetails: is not retryable when the failure says so, or was a cancellation or termination', () => {
+  const failures: Failure[] = [
+    { applicationFailureInfo: { nonRetryable: true } },
+    { serverFailureInfo: { nonRetryable: true } },
+    { canceledFailureInfo: {} },
+    { terminatedFailureInfo: {} },
+  ]
+
+  expect(failures.map((failure) => toErrorDetails(failure).retryable)).toEqual([false, false, false, false])
+})
+
+test('toErrorDetails: a timeout is retryable', () => {
+  expect(toErrorDetails({ timeoutFailureInfo: {} }).retryable).toBe(true)
+})
+
+test('toErrorDetails: names a failure by its kind where it has no type', () => {
+  const failures: Failure[] = [
+    { timeoutFailureInfo: {} },
+    { canceledFailureInfo: {} },
+    { terminatedFailureInfo: {} },
+    { applicationFailureInfo: { type: '' } },
+    { serverFailureInfo: {} },
+    {},
+  ]
+
+  expect(failures.map((failure) => toErrorDetails(failure).name)).toEqual([
+    'TimeoutFailure',
+    'CanceledFailure',
+    'TerminatedFailure',
+    'Error',
+    'Error',
+    'Error',
+  ])
+})
+
+test('toErrorCause: is cut below ten causes', () => {
+  const chain = Array.from({ length: 50 }, (_, depth) => depth).reduceRight<Failure>(
+    (cause, depth) => application(`${depth}`, 'Deep', { cause }),
+    {},
+  )
+
+  const messages: string[] = []
+  for (let cause = toErrorCause(chain).cause; cause !== null; cause = cause.cause) messages.push(cause.message)
+
+  expect(messages).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'])
+})
+
+test('toErrorCause: has no stack, host or identity', () => {
+  const failure = activity('1', application('x', 'X', { stackTrace: 'at /app', source: 'GoSDK' }))
+
+  expect(JSON.stringify(toErrorCause(failure))).not.toMatch(/app|host|GoSDK/)
+})
+
+test('revealed: puts hidden messages back, along the whole chain', async () => {
+  const hidden = (message: string): Failure => ({
+    message: 'Encoded failure',
+    encodedAttributes: toPayload({ message, stack_trace: 'at x' }),
+  })
+
+  const failure = await revealed({ ...hidden('outer'), cause: { message: 'open', cause: hidden('root') } }, PAYLOADS)
+
+  expect(toErrorCause(failure)).toMatchObject({ message: 'outer', cause: { message: 'open', cause: { message: 'root' } } })
+})
+
+test('revealed: keeps the message where what is hidden can not be read', async () => {
+  const failure = await revealed(
+    { message: 'Encoded failure', encodedAttributes: { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') } },
+    PAYLOADS,
+  )
+
+  expect(failure.message).toBe('Encoded failure')
+})
+
+test('revealed: gives a failure that hides nothing back as it is', async () => {
+  const failure = application('a', 'A', { cause: application('b', 'B') })
+
+  expect(await revealed(failure, PAYLOADS)).toMatchObject(failure)
+})

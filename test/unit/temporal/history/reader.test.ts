@@ -1,0 +1,320 @@
+import { expect, test } from 'vitest'
+import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { type TraceNode, toTraceTree } from '../../../../src/protocol/trace/tree.ts'
+import { createHistoryReader } from '../../../../src/temporal/history/reader.ts'
+import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
+import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { recorded } from '../../../fixtures/histories/recorded.ts'
+import { nodesIn } from '../../../support/trace-nodes.ts'
+
+const payloads = createPayloads({ codec: null, maxBytes: 1 })
+
+/** The whole trace of a recorded story: the links of its chain below one node, and each child below its own. */
+async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {
+  const runs = recorded(sdk)
+  const entries: TraceEntry[] = [{ id: 'story', parentId: null, kind: 'workflow', name: 'story', at: 0, phase: 'began' }]
+  for (const run of runs) entries.push(...(await createHistoryReader(run, payloads).entriesOf(run.events)))
+  const parents = new Map(entries.flatMap(({ id, kind, attributes }) => (kind === 'child_workflow' ? [[attributes?.runId, id]] : [])))
+  const isRun = ({ id }: TraceEntry) => runs.some(({ runId }) => runId === id)
+  return treeOf(entries.map((entry) => (isRun(entry) ? { ...entry, parentId: String(parents.get(entry.id) ?? 'story') } : entry)))
+}
+
+function treeOf(entries: TraceEntry[]): TraceNode {
+  const tree = toTraceTree(entries)
+  if (tree === null) throw new Error('no tree')
+  return tree
+}
+
+function outline(node: TraceNode): unknown {
+  const line = `${node.kind} ${node.name}${node.error === null ? '' : ` ! ${node.error.name}`}${node.endedAt === null ? ' …' : ''}`
+  return node.children.length === 0 ? line : [line, ...node.children.map(outline)]
+}
+
+/** Names of timers are the SDK's own numbers; equal times leave their order to their ids. */
+const sorted = (lines: unknown): unknown =>
+  Array.isArray(lines)
+    ? [
+        lines[0],
+        ...lines
+          .slice(1)
+          .map(sorted)
+          .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+      ]
+    : lines
+
+const NESTED = [
+  'child_workflow nest',
+  [
+    'workflow nest',
+    [
+      'child_workflow nest',
+      [
+        'workflow nest',
+        ['child_workflow nest', ['workflow nest', ['child_workflow nest', ['workflow nest', 'step shout']], 'step shout']],
+        'step shout',
+      ],
+    ],
+    'step shout',
+  ],
+]
+
+for (const sdk of ['typescript', 'python'] as const) {
+  test(`history of ${sdk}: steps, local steps, timers, messages, children four deep and the chain are one tree`, async () => {
+    const root = await told(sdk)
+
+    const [line, first, second] = outline(root) as [string, unknown[], unknown]
+    expect([line, second]).toEqual(['workflow story …', 'workflow story'])
+    expect(sorted(first.map((child) => (typeof child === 'string' ? child.replace(/^timer .*?(?= !|$)/, 'timer') : child)))).toEqual(
+      sorted([
+        'workflow story',
+        'update priority',
+        'signal approve',
+        'step shout',
+        'step shout',
+        'step flaky',
+        'step refuses ! BadInput',
+        'step shout',
+        'step flaky',
+        'step refuses ! BadInput',
+        'timer',
+        'timer',
+        'timer ! CanceledFailure',
+        NESTED,
+        ['child_workflow nest ! BadInput', ['workflow nest ! BadInput', 'step refuses ! BadInput']],
+      ]),
+    )
+  })
+
+  test(`history of ${sdk}: the attempts of an activity are one step with their count and the last failure`, async () => {
+    const steps = nodesIn(await told(sdk)).filter(({ name }) => name === 'flaky')
+
+    expect(steps).toMatchObject([
+      { output: 3, error: null, attributes: { attempts: 3, lastFailure: { message: 'attempt 2 is not enough' } } },
+      { output: 2, error: null, attributes: { attempts: 2, local: true } },
+    ])
+  })
+
+  test(`history of ${sdk}: values are there, and nothing of the machine`, async () => {
+    const root = await told(sdk)
+    const nodes = nodesIn(root)
+    const find = (kind: string, name: string) => nodes.find((node) => node.kind === kind && node.name === name)
+
+    expect(root.children).toMatchObject([
+      { input: { link: 1 }, attributes: { status: 'continued' } },
+      { output: { link: 2 }, attributes: { status: 'completed' } },
+    ])
+    expect(find('signal', 'approve')).toMatchObject({ input: { by: 'Ada' } })
+    expect(find('update', 'priority')).toMatchObject({ input: 'high', output: 'now high' })
+    expect(find('child_workflow', 'nest')).toMatchObject({ input: { depth: 4 }, output: 4 })
+    expect(JSON.stringify(root)).not.toMatch(/stackTrace|identity|core_patch|a-version/)
+  })
+
+  test(`history of ${sdk}: every node has ended, none before it began`, async () => {
+    for (const { startedAt, endedAt } of (await told(sdk)).children.flatMap(nodesIn)) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+  })
+}
+
+test('history: the id of an activity is that of its step, and one that is used again gets a step of its own', async () => {
+  const run = recorded('python')[0]
+  const [first, second] = nodesIn(await told('python')).filter(({ attributes }) => attributes.activityId === 'same')
+
+  expect(first).toMatchObject({ id: `${run?.runId}:step:same`, output: 'one!' })
+  expect(second).toMatchObject({ output: 'two!' })
+})
+
+const RUN = { workflowId: 'orders-17', runId: 'run-1' }
+
+async function entriesOf(events: HistoryEvent[]): Promise<TraceEntry[]> {
+  const began: HistoryEvent = event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } })
+  return createHistoryReader(RUN, payloads).entriesOf([began, ...events])
+}
+
+/** At second `id`. */
+function event(id: number, attributes: HistoryEvent): HistoryEvent {
+  return { eventId: number(id), eventTime: { seconds: number(id) }, ...attributes }
+}
+
+// protobufjs reads plain numbers as well; its types know only Long.
+const number = (value: number) => value as unknown as NonNullable<HistoryEvent['eventId']>
+
+test('history: a Nexus operation is a node with its outcome', async () => {
+  const entries = await entriesOf([
+    event(2, {
+      nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'pay', input: toPayload({ amount: 7 }) },
+    }),
+    event(3, { nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'refund' } }),
+    event(4, { nexusOperationCompletedEventAttributes: { scheduledEventId: number(2), result: toPayload('paid') } }),
+    event(5, { nexusOperationFailedEventAttributes: { scheduledEventId: number(3), failure: { message: 'no refund' } } }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { kind: 'nexus_operation', name: 'payments/pay', input: { amount: 7 }, output: 'paid', startedAt: 2000, endedAt: 4000 },
+    { kind: 'nexus_operation', name: 'payments/refund', input: null, error: { message: 'no refund' } },
+  ])
+})
+
+test('history: an update that a reset has carried over ends where its acceptance says', async () => {
+  const request = { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [toPayload(1)] } } }
+  const entries = await entriesOf([
+    event(2, { workflowExecutionUpdateAdmittedEventAttributes: { request } }),
+    event(3, { workflowExecutionUpdateAcceptedEventAttributes: { protocolInstanceId: 'u1' } }),
+    event(4, {
+      workflowExecutionUpdateCompletedEventAttributes: {
+        acceptedEventId: number(3),
+        outcome: { success: { payloads: [toPayload('was 0')] } },
+      },
+    }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ kind: 'update', name: 'set', input: 1, output: 'was 0', endedAt: 4000 }])
+})
+
+test('history: a local activity that waits for its next attempt is one step under one id', async () => {
+  const marker = (attempt: number, activityId: string, backoff: object | null, failure?: object) => ({
+    markerRecordedEventAttributes: {
+      markerName: 'core_local_activity',
+      details: {
+        data: {
+          payloads: [
+            toPayload({
+              attempt,
+              activity_id: activityId,
+              activity_type: 'pay',
+              backoff,
+              complete_time: { seconds: 2 + attempt, nanos: 0 },
+              original_schedule_time: { seconds: 2, nanos: 0 },
+            }),
+          ],
+        },
+        ...(failure === undefined && { result: { payloads: [toPayload('paid')] } }),
+      },
+      ...(failure !== undefined && { failure }),
+    },
+  })
+  const entries = await entriesOf([
+    event(3, marker(1, '1', { seconds: 60, nanos: 0 }, { message: 'not yet' })),
+    event(4, marker(2, '2', null)),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { id: 'run-1:step:1', output: 'paid', error: null, attributes: { attempts: 2, local: true, lastFailure: { message: 'not yet' } } },
+  ])
+})
+
+test('history: local activities of the Go and the Java SDK are steps too', async () => {
+  const payloadsOf = (details: object) =>
+    Object.fromEntries(Object.entries(details).map(([key, value]) => [key, { payloads: [toPayload(value)] }]))
+  const marker = (id: number, details: object, failure?: object) =>
+    event(id, { markerRecordedEventAttributes: { markerName: 'LocalActivity', details: payloadsOf(details), ...(failure && { failure }) } })
+  const ofGo = { ActivityID: '1', ActivityType: 'Pay', ReplayTime: '1970-01-01T00:00:02Z', Attempt: 2, Backoff: 0 }
+  const ofJava = { activityId: 'a-1', type: 'Ship', time: 3000, input: 'box' }
+
+  const entries = await entriesOf([
+    marker(2, { data: ofGo, result: 'paid' }),
+    marker(3, { data: { ...ofGo, ActivityID: '2' } }, { message: 'no money' }),
+    marker(4, { ...ofJava, meta: { firstSkd: 2500, atpt: 1, backoff: 60 } }, { message: 'not yet' }),
+    marker(5, { ...ofJava, activityId: 'a-2', meta: { firstSkd: 2500, atpt: 2, backoff: null }, result: 'shipped' }),
+    marker(6, { data: 'no local activity' }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([
+    { id: 'run-1:step:1', name: 'Pay', endedAt: 2000, output: 'paid', attributes: { activityId: '1', local: true, attempts: 2 } },
+    {
+      id: 'run-1:step:a-1',
+      name: 'Ship',
+      startedAt: 2500,
+      endedAt: 5000,
+      input: 'box',
+      output: 'shipped',
+      attributes: { attempts: 2, lastFailure: { message: 'not yet' } },
+    },
+    { id: 'run-1:step:2', error: { message: 'no money' }, endedAt: 3000 },
+  ])
+})
+
+test('history: a cancellation says its reason, which stands in an event of its own', async () => {
+  const [, ended] = await entriesOf([
+    event(2, { workflowExecutionCancelRequestedEventAttributes: { cause: 'too late' } }),
+    event(3, { workflowExecutionCanceledEventAttributes: {} }),
+  ])
+
+  expect(ended).toMatchObject({ phase: 'ended', error: { name: 'CanceledFailure', message: expect.stringContaining('too late') } })
+})
+
+test('history: markers of other makes are left out', async () => {
+  const entries = await entriesOf([
+    event(2, {
+      markerRecordedEventAttributes: {
+        markerName: 'core_local_activity',
+        details: { data: { payloads: [{ data: new Uint8Array([1]) }] } },
+      },
+    }),
+    event(3, { markerRecordedEventAttributes: { markerName: 'SideEffect' } }),
+  ])
+
+  expect(treeOf(entries).children).toEqual([])
+})
+
+test('history: values are decoded all at once, for a codec may be a server', async () => {
+  let asked = 0
+  const decodeEach: typeof payloads.decodeEach = (given) => {
+    asked++
+    return payloads.decodeEach(given)
+  }
+  const [run] = recorded('typescript')
+  await createHistoryReader(run ?? RUN, { ...payloads, decodeEach }).entriesOf(run?.events.slice(0, -1) ?? [])
+
+  expect(asked).toBe(1)
+})
+
+test('history: a local activity lasts as long as it took, however late in its workflow task it began', async () => {
+  const marker = (activityId: string, scheduled: number, completed: number) => ({
+    markerRecordedEventAttributes: {
+      markerName: 'core_local_activity',
+      details: {
+        data: {
+          payloads: [
+            toPayload({
+              attempt: 1,
+              activity_id: activityId,
+              activity_type: 'pay',
+              complete_time: { seconds: completed, nanos: 0 },
+              original_schedule_time: { seconds: scheduled, nanos: 0 },
+            }),
+          ],
+        },
+      },
+    },
+  })
+  // Core says the start of the workflow task plus the duration: 2 + 4 and 2 + 3.
+  const entries = await entriesOf([
+    event(2, { workflowTaskStartedEventAttributes: {} }),
+    event(20, marker('1', 2, 6)),
+    event(21, marker('2', 6, 5)),
+  ])
+
+  expect(treeOf(entries).children.map(({ startedAt, endedAt }) => [startedAt, endedAt])).toEqual([
+    [2000, 6000],
+    [6000, 9000],
+  ])
+})
+
+test('history: an activity that was asked to cancel and never answered is abandoned when its run ends', async () => {
+  const entries = await entriesOf([
+    event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
+    event(3, { activityTaskCancelRequestedEventAttributes: { scheduledEventId: number(2) } }),
+    event(4, { workflowExecutionCompletedEventAttributes: {} }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ name: 'slow', endedAt: 4000, attributes: { cancelRequested: true, abandoned: true } }])
+})
+
+test('history: a step says how long its first attempt waited for a worker', async () => {
+  const entries = await entriesOf([
+    event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
+    event(5, { activityTaskStartedEventAttributes: { scheduledEventId: number(2), attempt: 1 } }),
+    event(6, { activityTaskCompletedEventAttributes: { scheduledEventId: number(2) } }),
+  ])
+
+  expect(treeOf(entries).children).toMatchObject([{ startedAt: 2000, endedAt: 6000, attributes: { queueMs: 3000 } }])
+})

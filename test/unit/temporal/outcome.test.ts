@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { type HistoryEvent, toClosing } from '../../../src/temporal/outcome.ts'
+import { createPayloads, toPayload } from '../../../src/temporal/payload.ts'
+
+const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
+
+function closing(...events: HistoryEvent[]) {
+  return toClosing(events, PAYLOADS)
+}
+
+describe('toClosing', () => {
+  test('toClosing: completed, with its one value', async () => {
+    expect(await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } })).toEqual({
+      outcome: { status: 'completed', output: { n: 1 } },
+      nextRunId: null,
+    })
+  })
+
+  test('toClosing: completed without a value is null', async () => {
+    expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({ outcome: { output: null } })
+  })
+
+  test('toClosing: failed, with the failure', async () => {
+    const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
+
+    expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
+      outcome: { status: 'failed', error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null } },
+      nextRunId: null,
+    })
+  })
+
+  test('toClosing: timed out is retryable', async () => {
+    expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
+      outcome: { status: 'timed_out', error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true } },
+    })
+  })
+
+  test('toClosing: terminated says why', async () => {
+    expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } })).toEqual({
+      outcome: {
+        status: 'terminated',
+        error: {
+          name: 'TerminatedFailure',
+          message: 'The workflow was terminated: enough',
+          retryable: false,
+          activityId: null,
+          cause: null,
+        },
+      },
+      nextRunId: null,
+    })
+  })
+
+  test('toClosing: canceled says why, from the last request', async () => {
+    const requests = ['first', 'last'].map((cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }))
+
+    expect(await closing(...requests, {}, { workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
+      outcome: { status: 'canceled', error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false } },
+    })
+  })
+
+  test('toClosing: without a reason the sentence ends there', async () => {
+    expect(await closing({ workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
+      outcome: { error: { message: 'The workflow was canceled' } },
+    })
+    expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: '' } })).toMatchObject({
+      outcome: { error: { message: 'The workflow was terminated' } },
+    })
+  })
+
+  test('toClosing: continued, with the run that goes on', async () => {
+    expect(await closing({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: 'next' } })).toEqual({
+      outcome: { status: 'continued' },
+      nextRunId: 'next',
+    })
+  })
+
+  test('toClosing: completed, failed and timed out runs have successors too', async () => {
+    const newExecutionRunId = 'next'
+    const closings = await Promise.all([
+      closing({ workflowExecutionCompletedEventAttributes: { newExecutionRunId } }),
+      closing({ workflowExecutionFailedEventAttributes: { newExecutionRunId } }),
+      closing({ workflowExecutionTimedOutEventAttributes: { newExecutionRunId } }),
+    ])
+
+    expect(closings.map((end) => [end?.outcome.status, end?.nextRunId])).toEqual([
+      ['completed', 'next'],
+      ['failed', 'next'],
+      ['timed_out', 'next'],
+    ])
+  })
+
+  test('toClosing: only a close event is an end', async () => {
+    expect(await closing()).toBeNull()
+    expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
+    expect(await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} })).toBeNull()
+  })
+})

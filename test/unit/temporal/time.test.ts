@@ -1,0 +1,16 @@
+import Long from 'long'
+import { expect, test } from 'vitest'
+import { toDate, toEpochMs } from '../../../src/temporal/time.ts'
+
+test('toEpochMs: whole milliseconds, cut not rounded', () => {
+  expect(toEpochMs({ seconds: Long.fromNumber(1_700_000_000), nanos: 123_999_999 })).toBe(1_700_000_000_123)
+})
+
+test('toEpochMs: what the engine never set is null, also where it writes the year 1', () => {
+  expect([null, undefined, {}, { seconds: Long.fromString('-62135596800') }].map(toEpochMs)).toEqual([null, null, null, null])
+})
+
+test('toDate: the same as a date', () => {
+  expect(toDate({ seconds: Long.fromNumber(1_700_000_000), nanos: 5_000_000 })).toEqual(new Date(1_700_000_000_005))
+  expect(toDate(null)).toBeNull()
+})

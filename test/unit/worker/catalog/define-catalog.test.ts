@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { parseCatalogWorkflows } from '../../../../src/protocol/catalog.ts'
+import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
+
+const WORKFLOWS = {
+  greet: async ({ name }: { name: string }) => `Hello, ${name}!`,
+  pay: async ({ amount }: { amount: number }, _note?: string) => ({ paid: amount }),
+  nothing: async () => {},
+  anything: async (input: unknown) => input,
+  notAWorkflow: 17,
+}
+
+test('defineCatalog: holds each workflow with all its keys, absent ones null or empty', () => {
+  const catalog = defineCatalog<typeof WORKFLOWS>({ greet: {} })
+
+  expect(catalog).toEqual({
+    workflows: [
+      { name: 'greet', description: null, inputSchema: null, outputSchema: null, aliases: [], signals: [], queries: [], updates: [] },
+    ],
+    workflowNames: { greet: 'greet' },
+  })
+})
+
+test('defineCatalog: names a workflow by its own name and by its aliases', () => {
+  const catalog = defineCatalog({ greet: { aliases: ['hello', 'salute'] }, pay: {} })
+
+  expect(catalog.workflowNames).toEqual({ greet: 'greet', hello: 'greet', salute: 'greet', pay: 'pay' })
+})
+
+test('defineCatalog: holds the input schema of what is sent and the output schema of what comes out', () => {
+  const input = z.object({ name: z.string().default('Ada') })
+  const { workflows } = defineCatalog({ greet: { input, output: input } })
+
+  expect(workflows[0]?.inputSchema).toMatchObject({ properties: { name: { default: 'Ada', type: 'string' } } })
+  expect(workflows[0]?.inputSchema).not.toHaveProperty('required')
+  expect(workflows[0]?.outputSchema).toMatchObject({ required: ['name'] })
+})
+
+test('defineCatalog: describes signals, queries and updates with their schemas', () => {
+  const { workflows } = defineCatalog({
+    order: {
+      signals: { approve: { description: 'Lets it go on', input: z.string() } },
+      queries: { progress: { output: z.number() } },
+      updates: { priority: { input: { enum: ['low', 'high'] }, output: true } },
+    },
+  })
+
+  expect(workflows[0]).toMatchObject({
+    signals: [{ name: 'approve', description: 'Lets it go on', inputSchema: { type: 'string' }, outputSchema: null }],
+    queries: [{ name: 'progress', description: null, inputSchema: null, outputSchema: { type: 'number' } }],
+    updates: [{ name: 'priority', description: null, inputSchema: { enum: ['low', 'high'] }, outputSchema: true }],
+  })
+})
+
+test('defineCatalog: carries JSON Schema as it is', () => {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $defs: { a: { type: 'string' } },
+    $ref: '#/$defs/a',
+    'x-ours': [1],
+  }
+  const { workflows } = defineCatalog({ greet: { input: schema } })
+
+  expect(workflows[0]?.inputSchema).toEqual(schema)
+})
+
+test('defineCatalog: takes JSON Schema of both dialects that the API reads', () => {
+  const dialects = [
+    'https://json-schema.org/draft/2020-12/schema',
+    'http://json-schema.org/draft-07/schema#',
+    'http://json-schema.org/draft-07/schema',
+  ]
+
+  for (const $schema of dialects) {
+    expect(defineCatalog({ greet: { input: { $schema, type: 'string' } } }).workflows[0]?.inputSchema).toEqual({ $schema, type: 'string' })
+  }
+})
+
+test('defineCatalog: makes what the API reads', () => {
+  const { workflows } = defineCatalog({ greet: { input: z.object({ name: z.string() }), signals: { stop: {} } } })
+
+  expect(parseCatalogWorkflows(JSON.parse(JSON.stringify({ workflows })))).toEqual(workflows)
+})
+
+test('defineCatalog: lists everything that is wrong in one error', () => {
+  const fault = faultOf(() =>
+    defineCatalog({
+      $internal: {},
+      __temporal_x: {},
+      toString: {},
+      greet: { aliases: ['pay', 'hello', 'hello', 'constructor'], input: z.date(), output: [] as never },
+      pay: { aliases: ['pay'], input: { $schema: 'http://json-schema.org/draft-04/schema#' }, queries: { __stack_trace: {}, ok: {} } },
+      [`long${'x'.repeat(1000)}`]: {},
+      order: { signals: { valueOf: {} }, updates: { set: { input: { _def: {} } as never } } },
+    }),
+  )
+
+  expect(fault.split('\n')).toEqual([
+    "This catalog can't be published:",
+    '- greet.input: Date cannot be represented in JSON Schema',
+    '- greet.output: must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema',
+    '- pay.input: its $schema "http://json-schema.org/draft-04/schema#" is neither JSON Schema 2020-12 nor draft-07',
+    '- pay.queries: the name "__stack_trace" must not begin with "__", which is reserved',
+    '- order.signals: the name "valueOf" belongs to every JavaScript object',
+    '- order.updates.set.input: is a schema of zod 3: zod 4 is needed',
+    '- $internal: the name "$internal" must not begin with "$", which is reserved',
+    '- __temporal_x: the name "__temporal_x" must not begin with "__temporal_", which is reserved',
+    '- toString: the name "toString" belongs to every JavaScript object',
+    '- greet.aliases: "hello" already names greet',
+    '- greet.aliases: the name "constructor" belongs to every JavaScript object',
+    '- pay: "pay" already names greet',
+    '- pay.aliases: "pay" already names greet',
+    expect.stringMatching(/^- longx+: the name "longx+" must be 1 to 1000 bytes of UTF-8, not 1004$/),
+  ])
+})
+
+test('defineCatalog: refuses what is larger than the engine takes, naming its size and the largest workflow', () => {
+  const fault = faultOf(() => defineCatalog({ small: {}, large: { description: 'ä'.repeat(1 << 20) }, greet: {} }))
+
+  expect(fault.split('\n')[1]).toMatch(
+    /^- it has 2097\d{3} bytes as JSON, the engine takes 2097088 at most; the largest workflow is "large" with 20972\d\d bytes$/,
+  )
+})
+
+test('defineCatalog: takes only exported workflows, with schemas that fit them', () => {
+  defineCatalog<typeof WORKFLOWS>({
+    greet: { input: z.object({ name: z.string().min(1) }), output: z.string() },
+    pay: { input: z.object({ amount: z.int() }), output: z.object({ paid: z.number() }) },
+    nothing: { input: z.null(), output: z.null() },
+    anything: { input: z.array(z.string()), output: z.string() },
+  })
+
+  // @ts-expect-error there is no such workflow
+  defineCatalog<typeof WORKFLOWS>({ gret: {} })
+  // @ts-expect-error it is no workflow
+  defineCatalog<typeof WORKFLOWS>({ notAWorkflow: {} })
+  // @ts-expect-error the workflow takes a string
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.number() }) } })
+  // @ts-expect-error the default is told to nobody: the workflow would get an object without a name
+  defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.string().default('Ada') }) } })
+  // @ts-expect-error the workflow returns a string
+  defineCatalog<typeof WORKFLOWS>({ greet: { output: z.number() } })
+})
+
+function faultOf(define: () => unknown): string {
+  try {
+    define()
+  } catch (error) {
+    if (error instanceof TypeError) return error.message
+    throw error
+  }
+  throw new Error('nothing was wrong')
+}
