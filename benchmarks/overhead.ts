@@ -1,6 +1,6 @@
 /** What does the way through the service cost, side by side with the SDK's own client? */
 import { Client, Connection } from '@temporalio/client'
-import { setWaitingStage } from '../test/support/waiting.ts'
+import { setWaitingStage } from '../dev/servers/many-waiters.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)

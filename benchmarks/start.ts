@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { haveBundles } from '../test/support/bundles.ts'
-import { startEngine } from '../test/support/engine.ts'
-import { bin, DENO_PERMISSIONS, workerdConfig } from '../test/support/entries.ts'
-import { freePort } from '../test/support/ports.ts'
-import { startProcess } from '../test/support/process.ts'
+import { haveBundles } from '../dev/servers/bundles.ts'
+import { startEngine } from '../dev/servers/engine.ts'
+import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/entries.ts'
+import { freePort } from '../dev/servers/ports.ts'
+import { startProcess } from '../dev/servers/process.ts'
 
 const TIMES = Number(process.argv[2] ?? 15)
 

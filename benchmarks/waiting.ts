@@ -1,7 +1,7 @@
 /** What do 500 runs that are waited for cost everybody else? */
-import { openPolls } from '../test/support/metrics.ts'
-import { until } from '../test/support/until.ts'
-import { setWaitingStage, type WaitingStage } from '../test/support/waiting.ts'
+import { openPolls } from '../dev/servers/engine-metrics.ts'
+import { setWaitingStage, type WaitingStage } from '../dev/servers/many-waiters.ts'
+import { until } from '../dev/servers/until.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const COUNT = Number(process.argv[2] ?? 500)

@@ -1,14 +1,14 @@
 /** `npm run dev`: an engine, the example worker and the API, until Ctrl-C or until one of them ends. */
 import { fileURLToPath } from 'node:url'
 import { parseConfig } from '../src/config.ts'
-import { type RunningEngine, startEngine } from '../test/support/engine.ts'
-import { freePort, listenFault } from '../test/support/ports.ts'
-import { type RunningProcess, startProcess } from '../test/support/process.ts'
-import { until } from '../test/support/until.ts'
 import { withoutBundleReport } from './bundle-report.ts'
 import { firstSteps } from './first-steps.ts'
 import { Interruption, whenInterrupted } from './interruption.ts'
 import { type ProgramName, print, printer } from './print.ts'
+import { type RunningEngine, startEngine } from './servers/engine.ts'
+import { freePort, listenFault } from './servers/ports.ts'
+import { type RunningProcess, startProcess } from './servers/process.ts'
+import { until } from './servers/until.ts'
 
 // The one that clients and workers look for by default.
 const ENGINE_PORT = 7233

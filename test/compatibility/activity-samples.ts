@@ -1,7 +1,7 @@
 /** Activities that fail, are repeated, canceled or completed elsewhere, as Temporal's TypeScript samples have them. */
 import { expect, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
-import { until } from '../support/until.ts'
 import type { Samples } from './clients.ts'
 import { alike, completed, outcomeOf } from './sample-client.ts'
 

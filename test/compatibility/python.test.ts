@@ -1,9 +1,9 @@
 /** Programs in the shape of Temporal's Python samples: their calls over HTTP, compared with those of Temporal's client. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
-import { until } from '../support/until.ts'
 import { untilPolled } from '../support/worker.ts'
 import { TRANSPORTS, type TransportName, useSamples } from './clients.ts'
 import { alike, completed, httpClient, outcomeOf, sdkClient } from './sample-client.ts'

@@ -10,8 +10,8 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
-import { until } from '../support/until.ts'
 
 export interface SampleClient {
   start(workflowName: string, ...args: unknown[]): Promise<SampleRun>

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type EngineOptions, type RunningEngine, startEngine } from '../support/engine.ts'
-import { isTaken } from '../support/ports.ts'
-import { isGone } from '../support/process.ts'
+import { type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { isTaken } from '../../dev/servers/ports.ts'
+import { isGone } from '../../dev/servers/process.ts'
 
 let folder: string
 beforeAll(async () => {

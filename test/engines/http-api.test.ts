@@ -1,8 +1,9 @@
 import { describe, expect, inject, test } from 'vitest'
+import { freePort } from '../../dev/servers/ports.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { Code, type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
-import { call, refusal, useBench } from '../conformance/engine/bench.ts'
+import { call, refusal, useBench } from '../conformance/engine/engine-fixture.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
@@ -10,7 +11,6 @@ import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeVersions } from '../conformance/engine/versions.ts'
-import { freePort } from '../support/ports.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
 

@@ -8,7 +8,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import type { Transport } from '../../src/engine/transport/transport.ts'
-import { call, refusal } from '../conformance/engine/bench.ts'
+import { call, refusal } from '../conformance/engine/engine-fixture.ts'
 
 const ends: (() => unknown)[] = []
 

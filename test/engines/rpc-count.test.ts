@@ -1,11 +1,11 @@
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { startEngine } from '../../dev/servers/engine.ts'
+import { callsDuring } from '../../dev/servers/engine-metrics.ts'
+import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { startEngine } from '../support/engine.ts'
-import { callsDuring } from '../support/metrics.ts'
 import { type Served, serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */

@@ -1,9 +1,9 @@
 /** Clients that do not wait for their answer: nobody goes on waiting in their place. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../support/engine.ts'
-import { openCalls, openPolls } from '../support/metrics.ts'
-import { type Service, startService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { openCalls, openPolls } from '../../dev/servers/engine-metrics.ts'
+import { type Service, startService } from '../../dev/servers/service.ts'
+import { until } from '../../dev/servers/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'left'

@@ -1,10 +1,10 @@
 /** The engine stops answering between one call of a request and the next. */
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Served, serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const catalog = `hangs-${crypto.randomUUID()}`

@@ -1,12 +1,12 @@
 /** The engine's own limits, set small. (Its visibility rate is met by no route so far.) */
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { openPolls } from '../../dev/servers/engine-metrics.ts'
+import { until } from '../../dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type RunningEngine, startEngine } from '../support/engine.ts'
-import { openPolls } from '../support/metrics.ts'
 import { type Served, serve } from '../support/serve.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'limited'

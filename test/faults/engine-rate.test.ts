@@ -1,10 +1,10 @@
 /** More requests than the engine takes in a second. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { until } from '../../dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type Served, serve } from '../support/serve.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
 

@@ -1,10 +1,10 @@
 /** The engine has done it, and its answer never arrives: the client gets the one there is, and nothing is done twice. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Served, serve } from '../support/serve.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 let proxy: FaultProxy

@@ -1,11 +1,11 @@
 /** The engine's answer to a signal or an update is lost: neither reaches a run that came after the one it was sent to. */
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Served, serve } from '../support/serve.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 describeLostMessages('grpc')

@@ -2,12 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type PublishOptions, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { type Served, serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const PER_SECOND = 200

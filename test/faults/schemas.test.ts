@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { freePort } from '../support/ports.ts'
-import { type LogEvent, type Service, startService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { type LogEvent, type Service, startService } from '../../dev/servers/service.ts'
+import { until } from '../../dev/servers/until.ts'
 import { cpuMsOf, doubling, nested, numbers, publishRaw, withSchemas } from './hostile-catalogs.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`

@@ -1,10 +1,10 @@
 /** Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPolls } from '../../dev/servers/engine-metrics.ts'
+import { setWaitingStage, type WaitingStage } from '../../dev/servers/many-waiters.ts'
+import type { Inventory } from '../../dev/servers/observed-service.ts'
+import { until } from '../../dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
-import { openPolls } from '../support/metrics.ts'
-import type { Inventory } from '../support/observed-service.ts'
-import { until } from '../support/until.ts'
-import { setWaitingStage, type WaitingStage } from '../support/waiting.ts'
 
 const COUNT = 500
 

@@ -1,6 +1,6 @@
 /** Containers as strict as any platform's: a root that nobody can write to, no capability, no way to gain any. */
-import { startProcess } from '../support/process.ts'
-import { until } from '../support/until.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
 import { type Images, PODMAN_ENV } from './images.ts'
 
 export interface Container {

@@ -1,11 +1,11 @@
 /** The images, built and run: `npm run test:image`. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { outputOf } from '../../dev/servers/component.ts'
+import { haveHadolint } from '../../dev/servers/components.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { until } from '../../dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
-import { outputOf } from '../support/component.ts'
-import { haveHadolint } from '../support/components.ts'
-import { freePort } from '../support/ports.ts'
-import { until } from '../support/until.ts'
 import { type Container, startContainer } from './containers.ts'
 import { buildImages, type Images } from './images.ts'
 

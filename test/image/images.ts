@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, have, outputOf } from '../support/component.ts'
-import { bin } from '../support/entries.ts'
+import { type Component, have, outputOf } from '../../dev/servers/component.ts'
+import { bin } from '../../dev/servers/entries.ts'
 
 export interface Images {
   /** Of the service. */

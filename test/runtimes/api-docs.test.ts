@@ -1,12 +1,12 @@
 /** The examples of `docs/api.md`, in their order, and the answers that are shown. */
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { type Example, readApiDocs, type ShownAnswer } from '../support/api-docs.ts'
 import { type Served, serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 // The engine is shared: elsewhere these ids would be somebody else's.

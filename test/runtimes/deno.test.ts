@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
+import { bin, DENO_PERMISSIONS, processOf } from '../../dev/servers/entries.ts'
+import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
-import { bin, DENO_PERMISSIONS, processOf } from '../support/entries.ts'
-import { until } from '../support/until.ts'
 
 const ENTRY = 'src/runtime/deno.ts'
 

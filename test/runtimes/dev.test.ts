@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freePort, isTaken } from '../../dev/servers/ports.ts'
+import { type Ended, isGone, type RunningProcess, startProcess } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
 import { paste } from '../support/paste.ts'
-import { freePort, isTaken } from '../support/ports.ts'
-import { type Ended, isGone, type RunningProcess, startProcess } from '../support/process.ts'
-import { until } from '../support/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

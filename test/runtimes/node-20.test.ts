@@ -1,9 +1,9 @@
 /** What users of a Node.js that is too old are told: by the programs, and by what other programs import. */
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { haveBundles } from '../support/bundles.ts'
-import { haveNode20 } from '../support/components.ts'
-import { startProcess } from '../support/process.ts'
+import { haveBundles } from '../../dev/servers/bundles.ts'
+import { haveNode20 } from '../../dev/servers/components.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 
 const SENTENCE = 'Portico needs Node.js 22.18 or newer, and this is Node.js 20.19.5'
 

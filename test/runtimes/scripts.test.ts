@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { haveBundles } from '../support/bundles.ts'
-import { outputOf } from '../support/component.ts'
-import { bin } from '../support/entries.ts'
-import { freePort } from '../support/ports.ts'
-import { startProcess } from '../support/process.ts'
-import { until } from '../support/until.ts'
+import { haveBundles } from '../../dev/servers/bundles.ts'
+import { outputOf } from '../../dev/servers/component.ts'
+import { bin } from '../../dev/servers/entries.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000

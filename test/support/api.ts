@@ -1,9 +1,9 @@
 /** A client of the API: it records what it was answered, and checks of every answer what all answers promise. */
 import assert from 'node:assert/strict'
-import { foreignIn } from './foreign.ts'
+import { foreignIn } from './internal-strings.ts'
+import { secretsIn } from './log-leak-recorder.ts'
 import { record, type SeenAnswer } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
-import { secretsIn } from './watch.ts'
 
 export interface ApiOptions {
   /** Where the service listens; or else `fetch`. */

@@ -1,8 +1,8 @@
 /** One engine a run for all tests that need no engine of their own: `inject('engine')`. */
 import { Connection } from '@temporalio/client'
 import type { TestProject } from 'vitest/node'
-import { serverFault } from './components.ts'
-import { type EngineAddresses, startEngine } from './engine.ts'
+import { serverFault } from '../../dev/servers/components.ts'
+import { type EngineAddresses, startEngine } from '../../dev/servers/engine.ts'
 import { beginRecord } from './record.ts'
 
 declare module 'vitest' {

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { outputOf } from './component.ts'
+import { outputOf } from '../../dev/servers/component.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules', 'test'])

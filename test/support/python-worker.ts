@@ -2,8 +2,8 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
-import { type Component, have, outputOf } from './component.ts'
-import { startProcess } from './process.ts'
+import { type Component, have, outputOf } from '../../dev/servers/component.ts'
+import { startProcess } from '../../dev/servers/process.ts'
 import { type TestWorker, untilPolled } from './worker.ts'
 
 // Pinned with what it needs, so that tomorrow's run is today's.

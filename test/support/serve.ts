@@ -5,8 +5,8 @@ import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
+import { watchLines } from './log-leak-recorder.ts'
 import { idleMarks } from './variables.ts'
-import { watchLines } from './watch.ts'
 
 export interface Served {
   /** Default catalog, and task queue, of this service. */

@@ -9,10 +9,10 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker'
+import { until } from '../../dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import * as activities from './activities.ts'
-import { until } from './until.ts'
 
 export interface TestWorker {
   taskQueue: string

@@ -1,12 +1,12 @@
 import { Redis as UpstashClient } from '@upstash/redis'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../dev/servers/ports.ts'
+import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { until } from '../../dev/servers/until.ts'
 import { createKv } from '../../src/store/kv/store.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
-import { freePort } from '../support/ports.ts'
-import { type RunningRedis, startRedis } from '../support/redis.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { until } from '../support/until.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 
 let redis: RunningRedis

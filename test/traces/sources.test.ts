@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
+import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
 import { spansFile, spansKey, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
 import { fillTemplate } from '../../src/protocol/trace/template.ts'
 import { createKv, type KvStore } from '../../src/store/kv/store.ts'
@@ -12,8 +14,6 @@ import { tracesFromKv } from '../../src/trace/from-kv.ts'
 import { tracesFromObjects } from '../../src/trace/from-objects.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { describeStoredTraces, storedDocument, storedEntries, traceCall, tracedRun } from '../conformance/trace-source.ts'
-import { type RunningRedis, startRedis } from '../support/redis.ts'
-import { type RunningS3, startWeed } from '../support/s3.ts'
 
 const MAX_BYTES = 100_000
 

@@ -1,12 +1,12 @@
 /** Catalogs that get lost, and engines that are away while they are to be published. */
 import { type LogEntry, NativeConnection } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type RunningEngine, startEngine } from '../support/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type KitWorker, recordLog, runKitWorker } from '../support/kit-worker.ts'
 import { serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { untilPolled } from '../support/worker.ts'
 
 const CATALOG = defineCatalog({ echo: { aliases: ['parrot'] } })

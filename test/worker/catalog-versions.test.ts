@@ -1,9 +1,9 @@
 /** Whose catalog stands when several workers have one for the same task queue. */
 import { type LogEntry, NativeConnection } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type KitWorker, recordLog, runKitWorker } from '../support/kit-worker.ts'
-import { until } from '../support/until.ts'
 
 const OLD = defineCatalog({ echo: {}, whoAmI: {} })
 const NEW = defineCatalog({ echo: {}, nothing: {} })

@@ -1,9 +1,9 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import { approve, type order, priority, progress } from '../../examples/workflows.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const taskQueue = `order-${crypto.randomUUID()}`

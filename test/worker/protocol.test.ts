@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NativeConnection } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { outputOf } from '../../dev/servers/component.ts'
+import { haveTemporal } from '../../dev/servers/components.ts'
 import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
-import { outputOf } from '../support/component.ts'
-import { haveTemporal } from '../support/components.ts'
 
 const { address } = inject('engine')
 let connection: NativeConnection

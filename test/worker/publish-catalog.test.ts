@@ -1,10 +1,10 @@
 import { NativeConnection } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { until } from '../../dev/servers/until.ts'
 import { catalogHash } from '../../src/protocol/catalog-hash.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { until } from '../support/until.ts'
 
 const TEN_YEARS_SECONDS = 315_360_000
 

@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 import { serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import type { TestWorker } from '../support/worker.ts'
 
 const taskQueue = `python-${crypto.randomUUID()}`

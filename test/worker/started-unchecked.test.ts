@@ -2,9 +2,9 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import * as z from 'zod'
+import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type Served, serve } from '../support/serve.ts'
-import { until } from '../support/until.ts'
 import { startWorker } from '../support/worker.ts'
 
 const ROUNDS = 20

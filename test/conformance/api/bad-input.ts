@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { until } from '../../support/until.ts'
-import { anId, type Stage } from './stage.ts'
+import { anId, type Stage } from './api-fixture.ts'
 
 type Refusal = [status: number, error: unknown, paths: unknown]
 

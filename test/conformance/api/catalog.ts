@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
-import { until } from '../../support/until.ts'
 import { startWorker } from '../../support/worker.ts'
-import { type Stage, startBehind } from './stage.ts'
+import { type Stage, startBehind } from './api-fixture.ts'
 
 /** As its workers publish them: with numbers converted, and what has a default required. */
 const OF_RESULTS = {

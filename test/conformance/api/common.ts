@@ -4,7 +4,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
-import { anId, ORIGIN, OTHER_TOKEN, type Serve, type Stage, TOKEN } from './stage.ts'
+import { anId, ORIGIN, OTHER_TOKEN, type Serve, type Stage, TOKEN } from './api-fixture.ts'
 
 /** What holds for every request. */
 export function common(stage: () => Stage, serve: Serve): void {

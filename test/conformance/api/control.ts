@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { until } from '../../support/until.ts'
-import { anId, type Stage, untilStatus } from './stage.ts'
+import { anId, type Stage, untilStatus } from './api-fixture.ts'
 
 /** PATCH stop and POST terminate. */
 export function control(stage: () => Stage): void {

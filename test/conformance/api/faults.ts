@@ -2,7 +2,7 @@ import proto from '@temporalio/proto'
 import { describe, expect, inject, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
-import { anId, type Serve, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { anId, type Serve, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause

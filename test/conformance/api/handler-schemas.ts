@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
-import { anId, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { anId, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
 
 // gRPC's.
 const PERMISSION_DENIED = 7

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
 

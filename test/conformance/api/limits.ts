@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { makeApi, seen } from '../../support/api.ts'
-import { until } from '../../support/until.ts'
-import { anId, type Stage, startBehind, startMessages } from './stage.ts'
+import { anId, type Stage, startBehind, startMessages } from './api-fixture.ts'
 
 const MEBIBYTE = 1 << 20
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { until } from '../../support/until.ts'
-import { anId, MESSAGE_TIMEOUT_MS, pause, type Stage, startBehind, startMessages, untilStatus } from './stage.ts'
+import { anId, MESSAGE_TIMEOUT_MS, pause, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
 
 /** POST signal, query and update. */
 export function message(stage: () => Stage): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { nodesIn } from '../../support/trace-nodes.ts'
+import type { Stage } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
-import type { Stage } from './stage.ts'
 
 const TRACE = { destinations: { local: '/logs/run.json', remote: 'https://traces.s3.amazonaws.com/run.json' } }
 

@@ -4,7 +4,7 @@ import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { startWorker } from '../../support/worker.ts'
-import { anId, pause, type Stage, startBehind, unpause, untilStatus } from './stage.ts'
+import { anId, pause, type Stage, startBehind, unpause, untilStatus } from './api-fixture.ts'
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anId, type Stage } from './stage.ts'
+import { anId, type Stage } from './api-fixture.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
 

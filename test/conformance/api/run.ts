@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, untilStatus } from './stage.ts'
+import { anId, type Stage, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/run, from the request's side. */
 export function run(stage: () => Stage): void {

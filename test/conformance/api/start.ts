@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, untilStatus } from './stage.ts'
+import { anId, type Stage, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/start. */
 export function start(stage: () => Stage): void {

@@ -5,8 +5,8 @@ import { type RunningStore, startStore } from '../../support/external-storage.ts
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { idleMarks } from '../../support/variables.ts'
 import { startWorker, type TestWorker } from '../../support/worker.ts'
+import { anId, type Serve, type Server, type Stage } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
-import { anId, type Serve, type Server, type Stage } from './stage.ts'
 
 const LARGE = 'x'.repeat(600)
 

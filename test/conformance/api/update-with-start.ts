@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anId, MESSAGE_TIMEOUT_MS, type Stage, untilStatus } from './stage.ts'
+import { anId, MESSAGE_TIMEOUT_MS, type Stage, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/update-with-start/:name. */
 export function updateWithStart(stage: () => Stage): void {

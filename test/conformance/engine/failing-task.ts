@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import type { RunRef } from '../../../src/domain/execution.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { until } from '../../support/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 
 /** Runs whose code the worker can't run. */
 export function describeFailingTask(name: string, makeTransport: MakeTransport): void {

@@ -1,6 +1,6 @@
 import Long from 'long'
 import { describe, expect, test } from 'vitest'
-import { call, type MakeTransport, useBench } from './bench.ts'
+import { call, type MakeTransport, useBench } from './engine-fixture.ts'
 
 /** How runs end when they do not end well. */
 export function describeFailures(name: string, makeTransport: MakeTransport): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import type { Started } from '../../../src/domain/engine.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { until } from '../../support/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 
 /** Signal, query, update, cancel, terminate and the trace. */
 export function describeMessages(name: string, makeTransport: MakeTransport): void {

@@ -1,7 +1,7 @@
 import Long from 'long'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../support/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+import { until } from '../../../dev/servers/until.ts'
+import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 
 /** Start, wait, read, describe. */
 export function describeRunning(name: string, makeTransport: MakeTransport): void {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import { until } from '../../support/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 
 /** A start whose first answer is lost: the engine has done it, and nobody knows. */
 export function describeStarting(name: string, makeTransport: MakeTransport): void {

@@ -9,7 +9,7 @@ import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { startCodec } from '../../support/codec.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { startWorker, type TestWorker } from '../../support/worker.ts'
-import { call, type MakeTransport, refusal } from './bench.ts'
+import { call, type MakeTransport, refusal } from './engine-fixture.ts'
 
 const LARGE = 'x'.repeat(600)
 // The text with its quotes, its encoding, and what protobuf puts around them.

@@ -1,9 +1,9 @@
 import type { temporal } from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import type { StartedUpdate } from '../../../src/domain/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
-import { until } from '../../support/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './bench.ts'
+import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 
 const CONTINUE_AS_NEW = 10
 

@@ -1,8 +1,8 @@
 import type { VersioningBehavior } from '@temporalio/common'
 import { describe, expect, inject, test } from 'vitest'
-import { until } from '../../support/until.ts'
+import { until } from '../../../dev/servers/until.ts'
 import { startWorker } from '../../support/worker.ts'
-import { call, type MakeTransport, useBench } from './bench.ts'
+import { call, type MakeTransport, useBench } from './engine-fixture.ts'
 
 /** Runs of workers that use Worker Versioning. */
 export function describeVersions(name: string, makeTransport: MakeTransport): void {

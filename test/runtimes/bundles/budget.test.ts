@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
-import { haveBundles } from '../../support/bundles.ts'
+import { haveBundles } from '../../../dev/servers/bundles.ts'
 
 let folder: string
 let workerd: Buffer

@@ -5,7 +5,7 @@ import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Deployment } from '../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../call.ts'
-import { aDescription, anEngine, aShelf } from './shelf.ts'
+import { aDescription, anEngine, aShelf } from './catalog-fixture.ts'
 
 afterEach(() => {
   vi.useRealTimers()

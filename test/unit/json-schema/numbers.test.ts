@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { accepts, acceptsText } from '../domain/json-schema/accepts.ts'
+import { accepts, acceptsText } from './accepts.ts'
 
 test('numbers: bounds that a double can not hold are compared exactly', () => {
   const below = '{"type":"integer","exclusiveMaximum":9223372036854775807,"minimum":-9223372036854775808}'

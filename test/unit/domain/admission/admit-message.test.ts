@@ -4,7 +4,7 @@ import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/execution.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, aShelf, type PublishedWorkflow } from '../shelf.ts'
+import { aDescription, aShelf, type PublishedWorkflow } from '../catalog-fixture.ts'
 
 afterEach(() => {
   vi.useRealTimers()

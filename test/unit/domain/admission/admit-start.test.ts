@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { accept } from '../../../../src/domain/admission/admit-start.ts'
 import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aShelf } from '../shelf.ts'
+import { aShelf } from '../catalog-fixture.ts'
 
 type Shelf = ReturnType<typeof aShelf>
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addingStarts, createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { aCall } from '../../call.ts'
-import { aDescription, anEngine } from '../shelf.ts'
+import { aDescription, anEngine } from '../catalog-fixture.ts'
 
 const REQUEST = { workflowId: 'orders-17', workflowName: 'refund', catalog: 'refunds', args: [] }
 const MESSAGE = { name: 'approve', args: [] }

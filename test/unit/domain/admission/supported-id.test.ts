@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
 import type { Features } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
-import { anEngine, aShelf } from '../shelf.ts'
+import { anEngine, aShelf } from '../catalog-fixture.ts'
 
 function workflowsWith({ slashInIds }: Pick<Features, 'slashInIds'>) {
   const { catalogs, reads } = aShelf()

@@ -3,7 +3,7 @@ import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Description } from '../../../../src/domain/execution.ts'
 import { refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf, notFound } from '../shelf.ts'
+import { aDescription, anEngine, aShelf, notFound } from '../catalog-fixture.ts'
 
 type Shelf = ReturnType<typeof aShelf>
 

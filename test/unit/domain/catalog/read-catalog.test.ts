@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readListing } from '../../../../src/domain/catalog/read-catalog.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aShelf } from '../shelf.ts'
+import { aShelf } from '../catalog-fixture.ts'
 
 function listed({ catalogs, now }: ReturnType<typeof aShelf>) {
   return readListing(catalogs, 'orders', aCall(), now)

@@ -3,7 +3,7 @@ import { stop, terminate } from '../../../../src/domain/control/stop.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Description } from '../../../../src/domain/execution.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, anEngine } from '../shelf.ts'
+import { aDescription, anEngine } from '../catalog-fixture.ts'
 
 const UNPINNED = { workflowId: 'orders-17' }
 const PINNED = { workflowId: 'orders-17', runId: 'run-1' }

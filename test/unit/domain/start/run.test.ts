@@ -7,7 +7,7 @@ import { run } from '../../../../src/domain/start/run.ts'
 import type { RunCommand } from '../../../../src/domain/workflows.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf } from '../shelf.ts'
+import { aDescription, anEngine, aShelf } from '../catalog-fixture.ts'
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
 const COMMAND: RunCommand = {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../src/domain/errors.ts'
 import { fillTemplates, traceOf, traceOrNull } from '../../../../src/domain/trace/destinations.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import { aCall } from '../../call.ts'
-import { aDescription, aShelf } from '../shelf.ts'
+import { aDescription, aShelf } from '../catalog-fixture.ts'
 
 const MEMO = new Map([['trace', { remote: 'https://own/trace.json' }]])
 

@@ -7,7 +7,7 @@ import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
 import type { FoundTrace, TraceSource } from '../../../../src/domain/trace/trace-source.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf } from '../shelf.ts'
+import { aDescription, anEngine, aShelf } from '../catalog-fixture.ts'
 
 const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
 const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describe } from '../../../../src/engine/calls/describe.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall } from '../../call.ts'
-import { described, wireThat } from './wire-that.ts'
+import { described, wireThat } from './context-that.ts'
 
 const BUG = 14
 

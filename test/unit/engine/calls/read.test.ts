@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { read } from '../../../../src/engine/calls/read.ts'
 import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall } from '../../call.ts'
-import { wireThat } from './wire-that.ts'
+import { wireThat } from './context-that.ts'
 
 const COMPLETED = { workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload('done')] } } }
 

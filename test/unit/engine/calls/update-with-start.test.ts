@@ -3,7 +3,7 @@ import { updateWithStart } from '../../../../src/engine/calls/update-with-start.
 import type { Wire } from '../../../../src/engine/context.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
-import { described, done, outcome, type Sent, updateRefused, wireThat } from './wire-that.ts'
+import { described, done, outcome, type Sent, updateRefused, wireThat } from './context-that.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createProtoJson } from '../../../../../src/engine/transport/http/proto-json.ts'
 import { httpSchema } from '../../../../../src/engine/transport/http/schema.ts'
 import { METHODS, type Method } from '../../../../../src/engine/transport/transport.ts'
-import { anyMessage, fieldsOf } from '../any-message.ts'
+import { anyMessage, fieldsOf } from './any-message.ts'
 
 const schema = httpSchema()
 const { read, write } = createProtoJson(schema)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Code, RpcError } from '../../../../../src/engine/transport/transport.ts'
-import { transportOver, untilAborted } from '../transport-over.ts'
+import { transportOver, untilAborted } from './transport-over.ts'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -1,11 +1,11 @@
 /** What the API suite plays on: one engine, two workers, and the service in four situations. */
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId, type WorkflowStartOptions } from '@temporalio/client'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { freePort } from '../../../dev/servers/ports.ts'
+import { until } from '../../../dev/servers/until.ts'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import { freePort } from '../../support/ports.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { until } from '../../support/until.ts'
 import { idleMarks } from '../../support/variables.ts'
 import { startWorker } from '../../support/worker.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonSchema } from '../../../../src/protocol/catalog.ts'
+import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 import { accepts, paths, unusableIn } from './accepts.ts'
 
 // A schema is no promise.

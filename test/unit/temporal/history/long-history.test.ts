@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { toTraceTree } from '../../../src/protocol/trace/tree.ts'
-import { createHistoryReader } from '../../../src/temporal/history/reader.ts'
-import type { HistoryEvent } from '../../../src/temporal/outcome.ts'
-import { createPayloads, toPayload } from '../../../src/temporal/payload.ts'
+import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
+import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
+import { createHistoryReader } from '../../../../src/temporal/history/reader.ts'
+import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
+import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 
 const payloads = createPayloads({ codec: null, maxBytes: 1 })
 const RUN = { workflowId: 'orders-17', runId: 'run-1' }

@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { ServedEntry, ServeEntry } from '../support/entries.ts'
+import type { ServedEntry, ServeEntry } from '../../dev/servers/entries.ts'
+import { freePort, isTaken } from '../../dev/servers/ports.ts'
+import { until } from '../../dev/servers/until.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { freePort, isTaken } from '../support/ports.ts'
-import { until } from '../support/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 export interface Life {

@@ -8,8 +8,8 @@ import type { RunningRedis } from './redis.ts'
 import type { RunningS3 } from './s3.ts'
 import { until } from './until.ts'
 
-const ENTRY = fileURLToPath(new URL('../worker/fixtures/traced-worker.ts', import.meta.url))
-const WORKFLOWS = fileURLToPath(new URL('../worker/fixtures/traced-workflows.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../test/worker/fixtures/traced-worker.ts', import.meta.url))
+const WORKFLOWS = fileURLToPath(new URL('../../test/worker/fixtures/traced-workflows.ts', import.meta.url))
 
 /** Makes the bundle that all traced workers share; its path. */
 export async function bundleTraced(folder: string): Promise<string> {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Component, type FetchingWay, type FindingWay, have } from '../../support/component.ts'
+import { type Component, type FetchingWay, type FindingWay, have } from '../../../dev/servers/component.ts'
 
 let cache: string
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 /** Looks at what every process of ours prints, in whatever suite: no value of its configuration may show, and nothing foreign. */
-import { ENGINES_WORDS, foreignIn } from './foreign.ts'
+import { ENGINES_WORDS, foreignIn } from './internal-strings.ts'
 import { record } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
 

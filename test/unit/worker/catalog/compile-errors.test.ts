@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bin } from '../../support/entries.ts'
+import { bin } from '../../../../dev/servers/entries.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 
 const WORKFLOWS = `
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
@@ -162,7 +162,7 @@ import * as v from 'valibot'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
 import * as z3 from 'zod/v3'
-import { defineCatalog } from '../../src/worker/index.ts'
+import { defineCatalog } from '../../../src/worker/index.ts'
 import type * as workflows from '${module}'
 
 const json: Record<string, unknown> = {}

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { isGone, type RunningProcess, startProcess } from '../../support/process.ts'
-import { until } from '../../support/until.ts'
+import { isGone, type RunningProcess, startProcess } from '../../../dev/servers/process.ts'
+import { until } from '../../../dev/servers/until.ts'
 
 // Says its process id and stays, silent from then on: nothing but a signal ends it.
 const STAYS = `console.log(process.pid); setInterval(() => {}, 60_000)`
 const STAYS_THOUGH_ASKED = `process.on('SIGTERM', () => {}); ${STAYS}`
 
 test('startProcess: the child is killed when we are', async () => {
-  const module = new URL('../../support/process.ts', import.meta.url)
+  const module = new URL('../../../dev/servers/process.ts', import.meta.url)
   const script = `
     import { startProcess } from ${JSON.stringify(module.href)}
     await startProcess({ command: process.execPath, args: ['--eval', ${JSON.stringify(STAYS)}], onLine: console.log })`

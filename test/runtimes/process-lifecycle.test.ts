@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { describeLife } from '../conformance/life.ts'
-import { haveBundles } from '../support/bundles.ts'
-import { bin, DENO_PERMISSIONS, processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
-import { until } from '../support/until.ts'
+import { haveBundles } from '../../dev/servers/bundles.ts'
+import { bin, DENO_PERMISSIONS, processOf, type ServeEntry, workerdOf } from '../../dev/servers/entries.ts'
+import { until } from '../../dev/servers/until.ts'
+import { describeLife } from '../conformance/process-lifecycle.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }

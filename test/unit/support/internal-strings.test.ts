@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { foreignIn } from '../../support/foreign.ts'
+import { foreignIn } from '../../support/internal-strings.ts'
 
 test('foreignIn: a stack is found in a text, and in JSON that holds one', () => {
   const stack = 'Error: no\n    at read (somewhere)'

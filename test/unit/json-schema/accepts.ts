@@ -1,6 +1,6 @@
-import { checkInput } from '../../../../src/domain/admission/check-input.ts'
-import { parseJson } from '../../../../src/lib/exact-json.ts'
-import type { JsonSchema } from '../../../../src/protocol/catalog.ts'
+import { checkInput } from '../../../src/domain/admission/check-input.ts'
+import { parseJson } from '../../../src/lib/exact-json.ts'
+import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 
 /** Whether the schema lets the value pass. */
 export function accepts(schema: JsonSchema, value: unknown): boolean {

@@ -1,6 +1,6 @@
 /** The HTTP transport over a fetch that answers as a test says. */
-import { httpApiTransport } from '../../../../src/engine/transport/http/transport.ts'
-import type { Method, Request as RpcRequest } from '../../../../src/engine/transport/transport.ts'
+import { httpApiTransport } from '../../../../../src/engine/transport/http/transport.ts'
+import type { Method, Request as RpcRequest } from '../../../../../src/engine/transport/transport.ts'
 
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverFault, temporal } from '../../support/components.ts'
+import { serverFault, temporal } from '../../../dev/servers/components.ts'
 
 test('temporal: the PATH is asked before the network, and Temporal itself before pip', () => {
   expect(temporal.ways.map(({ name }) => name)).toEqual([

@@ -1,10 +1,10 @@
 /** The service as a process of its own, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
-import { type Api, makeApi } from './api.ts'
+import { type Api, makeApi } from '../../test/support/api.ts'
+import type { SeenAnswer } from '../../test/support/record.ts'
+import { idleMarks } from '../../test/support/variables.ts'
 import { type RunningProcess, startProcess } from './process.ts'
-import type { SeenAnswer } from './record.ts'
 import { until } from './until.ts'
-import { idleMarks } from './variables.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 

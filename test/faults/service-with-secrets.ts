@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
 import { type Answer, makeApi } from '../support/api.ts'
-import { type RunningProcess, startProcess } from '../support/process.ts'
-import { until } from '../support/until.ts'
 import { VARIABLES } from '../support/variables.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))

@@ -4,9 +4,9 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as mini from 'zod/mini'
-import { checkInput } from '../../../src/domain/admission/check-input.ts'
-import type { CatalogEntry } from '../../../src/protocol/catalog.ts'
-import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
+import { checkInput } from '../../../../src/domain/admission/check-input.ts'
+import type { CatalogEntry } from '../../../../src/protocol/catalog.ts'
+import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 
 const GREET = async ({ name }: { name: string; times?: number | undefined }): Promise<{ text: string }> => ({ text: name })
 const WORKFLOWS = { greet: GREET }

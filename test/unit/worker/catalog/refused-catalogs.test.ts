@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import * as z3 from 'zod/v3'
-import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
+import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 
 test('defineCatalog: refuses schemas that are broken, and says where', () => {
   const faults = faultsOf({

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { watchLines } from './watch.ts'
+import { watchLines } from '../../test/support/log-leak-recorder.ts'
 
 export interface ProcessOptions {
   command: string
