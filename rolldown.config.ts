@@ -11,7 +11,12 @@ const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', '
 
 export default defineConfig([
   {
-    input: { node: 'src/runtime/node/index.ts', bun: 'src/runtime/bun.ts', deno: 'src/runtime/deno.ts', cli: 'src/runtime/cli.ts' },
+    input: {
+      node: 'src/runtime/node/index.ts',
+      bun: 'src/runtime/bun.ts',
+      deno: 'src/runtime/deno.ts',
+      cli: 'src/runtime/cli.ts',
+    },
     platform: 'node',
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     // `portico archive` runs the kit, which is not part of the service.

@@ -3,7 +3,15 @@ import { parseJson } from '../src/lib/exact-json.ts'
 
 const BYTES = 2 * 1024 * 1024
 
-for (const item of ['1', '1e1', '1e100', '0.30000000000000004', '9007199254740993', '{"a":1,"b":"x"}', '"3e123f5e6789"']) {
+for (const item of [
+  '1',
+  '1e1',
+  '1e100',
+  '0.30000000000000004',
+  '9007199254740993',
+  '{"a":1,"b":"x"}',
+  '"3e123f5e6789"',
+]) {
   compare(`of ${item}`, bodyOf(item))
 }
 compare('of 1, and one 9007199254740993', bodyOf('1', '9007199254740993'))

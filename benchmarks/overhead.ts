@@ -11,7 +11,8 @@ try {
   const { workflow } = new Client({ connection })
   const handle = await workflow.start('waitForSignal', { taskQueue: 'waiting', workflowId: crypto.randomUUID() })
   const throughService = () => stage.api.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x' })
-  const throughClient = () => workflow.execute('echo', { taskQueue: 'waiting', workflowId: crypto.randomUUID(), args: ['x'] })
+  const throughClient = () =>
+    workflow.execute('echo', { taskQueue: 'waiting', workflowId: crypto.randomUUID(), args: ['x'] })
   const acts = [
     throughService,
     throughClient,

@@ -10,8 +10,14 @@ const line = z.object({
   price: z.number().multipleOf(0.01),
 })
 const order = schemaOf(z.object({ id: z.uuid(), email: z.email(), at: z.iso.datetime(), lines: z.array(line) }))
-const lines = (count: number) => numbers(count).map((number) => ({ sku: `ABC-${number}`, quantity: number + 1, price: 9.99 }))
-const orderOf = (count: number) => ({ id: crypto.randomUUID(), email: 'ada@example.com', at: '2026-01-01T00:00:00Z', lines: lines(count) })
+const lines = (count: number) =>
+  numbers(count).map((number) => ({ sku: `ABC-${number}`, quantity: number + 1, price: 9.99 }))
+const orderOf = (count: number) => ({
+  id: crypto.randomUUID(),
+  email: 'ada@example.com',
+  at: '2026-01-01T00:00:00Z',
+  lines: lines(count),
+})
 const wide = Object.fromEntries(numbers(100_000).map((number) => [`key${number}`, number]))
 
 tell('{ms: integer}', schemaOf(z.object({ ms: z.number().int().min(0) })), { ms: 5 }, 20_000)

@@ -18,7 +18,12 @@ const CPU_TURNS = 4
 const CPU_RUNS = [1, 10]
 
 const folder = await mkdtemp(join(tmpdir(), 'portico-benchmark-'))
-const [engine, redis, s3, bundle] = await Promise.all([startEngine(), startRedis(), startRclone(), bundleTraced(folder)])
+const [engine, redis, s3, bundle] = await Promise.all([
+  startEngine(),
+  startRedis(),
+  startRclone(),
+  bundleTraced(folder),
+])
 const farRedis = await startTcpProxy(`127.0.0.1:${redis.port}`, { latencyMs: LATENCY_MS })
 const farS3 = await startTcpProxy(s3.endpoint.slice('http://'.length), { latencyMs: LATENCY_MS })
 const far = tracedEnv(
@@ -56,14 +61,17 @@ try {
       const worker = workers[index]
       if (worker === undefined) throw new Error('no worker')
       const before = cpuMs(worker.pid)
-      for (let left = runs; left > 0; left--) await run(index === 0 ? 'traced' : 'untraced', 'busy', { activities: 200 })()
+      for (let left = runs; left > 0; left--)
+        await run(index === 0 ? 'traced' : 'untraced', 'busy', { activities: 200 })()
       // What is archived is archived afterwards.
       await new Promise((resolve) => setTimeout(resolve, 8000))
       cpu[index] = (cpu[index] ?? 0) + cpuMs(worker.pid) - before
     }
     const [on = 0, off = 0] = cpu
     const perRun = (ms: number) => Math.round(ms / CPU_TURNS / runs)
-    console.log(`worker CPU of a run of 200 activities, ${runs} and 8 s per turn: on ${perRun(on)} ms, off ${perRun(off)} ms`)
+    console.log(
+      `worker CPU of a run of 200 activities, ${runs} and 8 s per turn: on ${perRun(on)} ms, off ${perRun(off)} ms`,
+    )
     tellRatio('on to off, worker CPU', on, off)
   }
 } finally {

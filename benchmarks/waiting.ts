@@ -52,12 +52,19 @@ async function measure({ api }: WaitingStage, workflowId: string) {
 /** Until the worker has done what is to be done at a start: else its engine is measured. */
 async function begun(workflowIds: string[]): Promise<void> {
   for (const id of workflowIds) {
-    await until(`${id} has begun`, async () => (await stage.api.call('GET', `/workflow/${id}/status`)).body.historyLength >= 4, {
-      timeoutMs: 60_000,
-    })
+    await until(
+      `${id} has begun`,
+      async () => (await stage.api.call('GET', `/workflow/${id}/status`)).body.historyLength >= 4,
+      {
+        timeoutMs: 60_000,
+      },
+    )
   }
 }
 
 async function noPolls(): Promise<void> {
-  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { timeoutMs: 30_000, everyMs: 250 })
+  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, {
+    timeoutMs: 30_000,
+    everyMs: 250,
+  })
 }

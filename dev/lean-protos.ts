@@ -13,7 +13,10 @@ export function leanProtos(): Plugin {
       handler(code) {
         const [, before = '', json = '', after = ''] = /^(.*\.addJSON\()(\{.*\})(\);.*)$/s.exec(code) ?? []
         // Each option stands there twice.
-        const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<string, Nested>
+        const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<
+          string,
+          Nested
+        >
         const { coresdk: _, ...lean } = nested
         const { api } = lean.temporal?.nested ?? {}
         delete api?.nested.cloud

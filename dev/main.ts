@@ -51,7 +51,11 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
 
   const address = env.ENGINE_ADDRESS ?? (await ownEngine())
   await startProgram('worker', '../examples/worker.ts', { ...env, ENGINE_ADDRESS: address })
-  await startProgram('api', '../src/runtime/node/index.ts', { ...env, ENGINE_ADDRESS: address, SERVICE_PORT: `${port}` })
+  await startProgram('api', '../src/runtime/node/index.ts', {
+    ...env,
+    ENGINE_ADDRESS: address,
+    SERVICE_PORT: `${port}`,
+  })
 
   const url = `http://${addressable(server.host)}:${port}`
   const token = access.tokens?.[0]
@@ -59,7 +63,11 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
   const get = (path: string) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
   const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: LOOK_EVERY_MS, signal }
   await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
-  await until('the worker has published its workflows', async () => /"greet"/.test(await (await get('/workflow/catalog')).text()), bounds)
+  await until(
+    'the worker has published its workflows',
+    async () => /"greet"/.test(await (await get('/workflow/catalog')).text()),
+    bounds,
+  )
   return { url, withToken: token !== undefined }
 }
 
@@ -100,7 +108,9 @@ async function assertFree(port: number, host: string): Promise<void> {
   const fault = await listenFault(port, host)
   if (fault === null) return
   const what = fault === 'EADDRINUSE' ? 'is taken by another program' : `can't be used (${fault})`
-  throw new Error(`Port ${port} of ${host} ${what}. End that program, or choose another port: SERVICE_PORT=${port + 1} npm run dev`)
+  throw new Error(
+    `Port ${port} of ${host} ${what}. End that program, or choose another port: SERVICE_PORT=${port + 1} npm run dev`,
+  )
 }
 
 function aborted(): Promise<never> {

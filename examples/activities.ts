@@ -3,7 +3,8 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity'
 import { span } from '../src/worker/tracing/span.ts'
 
 export async function validate({ orderId, amount }: { orderId: string; amount: number }): Promise<void> {
-  if (!(amount > 0)) throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
+  if (!(amount > 0))
+    throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
 }
 
 export async function charge({ orderId, card }: { orderId: string; amount: number; card: string }): Promise<string> {

@@ -67,7 +67,9 @@ const chapters: Record<string, () => Promise<void>> = {
   async 'the catalog lists what can be run'() {
     const { status, body, headers } = await get('/workflow/catalog')
     assert.equal(status, 200)
-    const [greet, order] = ['greet', 'order'].map((name) => body.workflows.find((workflow: { name: string }) => workflow.name === name))
+    const [greet, order] = ['greet', 'order'].map((name) =>
+      body.workflows.find((workflow: { name: string }) => workflow.name === name),
+    )
     assert.deepEqual(greet.aliases, ['hello'])
     assert.deepEqual(greet.inputSchema.required, ['name'])
     assert.deepEqual(
@@ -105,7 +107,10 @@ const chapters: Record<string, () => Promise<void>> = {
 
   async 'a workflow that fails is an answer, not an error'() {
     const orderId = newOrderId()
-    const { status, body } = await post('/workflow/run', { workflowName: 'order', input: { orderId, amount: 20, card: '0000' } })
+    const { status, body } = await post('/workflow/run', {
+      workflowName: 'order',
+      input: { orderId, amount: 20, card: '0000' },
+    })
     assert.equal(status, 200)
     assert.deepEqual([body.status, body.output, body.error], ['failed', null, 'Card 0000 was declined'])
     assert.deepEqual(
@@ -121,14 +126,22 @@ const chapters: Record<string, () => Promise<void>> = {
   },
 
   async 'a step that fails for a while is tried again'() {
-    const { body } = await post('/workflow/run', { workflowName: 'order', input: { orderId: newOrderId(), amount: 20, card: 'flaky' } })
+    const { body } = await post('/workflow/run', {
+      workflowName: 'order',
+      input: { orderId: newOrderId(), amount: 20, card: 'flaky' },
+    })
     assert.equal(body.status, 'completed')
   },
 
   async 'run gives up waiting, the workflow goes on'() {
     const orderId = newOrderId()
     const input = { orderId, amount: 250, card: '4242' }
-    const { status, body, headers } = await post('/workflow/run', { workflowName: 'order', workflowId: orderId, input, timeout: 500 })
+    const { status, body, headers } = await post('/workflow/run', {
+      workflowName: 'order',
+      workflowId: orderId,
+      input,
+      timeout: 500,
+    })
     assert.deepEqual(
       [status, body.error, body.workflowId, body.workflowStatus],
       [408, 'WorkflowExecutionTimedOutError', orderId, 'running'],
@@ -142,18 +155,27 @@ const chapters: Record<string, () => Promise<void>> = {
     const path = await waitingOrder(orderId)
 
     const { body: status } = await get(`${path}/status`)
-    assert.deepEqual([status.workflowId, status.workflowName, status.status, status.completedAt], [orderId, 'order', 'running', null])
+    assert.deepEqual(
+      [status.workflowId, status.workflowName, status.status, status.completedAt],
+      [orderId, 'order', 'running', null],
+    )
     const early = await get(`${path}/result`)
     assert.deepEqual([early.status, early.body.error], [424, 'WorkflowNotCompletedError'])
 
     const query = await post(`${path}/query/progress`)
-    assert.deepEqual([query.status, query.body], [200, { stage: 'waiting_for_approval', priority: 'normal', approvedBy: null }])
+    assert.deepEqual(
+      [query.status, query.body],
+      [200, { stage: 'waiting_for_approval', priority: 'normal', approvedBy: null }],
+    )
     const update = await post(`${path}/update/priority`, { payload: { level: 'high' } })
     assert.deepEqual([update.status, update.body], [200, { before: 'normal', after: 'high' }])
     const refused = await post(`${path}/update/priority`, { payload: { level: 'high' } })
     assert.deepEqual([refused.status, refused.body.error, refused.body.source], [422, 'UpdateFailedError', 'workflow'])
     const invalid = await post(`${path}/update/priority`, { payload: { level: 'at once' } })
-    assert.deepEqual([invalid.status, invalid.body.error, invalid.body.issues[0].path], [400, 'ValidationError', '/payload/level'])
+    assert.deepEqual(
+      [invalid.status, invalid.body.error, invalid.body.issues[0].path],
+      [400, 'ValidationError', '/payload/level'],
+    )
 
     const signal = await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
     assert.deepEqual([signal.status, signal.body.signal, signal.body.accepted], [200, 'approve', true])
@@ -162,7 +184,10 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual(result.output, { orderId, chargeId: `charge-${orderId}`, shipmentId: `shipment-${orderId}-high` })
 
     const late = await post(`${path}/signal/approve`, { payload: { by: 'Linus' } })
-    assert.deepEqual([late.status, late.body.error, late.body.workflowStatus], [409, 'WorkflowNotRunningError', 'completed'])
+    assert.deepEqual(
+      [late.status, late.body.error, late.body.workflowStatus],
+      [409, 'WorkflowNotRunningError', 'completed'],
+    )
   },
 
   async 'start and change in one step, or change what is there'() {
@@ -171,7 +196,10 @@ const chapters: Record<string, () => Promise<void>> = {
     const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }
     const first = await post('/workflow/update-with-start/priority', { ...order, payload: { level: 'high' } })
     if (!updateWithStart) return assert.deepEqual([first.status, first.body.error], [501, 'NotSupportedError'])
-    assert.deepEqual([first.status, first.body.started, first.body.result], [200, true, { before: 'normal', after: 'high' }])
+    assert.deepEqual(
+      [first.status, first.body.started, first.body.result],
+      [200, true, { before: 'normal', after: 'high' }],
+    )
     assert.equal(first.headers.get('location'), `/workflow/${orderId}/result`)
 
     const second = await post('/workflow/update-with-start/priority', { ...order, payload: { level: 'low' } })
@@ -180,10 +208,16 @@ const chapters: Record<string, () => Promise<void>> = {
   },
 
   async 'the trace tells what happened'() {
-    const { body: run } = await post('/workflow/run', { workflowName: 'order', input: { orderId: newOrderId(), amount: 20, card: '4242' } })
+    const { body: run } = await post('/workflow/run', {
+      workflowName: 'order',
+      input: { orderId: newOrderId(), amount: 20, card: '4242' },
+    })
     const { status, body } = await get(`/workflow/${run.workflowId}/trace-log`)
     assert.equal(status, 200)
-    assert.deepEqual([body.runId, body.complete, body.data.kind, body.data.name], [run.runId, true, 'workflow', 'order'])
+    assert.deepEqual(
+      [body.runId, body.complete, body.data.kind, body.data.name],
+      [run.runId, true, 'workflow', 'order'],
+    )
     assert.deepEqual(
       body.data.children.map((step: { name: string }) => step.name),
       ['validate', 'charge', 'ship'],
@@ -206,7 +240,10 @@ const chapters: Record<string, () => Promise<void>> = {
     const { status, body } = await post(`${path}/terminate`, { reason: 'a mistake' })
     assert.deepEqual([status, body.terminated], [200, true])
     const { body: result } = await get(`${path}/result`)
-    assert.deepEqual([result.status, result.output, result.errorDetails.name], ['terminated', null, 'TerminatedFailure'])
+    assert.deepEqual(
+      [result.status, result.output, result.errorDetails.name],
+      ['terminated', null, 'TerminatedFailure'],
+    )
   },
 
   async 'each of these works on one pinned run, too'() {
@@ -225,11 +262,18 @@ const chapters: Record<string, () => Promise<void>> = {
 
   async 'what is wrong is said by name, and nothing is started'() {
     const wrong = await post('/workflow/run', { workflowName: 'greet', input: { name: 7 } })
-    assert.deepEqual([wrong.status, wrong.body.error, wrong.body.issues[0].path], [400, 'ValidationError', '/input/name'])
+    assert.deepEqual(
+      [wrong.status, wrong.body.error, wrong.body.issues[0].path],
+      [400, 'ValidationError', '/input/name'],
+    )
     const unknown = await post('/workflow/start', { workflowName: 'gret', input: null })
     assert.deepEqual([unknown.status, unknown.body.error], [424, 'UnsupportedWorkflowError'])
     assert.deepEqual(unknown.body.available.includes('greet'), true)
-    const nowhere = await post('/workflow/start', { workflowName: 'greet', input: null, catalog: `nobody-${crypto.randomUUID()}` })
+    const nowhere = await post('/workflow/start', {
+      workflowName: 'greet',
+      input: null,
+      catalog: `nobody-${crypto.randomUUID()}`,
+    })
     assert.deepEqual([nowhere.status, nowhere.body.error], [503, 'CatalogNotAvailableError'])
     const missing = await get(`/workflow/${newOrderId()}/status`)
     assert.deepEqual([missing.status, missing.body.error], [404, 'WorkflowNotFoundError'])

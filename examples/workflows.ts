@@ -1,4 +1,12 @@
-import { CancellationScope, condition, defineQuery, defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow'
+import {
+  CancellationScope,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
 const { charge, refund, ship, validate } = proxyActivities<typeof activities>({
@@ -31,7 +39,11 @@ export async function greet({ name }: { name: string }, greeting = 'Hello'): Pro
   return `${greeting}, ${name}!`
 }
 
-export async function order({ orderId, amount, card }: Order): Promise<{ orderId: string; chargeId: string; shipmentId: string }> {
+export async function order({
+  orderId,
+  amount,
+  card,
+}: Order): Promise<{ orderId: string; chargeId: string; shipmentId: string }> {
   const now: Progress = { stage: 'validating', priority: 'normal', approvedBy: null }
   setHandler(progress, () => now)
   setHandler(approve, ({ by }) => {

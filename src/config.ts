@@ -112,7 +112,10 @@ function defaultCatalog({ read, isSet, fault }: Variables, transport: EngineApiC
 /** Without a token only who can reach this machine's own address may call, unless it is said aloud that all may. */
 function serverHost({ read, isSet, fault }: Variables, binds: boolean): { host: string; loopbackOnly: boolean } {
   const guarded = isSet('SERVICE_API_AUTH_TOKEN')
-  const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(/^\[(.*)\]$/, '$1')
+  const host = read('SERVICE_HOST', matching(/^[\w.:%[\]-]+$/, 'must be a host name or an address'))?.replace(
+    /^\[(.*)\]$/,
+    '$1',
+  )
   const anonymous = read('SERVICE_ALLOW_ANONYMOUS', flag) ?? false
   const bound = host ?? (guarded ? '0.0.0.0' : '127.0.0.1')
   if (!guarded && !anonymous && !(binds && isLoopback(bound))) {

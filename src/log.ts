@@ -38,7 +38,10 @@ function toPlain({ name, message, stack, cause }: Error, hide: JsonLogOptions['h
 /** The error and its causes without their stacks: where in the code is of interest in a bug, not in what was to be expected. */
 export function withoutStack(error: Error): Error {
   const { name, message, cause } = error
-  const told = new Error(message, cause === undefined ? {} : { cause: cause instanceof Error ? withoutStack(cause) : cause })
+  const told = new Error(
+    message,
+    cause === undefined ? {} : { cause: cause instanceof Error ? withoutStack(cause) : cause },
+  )
   if (told.name !== name) told.name = name
   delete told.stack
   return told

@@ -118,8 +118,12 @@ function warnOnce(log: Log): (output: EncodedOutput) => void {
   return ({ encoding, workflowId }) => {
     if (isWarned) return
     isWarned = true
-    const advice = 'set ENGINE_CODEC_ENDPOINT to their codec server; until then inputs reach them, and the engine, as plain text'
-    log('warn', `workers encode their payloads and there is no codec: ${advice}`, { encoding: encoding.slice(0, 100), workflowId })
+    const advice =
+      'set ENGINE_CODEC_ENDPOINT to their codec server; until then inputs reach them, and the engine, as plain text'
+    log('warn', `workers encode their payloads and there is no codec: ${advice}`, {
+      encoding: encoding.slice(0, 100),
+      workflowId,
+    })
   }
 }
 
@@ -132,7 +136,9 @@ function storedTraces({ engine: { namespace }, traces: { storage, remote, maxByt
   const kv = remote?.kvstore ? createKv(remote.kvstore) : null
   return {
     sources: [
-      ...(storage === null ? [] : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, namespace, maxBytes })]),
+      ...(storage === null
+        ? []
+        : [tracesFromObjects({ objects: createObjectReader(storage), rules: storage, namespace, maxBytes })]),
       ...(kv === null ? [] : [tracesFromKv({ kv, namespace, maxBytes })]),
     ],
     close: async () => kv?.close(),

@@ -22,7 +22,10 @@ const MAY_IMPORT: Record<string, Row> = {
     'runtime/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
     '@hono/node-server node:',
   ),
-  'index.ts': row('portico.ts config.ts log.ts require-node.ts runtime/engine-transport.ts domain/ engine/transport/', ''),
+  'index.ts': row(
+    'portico.ts config.ts log.ts require-node.ts runtime/engine-transport.ts domain/ engine/transport/',
+    '',
+  ),
 
   'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/ temporal/', ''),
 
@@ -43,7 +46,10 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'temporal/': row('temporal/ domain/ protocol/ lib/', '@temporalio/proto'),
 
-  'worker/': row('worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts', '@temporalio/ node:'),
+  'worker/': row(
+    'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',
+    '@temporalio/ node:',
+  ),
   'worker/tracing/otel.ts': row('worker/tracing/span.ts protocol/', '@opentelemetry/api'),
   'worker/tracing/span.ts': row('protocol/', 'node:'),
   'worker/catalog/json-schema.ts': row('worker/ protocol/ lib/ json-schema/', 'zod'),
@@ -98,7 +104,9 @@ test('architecture: what runs on workerd is free of node: and of gRPC', () => {
 })
 
 test('architecture: Temporal’s message types are loaded by what carries calls alone, and over HTTP by what bundles are without', () => {
-  const loading = files.filter((file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'))
+  const loading = files.filter(
+    (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
+  )
 
   expect(loading).toEqual(['src/engine/transport/grpc/connection.ts', 'src/engine/transport/http/schema.ts'])
   expect(files.filter((file) => valueImportsOf(file).some((target) => target.startsWith('protobufjs')))).toEqual([])
@@ -161,10 +169,12 @@ const DYNAMIC_IMPORT = /(?<clause>typeof )?\bimport\(\s*'(?<name>[^'\n]+)'/g
 
 function importsOf(file: string): Import[] {
   const text = textOf(file)
-  return [...text.matchAll(STATIC_IMPORT), ...text.matchAll(DYNAMIC_IMPORT)].map(({ groups: { clause = '', name = '' } = {} }) => ({
-    target: name.startsWith('.') ? posix.join(posix.dirname(file), name) : name,
-    isType: /^\s*type(of)?\b/.test(clause),
-  }))
+  return [...text.matchAll(STATIC_IMPORT), ...text.matchAll(DYNAMIC_IMPORT)].map(
+    ({ groups: { clause = '', name = '' } = {} }) => ({
+      target: name.startsWith('.') ? posix.join(posix.dirname(file), name) : name,
+      isType: /^\s*type(of)?\b/.test(clause),
+    }),
+  )
 }
 
 function valueImportsOf(file: string): string[] {

@@ -21,7 +21,9 @@ test('errors: each row of the table was seen, from the real engine where it can 
   const seenAs = new Set(answers.map(({ status, error, engine }) => `${status} ${error} ${engine}`))
   const rows = errors.map(({ status, error }) => `${status} ${error}`)
 
-  const unseen = rows.filter((row) => !seenAs.has(`${row} ${ONLY_FROM_A_FAULTY_ENGINE.includes(row) ? 'faulty' : 'real'}`))
+  const unseen = rows.filter(
+    (row) => !seenAs.has(`${row} ${ONLY_FROM_A_FAULTY_ENGINE.includes(row) ? 'faulty' : 'real'}`),
+  )
 
   expect(rows.length).toBeGreaterThan(25)
   expect(unseen).toEqual([])
@@ -39,7 +41,8 @@ const FORESEEN = ['NotSupportedError', 'EngineError', 'PayloadCodecError']
 
 test('errors: a sound engine makes the service answer 500, 501 or 502 for these reasons alone', () => {
   const unforeseen = answers.filter(
-    ({ status, engine, error }) => engine === 'real' && status >= 500 && status <= 502 && !FORESEEN.includes(error ?? ''),
+    ({ status, engine, error }) =>
+      engine === 'real' && status >= 500 && status <= 502 && !FORESEEN.includes(error ?? ''),
   )
 
   expect(unforeseen).toEqual([])
@@ -70,7 +73,9 @@ test('rules: each that was proven is in the document', () => {
 })
 
 test('routes: each was answered with success, of the latest run and of a pinned one', () => {
-  const succeeded = new Set(answers.flatMap(({ method, route, status }) => (status === 200 ? [`${method} ${route}`] : [])))
+  const succeeded = new Set(
+    answers.flatMap(({ method, route, status }) => (status === 200 ? [`${method} ${route}`] : [])),
+  )
   const ofRuns = [
     'GET /status',
     'GET /result',

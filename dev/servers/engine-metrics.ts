@@ -24,7 +24,8 @@ export function openPolls(metricsUrl: string): Promise<number> {
 /** Calls that the engine has not answered yet. */
 export async function openCalls(metricsUrl: string, name: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
-  const of = (metric: string) => [...samples(text, metric)].reduce((sum, [operation, count]) => sum + (operation === name ? count : 0), 0)
+  const of = (metric: string) =>
+    [...samples(text, metric)].reduce((sum, [operation, count]) => sum + (operation === name ? count : 0), 0)
   return of('service_requests') - of('service_latency_count')
 }
 

@@ -56,7 +56,9 @@ export interface RunningEngine extends EngineAddresses {
 /** An engine whose namespaces can be used. It ends with this process, however that ends. */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
   const program = await haveTemporal(options.have)
-  return options.ports === undefined ? onFreePorts(program, options) : startServer(program, options, await portsFor(options.ports))
+  return options.ports === undefined
+    ? onFreePorts(program, options)
+    : startServer(program, options, await portsFor(options.ports))
 }
 
 // A port that was free when we asked may be taken a moment later; thrice in a row it is not bad luck.
@@ -66,7 +68,11 @@ async function onFreePorts(program: string, options: EngineOptions): Promise<Run
   const { wishedPort } = options
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startServer(program, options, await portsFor(wishedPort !== undefined && attempt === 1 ? { grpc: wishedPort } : {}))
+      return await startServer(
+        program,
+        options,
+        await portsFor(wishedPort !== undefined && attempt === 1 ? { grpc: wishedPort } : {}),
+      )
     } catch (error) {
       if (attempt === ATTEMPTS || !/already in use/.test(String(error))) throw error
     }
@@ -93,7 +99,9 @@ async function startServer(program: string, options: EngineOptions, ports: Engin
   const server = await startProcess({ command: program, args: serverArgs(options, ports), ...(onLine && { onLine }) })
   const httpUrl = `http://127.0.0.1:${ports.http}`
   const died = new AbortController()
-  void server.ended.then(({ code, signal }) => died.abort(new Error(`The engine ended with ${code ?? signal}:\n${server.output()}`)))
+  void server.ended.then(({ code, signal }) =>
+    died.abort(new Error(`The engine ended with ${code ?? signal}:\n${server.output()}`)),
+  )
 
   try {
     const serverVersion = await until('the engine answers', () => usableVersion(httpUrl, options.namespaces), {
@@ -117,13 +125,19 @@ async function startServer(program: string, options: EngineOptions, ports: Engin
   }
 }
 
-function serverArgs({ dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [] }: EngineOptions, ports: EnginePorts): string[] {
+function serverArgs(
+  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [] }: EngineOptions,
+  ports: EnginePorts,
+): string[] {
   return [
     ...['server', 'start-dev', '--headless', '--log-level', 'warn', '--ip', '127.0.0.1'],
     ...['--port', `${ports.grpc}`, '--http-port', `${ports.http}`, '--metrics-port', `${ports.metrics}`],
     ...(dbFile === undefined ? [] : ['--db-filename', dbFile]),
     ...namespaces.flatMap((name) => ['--namespace', name]),
-    ...Object.entries(dynamicConfig).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
+    ...Object.entries(dynamicConfig).flatMap(([key, value]) => [
+      '--dynamic-config-value',
+      `${key}=${JSON.stringify(value)}`,
+    ]),
     ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
   ]
 }

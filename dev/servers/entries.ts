@@ -50,7 +50,12 @@ export function workerdOf(bundle: string, json: Record<string, unknown> = {}): S
     await copyFile(bundle, join(folder, 'worker.js'))
     const bindings = withBothWays(env)
     await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), json))
-    const server = await startProcess({ command: bin('workerd'), args: ['serve', 'config.capnp'], cwd: folder, env: bindings })
+    const server = await startProcess({
+      command: bin('workerd'),
+      args: ['serve', 'config.capnp'],
+      cwd: folder,
+      env: bindings,
+    })
     const url = `http://127.0.0.1:${port}`
     void server.ended.then(() => rm(folder, { recursive: true, force: true }))
     await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
@@ -117,7 +122,9 @@ function listeningAt(line: string): string | undefined {
 export function workerdConfig(port: number, names: string[], json: Record<string, unknown> = {}): string {
   const bindings = [
     ...names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
-    ...Object.entries(json).map(([name, value]) => `(name = "${name}", json = ${JSON.stringify(JSON.stringify(value))})`),
+    ...Object.entries(json).map(
+      ([name, value]) => `(name = "${name}", json = ${JSON.stringify(JSON.stringify(value))})`,
+    ),
   ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

@@ -49,7 +49,8 @@ export async function setWaitingStage(): Promise<WaitingStage> {
 
   async function signalFinish(id: string, isAnswered: (id: string) => boolean): Promise<void> {
     // What was answered early has failed: its answer says how.
-    const sent = async () => isAnswered(id) || (await api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })).status === 200
+    const sent = async () =>
+      isAnswered(id) || (await api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })).status === 200
     await until(`${id} takes its signal`, sent, { timeoutMs: 60_000 })
   }
 
@@ -101,12 +102,18 @@ export async function setWaitingStage(): Promise<WaitingStage> {
 
 /** On a connection that is closed with the answer: fetch keeps its own for as long as the server allows. */
 async function runAlone(url: string, body: object): Promise<Answer> {
-  const sent = request(`${url}/workflow/run`, { method: 'POST', agent: false, headers: { 'Content-Type': 'application/json' } })
+  const sent = request(`${url}/workflow/run`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'Content-Type': 'application/json' },
+  })
   sent.end(JSON.stringify(body))
   const [response]: IncomingMessage[] = await once(sent, 'response')
   if (response === undefined) throw new Error('no response')
   const json = await text(response)
-  const headers = new Headers(Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]))
+  const headers = new Headers(
+    Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+  )
   const answer = { status: response.statusCode ?? 0, headers, text: json, body: JSON.parse(json) }
   seen('POST', '/workflow/run', answer)
   return answer

@@ -13,6 +13,11 @@ process.on('SIGUSR2', () => {
   const resources = process.getActiveResourcesInfo()
   const count = (name: string) => resources.filter((resource) => resource === name).length
   const { heapUsed, rss } = process.memoryUsage()
-  const inventory: Inventory = { heapBytes: heapUsed, rssBytes: rss, timers: count('Timeout'), sockets: count('TCPSocketWrap') }
+  const inventory: Inventory = {
+    heapBytes: heapUsed,
+    rssBytes: rss,
+    timers: count('Timeout'),
+    sockets: count('TCPSocketWrap'),
+  }
   process.stdout.write(`${JSON.stringify({ level: 'info', message: 'inventory', ...inventory })}\n`)
 })

@@ -21,7 +21,18 @@ const PASSWORD = 'redis-pass-word'
 /** A Redis in memory, on a free port. It ends with this process, however that ends. */
 export async function startRedis(port?: number): Promise<RunningRedis> {
   const chosen = port ?? (await freePort())
-  const args = ['--port', `${chosen}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--requirepass', PASSWORD]
+  const args = [
+    '--port',
+    `${chosen}`,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--requirepass',
+    PASSWORD,
+  ]
   const server = await startProcess({ command: await haveRedis(), args })
   const died = new AbortController()
   void server.ended.then(({ code }) => died.abort(new Error(`Redis ended with ${code}:\n${server.output()}`)))

@@ -29,10 +29,34 @@ export async function startWeed(): Promise<RunningS3> {
   const [s3, s3Grpc, master, masterGrpc, volume, volumeGrpc, filer, filerGrpc, ...rest] = ports
   // All of them, or a second one on this machine could not start.
   const args = [
-    ...['mini', `-dir=${dir}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1', '-webdav=false', '-admin.ui=false', '-master.telemetry=false'],
-    ...[`-s3.port=${s3}`, `-s3.port.grpc=${s3Grpc}`, '-s3.port.iceberg=0', '-s3.port.lance=0', '-s3.domainName=s3.test'],
-    ...[`-master.port=${master}`, `-master.port.grpc=${masterGrpc}`, `-volume.port=${volume}`, `-volume.port.grpc=${volumeGrpc}`],
-    ...[`-filer.port=${filer}`, `-filer.port.grpc=${filerGrpc}`, `-admin.port=${rest[0]}`, `-admin.port.grpc=${rest[1]}`],
+    ...[
+      'mini',
+      `-dir=${dir}`,
+      '-ip=127.0.0.1',
+      '-ip.bind=127.0.0.1',
+      '-webdav=false',
+      '-admin.ui=false',
+      '-master.telemetry=false',
+    ],
+    ...[
+      `-s3.port=${s3}`,
+      `-s3.port.grpc=${s3Grpc}`,
+      '-s3.port.iceberg=0',
+      '-s3.port.lance=0',
+      '-s3.domainName=s3.test',
+    ],
+    ...[
+      `-master.port=${master}`,
+      `-master.port.grpc=${masterGrpc}`,
+      `-volume.port=${volume}`,
+      `-volume.port.grpc=${volumeGrpc}`,
+    ],
+    ...[
+      `-filer.port=${filer}`,
+      `-filer.port.grpc=${filerGrpc}`,
+      `-admin.port=${rest[0]}`,
+      `-admin.port.grpc=${rest[1]}`,
+    ],
     `-debug.port=${rest[2]}`,
   ]
   const env = { ...process.env, AWS_ACCESS_KEY_ID: ACCOUNT.accessKeyId, AWS_SECRET_ACCESS_KEY: ACCOUNT.secretAccessKey }
@@ -43,7 +67,15 @@ export async function startWeed(): Promise<RunningS3> {
 export async function startRclone(): Promise<RunningS3> {
   const [command, dir, [port]] = await Promise.all([haveRclone(), mkdtemp(join(tmpdir(), 'rclone-')), freePorts(1)])
   await mkdir(join(dir, BUCKET))
-  const args = ['serve', 's3', dir, '--addr', `127.0.0.1:${port}`, '--auth-key', `${ACCOUNT.accessKeyId},${ACCOUNT.secretAccessKey}`]
+  const args = [
+    'serve',
+    's3',
+    dir,
+    '--addr',
+    `127.0.0.1:${port}`,
+    '--auth-key',
+    `${ACCOUNT.accessKeyId},${ACCOUNT.secretAccessKey}`,
+  ]
   return start({ command, args, env: { ...process.env, RCLONE_CONFIG: '' }, dir, endpoint: `http://127.0.0.1:${port}` })
 }
 
@@ -62,7 +94,11 @@ async function start({ command, args, env, dir, endpoint }: StartOptions): Promi
   const client = new AwsClient({ ...ACCOUNT, service: 's3', retries: 0 })
   const ready = async () => {
     await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(2000) })
-    const { ok } = await client.fetch(`${endpoint}/${BUCKET}/ready`, { method: 'PUT', body: 'yes', signal: AbortSignal.timeout(2000) })
+    const { ok } = await client.fetch(`${endpoint}/${BUCKET}/ready`, {
+      method: 'PUT',
+      body: 'yes',
+      signal: AbortSignal.timeout(2000),
+    })
     return ok
   }
   await until('the S3 server takes an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })

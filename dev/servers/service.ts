@@ -38,7 +38,13 @@ export async function startService({ address, catalog, env, engine = 'real' }: S
   const server = await startProcess({
     command: process.execPath,
     args: [ENTRY],
-    env: idleMarks({ PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env }),
+    env: idleMarks({
+      PATH: process.env.PATH,
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: catalog,
+      ENGINE_ADDRESS: address,
+      ...env,
+    }),
     onLine: (line) => {
       if (line.startsWith('{')) events.push(JSON.parse(line))
     },

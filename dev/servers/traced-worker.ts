@@ -20,7 +20,10 @@ export async function bundleTraced(folder: string): Promise<string> {
 }
 
 /** What a worker needs to put its traces there. */
-export function tracedEnv({ url }: Pick<RunningRedis, 'url'>, s3: Omit<RunningS3, 'client' | 'stop'>): Record<string, string> {
+export function tracedEnv(
+  { url }: Pick<RunningRedis, 'url'>,
+  s3: Omit<RunningS3, 'client' | 'stop'>,
+): Record<string, string> {
   return {
     SERVICE_TRACE_REMOTE_ON: 'true',
     SERVICE_KVSTORE_URL: url,
@@ -34,9 +37,16 @@ export function tracedEnv({ url }: Pick<RunningRedis, 'url'>, s3: Omit<RunningS3
 
 /** Resolves when it takes tasks. */
 export async function startTracedWorker(env: Record<string, string>): Promise<RunningProcess> {
-  const worker = await startProcess({ command: process.execPath, args: [ENTRY], env: { PATH: process.env.PATH, ...env } })
+  const worker = await startProcess({
+    command: process.execPath,
+    args: [ENTRY],
+    env: { PATH: process.env.PATH, ...env },
+  })
   const died = new AbortController()
   void worker.ended.then(() => died.abort(new Error(`The worker ended:\n${worker.output()}`)))
-  await until('the worker is ready', () => worker.output().includes('Worker ready'), { timeoutMs: 60_000, signal: died.signal })
+  await until('the worker is ready', () => worker.output().includes('Worker ready'), {
+    timeoutMs: 60_000,
+    signal: died.signal,
+  })
   return worker
 }

@@ -30,7 +30,9 @@ export async function until<T>(
     }
     await pause(everyMs)
   }
-  throw new Error(`Not within ${timeoutMs} ms: ${what}${fault instanceof Error ? ` (${fault.message})` : ''}`, { cause: fault })
+  throw new Error(`Not within ${timeoutMs} ms: ${what}${fault instanceof Error ? ` (${fault.message})` : ''}`, {
+    cause: fault,
+  })
 }
 
 function isThere<T>(value: T): value is Exclude<T, false | null | undefined> {

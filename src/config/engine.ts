@@ -34,7 +34,8 @@ type TransportName = 'grpc' | 'http'
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
   const { read } = variables
   return {
-    address: read('ENGINE_ADDRESS', satisfying(toAddress, 'must be <host>:<port>, without a scheme')) ?? '127.0.0.1:7233',
+    address:
+      read('ENGINE_ADDRESS', satisfying(toAddress, 'must be <host>:<port>, without a scheme')) ?? '127.0.0.1:7233',
     namespace: read('ENGINE_NAMESPACE', NAMESPACE[transport]) ?? 'default',
     apiKey: read('ENGINE_API_KEY', matching(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
     tls: engineTls(variables),
@@ -43,10 +44,12 @@ export function engineConfig(variables: Variables, transport: TransportName = 'g
 
 export function engineApiConfig(variables: Variables, { isolated }: { isolated: boolean }): EngineApiConfig {
   const { read, fault } = variables
-  const transport = read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
+  const transport =
+    read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
   const engine = engineConfig(variables, transport)
   const httpUrl = read('ENGINE_HTTP_URL', baseUrl())
-  if (isolated && transport === 'grpc') fault('ENGINE_TRANSPORT=grpc is not supported on this runtime, which has no sockets: use http')
+  if (isolated && transport === 'grpc')
+    fault('ENGINE_TRANSPORT=grpc is not supported on this runtime, which has no sockets: use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
   return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl()) }
 }
@@ -59,14 +62,19 @@ const NAMESPACE = {
 /** What is wrong with a value that has to be one part of a path of the engine's HTTP API. */
 export function pathFault(value: string): string | null {
   const isPart = !value.includes('/') && value !== '.' && value !== '..'
-  return isPart ? null : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http, where it is part of a URL path'
+  return isPart
+    ? null
+    : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http, where it is part of a URL path'
 }
 
 function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {
-  if (!isSet('ENGINE_HTTP_URL')) fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
+  if (!isSet('ENGINE_HTTP_URL'))
+    fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
   if (tls === null) return
   if (httpUrl?.startsWith('http:'))
-    fault('ENGINE_HTTP_URL must begin with https://, unless ENGINE_TLS=false says that all, with any API key, may travel in plain text')
+    fault(
+      'ENGINE_HTTP_URL must begin with https://, unless ENGINE_TLS=false says that all, with any API key, may travel in plain text',
+    )
   if (Object.values(tls).some((value) => value !== null))
     fault(
       'ENGINE_TRANSPORT=http takes no ENGINE_TLS_CA, ENGINE_TLS_CERT, ENGINE_TLS_KEY or ENGINE_TLS_SERVER_NAME: fetch has only what the runtime trusts',
@@ -82,7 +90,8 @@ function engineTls({ read, isSet, fault }: Variables): EngineTls | null {
   }
   const wanted = read('ENGINE_TLS', flag)
   const described = Object.values(tls).some((value) => value !== null)
-  if ((tls.certPath === null) !== (tls.keyPath === null)) fault('ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together')
+  if ((tls.certPath === null) !== (tls.keyPath === null))
+    fault('ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together')
   if (wanted === false && described) fault('ENGINE_TLS=false contradicts the other ENGINE_TLS_… variables')
   return (wanted ?? (described || isSet('ENGINE_API_KEY'))) ? tls : null
 }

@@ -46,7 +46,12 @@ export function hidingValues(env: Environment): (text: string) => string {
 /** A list's entries, a URL's host and credentials, an address's host. */
 function partsOf(value: string): string[] {
   const entries = value.split(',').map((entry) => entry.trim())
-  const { host = '', hostname = '', username = '', password = '' } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
+  const {
+    host = '',
+    hostname = '',
+    username = '',
+    password = '',
+  } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
   const [, addressHost = ''] = /^(.+):\d+$/.exec(value) ?? []
   // A host that is a plain word (`redis`, `temporal`) is one only where its port, or the system's complaint, stands beside it.
   const hosts = [hostname, addressHost].filter((name) => /[.:]/.test(name))

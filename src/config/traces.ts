@@ -38,7 +38,8 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
   const directory = read('SERVICE_TRACE_LOCAL_DIR', matching(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
   const storage = storageConfig(variables, remoteOn)
   const kvstore = kvStoreConfig(variables, isolated)
-  if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
+  if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR'))
+    fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
   if (localOn && !isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR')
   return {
     storage: CREDENTIALS.every(isSet) ? storage : null,
@@ -59,19 +60,25 @@ function storageConfig({ read, isSet, fault }: Variables, remoteOn: boolean): St
   }
   const missing = CREDENTIALS.filter((name) => !isSet(name))
   if (remoteOn && missing.length > 0) fault(`SERVICE_TRACE_REMOTE_ON=true needs ${missing.join(', ')}`)
-  if (isSet('SERVICE_STORAGE_ENDPOINT') && !isSet('SERVICE_STORAGE_BUCKET')) fault('SERVICE_STORAGE_ENDPOINT needs SERVICE_STORAGE_BUCKET')
+  if (isSet('SERVICE_STORAGE_ENDPOINT') && !isSet('SERVICE_STORAGE_BUCKET'))
+    fault('SERVICE_STORAGE_ENDPOINT needs SERVICE_STORAGE_BUCKET')
   return storage
 }
 
 function kvStoreConfig({ read, isSet, fault }: Variables, isolated: boolean): KvStoreConfig | null {
-  const address = read('SERVICE_KVSTORE_URL', satisfying(toKvStoreUrl, 'must be a URL that begins with redis://, rediss:// or https://'))
+  const address = read(
+    'SERVICE_KVSTORE_URL',
+    satisfying(toKvStoreUrl, 'must be a URL that begins with redis://, rediss:// or https://'),
+  )
   const token = read('SERVICE_KVSTORE_TOKEN', text)
   if (address === null) return null
   if (address.protocol.startsWith('http') && address.password === '' && !isSet('SERVICE_KVSTORE_TOKEN')) {
     fault('SERVICE_KVSTORE_URL over https needs SERVICE_KVSTORE_TOKEN, or the token as its password')
   }
   if (isolated && address.protocol.startsWith('redis')) {
-    fault('SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis')
+    fault(
+      'SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis',
+    )
   }
   return { url: address.href, token }
 }

@@ -35,7 +35,10 @@ export interface Variables {
  * Reads `env` with `read`; throws a `ConfigError` when there was any fault. `warnings` are sentences about variables that `read` does
  * not know and that look like misspelled ones; with a fault they stand beside it, for they may be its reason.
  */
-export function readVariables<T>(env: Environment, read: (variables: Variables) => T): { value: T; warnings: string[] } {
+export function readVariables<T>(
+  env: Environment,
+  read: (variables: Variables) => T,
+): { value: T; warnings: string[] } {
   const faults: string[] = []
   const known = new Set<string>()
   const value = read({
@@ -98,7 +101,8 @@ export const list: Parse<string[]> = (all) =>
     .filter((entry) => entry !== '')
 
 export function integer(least: number, most: number = Number.MAX_SAFE_INTEGER): Parse<number> {
-  const range = most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`
+  const range =
+    most === Number.MAX_SAFE_INTEGER ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`
   return satisfying((text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
     return value >= least && value <= most ? value : null
@@ -113,7 +117,11 @@ export function duration({ leastMs }: { leastMs: number }): Parse<number> {
     const value = /^\d+$/.test(text) ? Number(text) : durationMs(text)
     return value === null ? null : Math.ceil(value)
   }, 'must be a number of milliseconds or a duration with its unit, like 30s or 5m')
-  return where(ms, (value) => value >= leastMs && value <= MAX_TIMER_MS, `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`)
+  return where(
+    ms,
+    (value) => value >= leastMs && value <= MAX_TIMER_MS,
+    `must be from ${leastMs} ms to ${MAX_TIMER_MS} ms (24 days)`,
+  )
 }
 
 export function url(...protocols: string[]): Parse<string> {

@@ -57,12 +57,15 @@ export function traceSwitchesOn(env: Environment): string[] {
 function workerTraces(variables: Variables): WorkerTraces {
   const traces = tracesConfig(variables, { isolated: false })
   if (traces.remote !== null && !variables.isSet('SERVICE_STORAGE_BUCKET')) {
-    variables.fault('SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET on a worker: the bucket that traces are written to')
+    variables.fault(
+      'SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET on a worker: the bucket that traces are written to',
+    )
   }
   return traces
 }
 
 function catalogId({ read, isSet, fault }: Variables, required: boolean): string | null {
-  if (required && !isSet('SERVICE_CATALOG_ID')) fault('SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves')
+  if (required && !isSet('SERVICE_CATALOG_ID'))
+    fault('SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves')
   return read('SERVICE_CATALOG_ID', without(catalogFault))
 }

@@ -53,7 +53,13 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     },
 
     updateWithStart: (command, message, call) =>
-      updateWithStart({ engine, ...admission, features: deployment.features, messageTimeoutMs }, command, message, uuidv7(), call),
+      updateWithStart(
+        { engine, ...admission, features: deployment.features, messageTimeoutMs },
+        command,
+        message,
+        uuidv7(),
+        call,
+      ),
 
     async status(ref, call) {
       const run = await engine.describe(ref, call)

@@ -91,7 +91,10 @@ export interface PendingStep {
 
 /** One run with what went in and what came out. */
 export interface Execution
-  extends Omit<Description, 'completedAt' | 'failingTask' | 'historyLength' | 'pendingSteps' | 'pinnedVersion' | 'startedAt'> {
+  extends Omit<
+    Description,
+    'completedAt' | 'failingTask' | 'historyLength' | 'pendingSteps' | 'pinnedVersion' | 'startedAt'
+  > {
   /** The one argument, null for none, the array for several. */
   input: unknown
   /** Null while the run is open. */

@@ -10,7 +10,11 @@ export interface StoredElsewhere {
 export function outputStoredElsewhere(output: string, { sizeBytes }: StoredElsewhere, facts: ErrorFacts): ServiceError {
   const size = sizeBytes > 0 ? ` (${sizeBytes} bytes)` : ''
   const advice = 'a codec server (ENGINE_CODEC_ENDPOINT) has to serve it at /download'
-  return new ServiceError('NotSupportedError', `${output} is stored outside the engine${size} and cannot be read: ${advice}`, {
-    details: { ...facts, sizeBytes },
-  })
+  return new ServiceError(
+    'NotSupportedError',
+    `${output} is stored outside the engine${size} and cannot be read: ${advice}`,
+    {
+      details: { ...facts, sizeBytes },
+    },
+  )
 }

@@ -6,7 +6,11 @@ export async function inTime<T>(shared: Promise<T>, call: Call): Promise<T> {
   let giveUp = () => {}
   const late = new Promise<never>((_, reject) => {
     giveUp = () =>
-      reject(new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.', { details: { retryAfterSeconds: 1 } }))
+      reject(
+        new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.', {
+          details: { retryAfterSeconds: 1 },
+        }),
+      )
   })
   const timer = setTimeout(giveUp, Math.max(0, call.deadlineAt - Date.now()))
   call.signal.addEventListener('abort', giveUp)

@@ -31,7 +31,11 @@ const MAX_DOWNLOAD_ANSWER_BYTES = MAX_DOWNLOAD_BYTES * 1.5
  * https://docs.temporal.io/remote-data-encoding
  */
 export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: RemoteCodecOptions): Codec {
-  async function send(verb: 'decode' | 'download' | 'encode', payloads: Payload[], signal: AbortSignal): Promise<Response> {
+  async function send(
+    verb: 'decode' | 'download' | 'encode',
+    payloads: Payload[],
+    signal: AbortSignal,
+  ): Promise<Response> {
     return fetch(`${endpoint.replace(/\/$/, '')}/${verb}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },

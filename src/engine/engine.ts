@@ -43,7 +43,8 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec, onE
     input: (run, call) => input(wire, run, call),
     signal: (ref, message, call) => signal(wire, ref, message, call),
     query: (ref, message, call) => explaining(wire, ref, call, () => query(wire, ref, message, call)),
-    update: (ref, message, updateId, call) => explaining(wire, ref, call, () => update(wire, ref, message, updateId, call)),
+    update: (ref, message, updateId, call) =>
+      explaining(wire, ref, call, () => update(wire, ref, message, updateId, call)),
     updateWithStart: (request, message, updateId, call) =>
       explaining(wire, null, call, () => updateWithStart(wire, request, message, updateId, call)),
     cancel: (run, options, call) => cancel(wire, run, options, call),
@@ -52,6 +53,7 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec, onE
     decode: (payloads) => wire.payloads.decode(payloads.map(fromPayloadJson)),
     lastPolledAt: (catalog, call) => lastPolledAt(wire, catalog, call),
     readiness: (call) => readiness(wire, call),
-    ping: (call) => ping(wire.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),
+    ping: (call) =>
+      ping(wire.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),
   }
 }

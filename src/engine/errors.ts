@@ -86,16 +86,28 @@ export function isQueryFailure(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === Code.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
 }
 
-const PASSING: ReadonlySet<number> = new Set([Code.UNAVAILABLE, Code.UNKNOWN, Code.ABORTED, Code.OUT_OF_RANGE, Code.DATA_LOSS])
+const PASSING: ReadonlySet<number> = new Set([
+  Code.UNAVAILABLE,
+  Code.UNKNOWN,
+  Code.ABORTED,
+  Code.OUT_OF_RANGE,
+  Code.DATA_LOSS,
+])
 
 /** What the way to the engine answers for a moment, as Temporal's own clients judge it: the same call may well succeed at once. */
 export function isPassing({ code, message }: RpcError): boolean {
-  return PASSING.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
+  return (
+    PASSING.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
+  )
 }
 
 /** Out of reach, too busy, or too slow: the same call may well succeed later. */
 export function isTransient(error: RpcError): boolean {
-  return isPassing(error) || error.code === Code.DEADLINE_EXCEEDED || (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
+  return (
+    isPassing(error) ||
+    error.code === Code.DEADLINE_EXCEEDED ||
+    (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
+  )
 }
 
 export function hasDetail(error: RpcError, name: keyof Failures): boolean {
@@ -103,13 +115,17 @@ export function hasDetail(error: RpcError, name: keyof Failures): boolean {
 }
 
 /** As the engine said it: each field may be missing. */
-function detailOf<Name extends keyof Failures>({ details }: RpcError, name: Name): Partial<Failures[Name]['prototype']> | null {
+function detailOf<Name extends keyof Failures>(
+  { details }: RpcError,
+  name: Name,
+): Partial<Failures[Name]['prototype']> | null {
   return details.find((detail) => detail.name === name)?.fields ?? null
 }
 
 function unavailable(error: RpcError, asked: Asked): ServiceError {
   const message = 'The workflow engine does not answer'
-  if (asked.kind === 'write' && error.maybeSent) return wrap('EngineUnavailableError', `${message}, ${MAY_BE_DONE}`, error, asked)
+  if (asked.kind === 'write' && error.maybeSent)
+    return wrap('EngineUnavailableError', `${message}, ${MAY_BE_DONE}`, error, asked)
   return wrap('EngineUnavailableError', `${message}.`, error, asked, { retryAfterSeconds: 1 })
 }
 
@@ -117,13 +133,23 @@ function unavailable(error: RpcError, asked: Asked): ServiceError {
 export const MAY_BE_DONE = 'and the request may have been carried out. Check the workflow before you send it again.'
 
 function unanswered(error: RpcError, asked: Asked): ServiceError {
-  return wrap('DeadlineExceededError', `No worker answered for workflow ${asked.facts.workflowId} in time`, error, asked)
+  return wrap(
+    'DeadlineExceededError',
+    `No worker answered for workflow ${asked.facts.workflowId} in time`,
+    error,
+    asked,
+  )
 }
 
 function notFound(error: RpcError, asked: Asked): ServiceError {
   const { workflowId, runId } = asked.facts
   const run = runId === undefined ? '' : ` has no run ${runId}`
-  return wrap('WorkflowNotFoundError', run === '' ? `Workflow ${workflowId} not found` : `Workflow ${workflowId}${run}`, error, asked)
+  return wrap(
+    'WorkflowNotFoundError',
+    run === '' ? `Workflow ${workflowId} not found` : `Workflow ${workflowId}${run}`,
+    error,
+    asked,
+  )
 }
 
 function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
@@ -133,7 +159,10 @@ function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
 
 /** `runId` in the facts is the run that uses the id. */
 export function idInUse(facts: ErrorFacts, cause: RpcError): ServiceError {
-  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${facts.workflowId} is in use`, { cause, details: facts })
+  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${facts.workflowId} is in use`, {
+    cause,
+    details: facts,
+  })
 }
 
 function notReady(error: RpcError, asked: Asked): ServiceError {
@@ -161,8 +190,15 @@ function exhausted(error: RpcError, asked: Asked): ServiceError {
   // grpc-js's own limit on what it receives: nothing a caller could do about.
   if (error.details.length === 0) return unforeseen(error, asked)
   const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
-  const what = cause === ResourceExhaustedCause.BUSY_WORKFLOW ? 'The workflow is busy.' : 'The workflow engine is at its limit.'
-  return wrap('ResourceExhaustedError', what, error, asked, isSafeToRepeat(error, asked) ? { retryAfterSeconds: 1 } : {})
+  const what =
+    cause === ResourceExhaustedCause.BUSY_WORKFLOW ? 'The workflow is busy.' : 'The workflow engine is at its limit.'
+  return wrap(
+    'ResourceExhaustedError',
+    what,
+    error,
+    asked,
+    isSafeToRepeat(error, asked) ? { retryAfterSeconds: 1 } : {},
+  )
 }
 
 /** A refusal itself does nothing; a try before it may have. */
@@ -178,7 +214,9 @@ function isTooLarge(error: RpcError): boolean {
 }
 
 function tooLarge(error: RpcError, asked: Asked): ServiceError {
-  return wrap('PayloadTooLargeError', 'The payload is larger than the workflow engine takes.', error, asked, { source: 'engine' })
+  return wrap('PayloadTooLargeError', 'The payload is larger than the workflow engine takes.', error, asked, {
+    source: 'engine',
+  })
 }
 
 /** The variable an operator should look at; the text of the engine goes to the log alone. */
@@ -200,11 +238,18 @@ function isRefusedKey({ code }: RpcError): boolean {
 }
 
 function advice(error: RpcError): string {
-  if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'the engine does not know the namespace, look at ENGINE_NAMESPACE'
+  if (hasDetail(error, 'NamespaceNotFoundFailure'))
+    return 'the engine does not know the namespace, look at ENGINE_NAMESPACE'
   if (isRefusedKey(error)) return 'the engine refused the key, look at ENGINE_API_KEY'
   return 'unforeseen answer of the engine'
 }
 
-function wrap(name: ServiceError['error'], message: string, cause: Error, asked: Asked, facts: ErrorFacts = {}): ServiceError {
+function wrap(
+  name: ServiceError['error'],
+  message: string,
+  cause: Error,
+  asked: Asked,
+  facts: ErrorFacts = {},
+): ServiceError {
   return new ServiceError(name, message, { cause, details: { ...asked.facts, ...facts } })
 }

@@ -59,5 +59,11 @@ function pauseAfter(error: RpcError, attempt: number, deadlineAt: number): numbe
 
 /** An earlier try may have arrived, whatever became of the last one. */
 export function afterRepeats(error: RpcError): RpcError {
-  return new RpcError(error.message, { code: error.code, details: error.details, maybeSent: true, repeated: true, cause: error })
+  return new RpcError(error.message, {
+    code: error.code,
+    details: error.details,
+    maybeSent: true,
+    repeated: true,
+    cause: error,
+  })
 }

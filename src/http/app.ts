@@ -88,7 +88,9 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     app.route(run, control(workflows, json))
   }
 
-  app.notFound((c) => problem(c, new ServiceError('NotFoundError', `There is no route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)}`)))
+  app.notFound((c) =>
+    problem(c, new ServiceError('NotFoundError', `There is no route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)}`)),
+  )
   app.onError((error, c) => problem(c, error))
   return { fetch: async (request) => app.fetch(request) }
 }
@@ -103,7 +105,8 @@ function declaredLength(maxBytes: number): MiddlewareHandler {
 }
 
 function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
-  return (c, next) => (c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next))
+  return (c, next) =>
+    c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next)
 }
 
 /** The route exists with other methods: OPTIONS gets them as an answer, any other request as a refusal. */
@@ -114,5 +117,8 @@ function wrongMethod(c: Context<Env>, methods: string[]): Response {
     return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } })
   }
   c.header('Allow', methods.join(', '))
-  return problem(c, new ServiceError('MethodNotAllowedError', `This route takes ${methods.join(', ')}, not ${c.req.method}`))
+  return problem(
+    c,
+    new ServiceError('MethodNotAllowedError', `This route takes ${methods.join(', ')}, not ${c.req.method}`),
+  )
 }

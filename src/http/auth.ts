@@ -7,7 +7,8 @@ export function requireToken(tokens: string[]): MiddlewareHandler {
   return async (c, next) => {
     expected ??= await Promise.all(tokens.map(digest))
     const presented = await Promise.all(presentedTokens(c.req.header('Authorization') ?? '').map(digest))
-    if (!anyEqual(presented, expected)) throw new ServiceError('UnauthorizedError', 'The Authorization header holds no valid token')
+    if (!anyEqual(presented, expected))
+      throw new ServiceError('UnauthorizedError', 'The Authorization header holds no valid token')
     await next()
   }
 }

@@ -58,7 +58,9 @@ function invalid(issues: Issue[], advice: string | null): ServiceError {
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
   const path = issue.path.map((part) => `/${escapePointer(String(part))}`).join('')
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-  return issue.keys.slice(0, MAX_ISSUES).map((key) => ({ path: `${path}/${escapePointer(key)}`, message: 'is not a known key' }))
+  return issue.keys
+    .slice(0, MAX_ISSUES)
+    .map((key) => ({ path: `${path}/${escapePointer(key)}`, message: 'is not a known key' }))
 }
 
 function escapePointer(part: string): string {

@@ -53,7 +53,9 @@ function isOperators(error: Error | undefined, status: number): boolean {
 }
 
 function toldOf(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact instanceof Error ? withoutStack(fact) : fact]))
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [name, fact instanceof Error ? withoutStack(fact) : fact]),
+  )
 }
 
 /** A bug as it is; what we expected to go wrong with what lies below it. */

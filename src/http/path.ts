@@ -67,7 +67,9 @@ export function resultPath(c: Context<Env>, workflowId: string): string {
 function checked(what: string, value = '', faultOf: (value: string) => string | null): string {
   const fault = faultOf(value)
   if (fault === null) return value
-  throw new ServiceError('ValidationError', `${what}: ${fault}`, { details: { issues: [{ path: '', message: `${what}: ${fault}` }] } })
+  throw new ServiceError('ValidationError', `${what}: ${fault}`, {
+    details: { issues: [{ path: '', message: `${what}: ${fault}` }] },
+  })
 }
 
 function runIdFault(runId: string): string | null {

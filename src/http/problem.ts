@@ -12,7 +12,14 @@ export interface Problem<Status extends number = number> {
   requestId: string
 }
 
-export function toProblem<Status extends number>({ status, error, title, message, source = 'gateway', requestId }: Problem<Status>) {
+export function toProblem<Status extends number>({
+  status,
+  error,
+  title,
+  message,
+  source = 'gateway',
+  requestId,
+}: Problem<Status>) {
   const type = `urn:portico:error:${error.replace(/\B[A-Z]/g, '-$&').toLowerCase()}`
   return { type, title, status, detail: message, error, message, source, requestId }
 }

@@ -36,7 +36,8 @@ export function contains(check: Check, least: number, most: number): Check {
       count++
       seen?.items.add(key)
     }
-    if (count < least) return refuse(run, at, `must contain at least ${counted(least, 'matching item')} (found ${count})`)
+    if (count < least)
+      return refuse(run, at, `must contain at least ${counted(least, 'matching item')} (found ${count})`)
     return count <= most || refuse(run, at, `must contain at most ${counted(most, 'matching item')} (found ${count})`)
   }
 }
@@ -45,7 +46,9 @@ export function uniqueItems(exact: boolean): Check {
   return (value, at, run) => {
     if (!Array.isArray(value)) return true
     const twins = twinsOf(value, exactText, run)
-    const areDistinct = exact ? decide(twinsOf(value, roundedText, run) === null, twins === null, exact) : twins === null
+    const areDistinct = exact
+      ? decide(twinsOf(value, roundedText, run) === null, twins === null, exact)
+      : twins === null
     return areDistinct || refuse(run, at, `must not have the same item twice, as at ${twins?.join(' and ')}`)
   }
 }

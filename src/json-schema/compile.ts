@@ -2,7 +2,18 @@
 
 import { isObject } from '../lib/is-object.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
-import { type Check, Circle, type Place, pointerPart, type Run, refuse, SchemaFault, type Seen, Unsupported, type Work } from './run.ts'
+import {
+  type Check,
+  Circle,
+  type Place,
+  pointerPart,
+  type Run,
+  refuse,
+  SchemaFault,
+  type Seen,
+  Unsupported,
+  type Work,
+} from './run.ts'
 
 export type JsonSchema = Record<string, unknown> | boolean
 
@@ -70,7 +81,8 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
     for (const anchor of anchorsOf(schema)) places.set(urlOf(`#${anchor}`, part.base, work), schema)
     for (const [keyword, value] of Object.entries(schema)) {
       tracks ||= keyword.startsWith('unevaluated')
-      for (const [key, inner] of partsOf(keyword, value)) index(inner, { ...part, pointer: `${pointer}/${keyword}${key}` })
+      for (const [key, inner] of partsOf(keyword, value))
+        index(inner, { ...part, pointer: `${pointer}/${keyword}${key}` })
     }
   }
 
@@ -86,8 +98,11 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
     const url = urlOf(reference, part.base, work)
     const base = withoutFragment(url)
     const fragment = decoded(url.slice(base.length + 1))
-    const target = fragment.startsWith('/') ? atPointer(places.get(base), fragment) : places.get(fragment === '' ? base : url)
-    if (target === undefined) throw new SchemaFault(`it does not hold what its $ref ${JSON.stringify(reference.slice(0, 200))} means`)
+    const target = fragment.startsWith('/')
+      ? atPointer(places.get(base), fragment)
+      : places.get(fragment === '' ? base : url)
+    if (target === undefined)
+      throw new SchemaFault(`it does not hold what its $ref ${JSON.stringify(reference.slice(0, 200))} means`)
     // It may be where no keyword leads to.
     index(target, { ...part, base, pointer: fragment })
     return target
@@ -130,7 +145,9 @@ export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
     work.spend(10)
     const { dialect, pointer } = partOf(schema)
     if (dialect === null)
-      throw new SchemaFault(`its $schema ${JSON.stringify(schema.$schema)?.slice(0, 200)} is neither JSON Schema 2020-12 nor draft-07`)
+      throw new SchemaFault(
+        `its $schema ${JSON.stringify(schema.$schema)?.slice(0, 200)} is neither JSON Schema 2020-12 nor draft-07`,
+      )
     const keywords: Check[] = []
     let open: Place | null = null
     const check: Check = (value, at, run, seen) => {

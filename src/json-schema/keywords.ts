@@ -23,13 +23,27 @@ type Make = (value: unknown, schema: Schema, compiler: Compiler) => Check
 
 /** In which keywords schemas stand, and how. */
 export const SUBSCHEMAS: ReadonlyMap<string, 'list' | 'map' | 'one'> = new Map<string, 'list' | 'map' | 'one'>([
-  ...of('one', 'additionalItems', 'additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames', 'then'),
+  ...of(
+    'one',
+    'additionalItems',
+    'additionalProperties',
+    'contains',
+    'else',
+    'if',
+    'items',
+    'not',
+    'propertyNames',
+    'then',
+  ),
   ...of('one', 'unevaluatedItems', 'unevaluatedProperties'),
   ...of('list', 'allOf', 'anyOf', 'oneOf', 'prefixItems'),
   ...of('map', '$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'),
 ])
 
-const REFERENCE: [string, Make] = ['$ref', (value, schema, { checkOf, resolve }) => checkOf(resolve(text(value), schema))]
+const REFERENCE: [string, Make] = [
+  '$ref',
+  (value, schema, { checkOf, resolve }) => checkOf(resolve(text(value), schema)),
+]
 
 const OF_VALUES: [string, Make][] = [
   ['type', (value, _schema, { exact }) => type(value, exact)],
@@ -38,8 +52,14 @@ const OF_VALUES: [string, Make][] = [
 
   ['minimum', (value, _schema, { exact }) => bound(numeric(value), (above) => above >= 0, 'must be at least', exact)],
   ['maximum', (value, _schema, { exact }) => bound(numeric(value), (above) => above <= 0, 'must be at most', exact)],
-  ['exclusiveMinimum', (value, _schema, { exact }) => bound(numeric(value), (above) => above > 0, 'must be more than', exact)],
-  ['exclusiveMaximum', (value, _schema, { exact }) => bound(numeric(value), (above) => above < 0, 'must be less than', exact)],
+  [
+    'exclusiveMinimum',
+    (value, _schema, { exact }) => bound(numeric(value), (above) => above > 0, 'must be more than', exact),
+  ],
+  [
+    'exclusiveMaximum',
+    (value, _schema, { exact }) => bound(numeric(value), (above) => above < 0, 'must be less than', exact),
+  ],
   ['multipleOf', multipleOf],
 
   ['minLength', (value, _schema, { exact }) => limit('character', charactersOf, 'at least', number(value), exact)],
@@ -67,7 +87,10 @@ const OF_PARTS: [string, Make][] = [
   ],
 
   ['propertyNames', (value, _schema, { checkOf }) => propertyNames(checkOf(value))],
-  ['properties', (value, _schema, { checkOf }) => properties(entries(value).map(([key, schema]) => [key, checkOf(schema)]))],
+  [
+    'properties',
+    (value, _schema, { checkOf }) => properties(entries(value).map(([key, schema]) => [key, checkOf(schema)])),
+  ],
   ['patternProperties', (value, _schema, compiler) => patternProperties(patternsOf(value, compiler), compiler.exact)],
   ['additionalProperties', additionalProperties],
 ]
@@ -84,8 +107,14 @@ const DRAFT_2020_12: [string, Make][] = [
     (value, { minContains = 1, maxContains = Infinity }, { exactCheckOf }) =>
       contains(exactCheckOf(value), number(minContains), number(maxContains)),
   ],
-  ['dependentRequired', (value) => every(entries(value).map(([key, keys]) => whenHas(key, required(list(keys).map(text)))))],
-  ['dependentSchemas', (value, _schema, { checkOf }) => every(entries(value).map(([key, schema]) => whenHas(key, checkOf(schema))))],
+  [
+    'dependentRequired',
+    (value) => every(entries(value).map(([key, keys]) => whenHas(key, required(list(keys).map(text))))),
+  ],
+  [
+    'dependentSchemas',
+    (value, _schema, { checkOf }) => every(entries(value).map(([key, schema]) => whenHas(key, checkOf(schema)))),
+  ],
   ...OF_PARTS,
   ['unevaluatedItems', (value, _schema, { checkOf }) => unevaluatedItems(checkOf(value))],
   ['unevaluatedProperties', (value, _schema, { checkOf }) => unevaluatedProperties(checkOf(value))],
@@ -94,13 +123,24 @@ const DRAFT_2020_12: [string, Make][] = [
 const DRAFT_07: [string, Make][] = [
   REFERENCE,
   ...OF_VALUES,
-  ['items', (value, _schema, { checkOf }) => (Array.isArray(value) ? prefixItems(value.map(checkOf)) : itemsFrom(0, checkOf(value)))],
-  ['additionalItems', (value, { items }, { checkOf }) => (Array.isArray(items) ? itemsFrom(items.length, checkOf(value)) : () => true)],
+  [
+    'items',
+    (value, _schema, { checkOf }) =>
+      Array.isArray(value) ? prefixItems(value.map(checkOf)) : itemsFrom(0, checkOf(value)),
+  ],
+  [
+    'additionalItems',
+    (value, { items }, { checkOf }) => (Array.isArray(items) ? itemsFrom(items.length, checkOf(value)) : () => true),
+  ],
   ['contains', (value, _schema, { exactCheckOf }) => contains(exactCheckOf(value), 1, Infinity)],
   [
     'dependencies',
     (value, _schema, { checkOf }) =>
-      every(entries(value).map(([key, needed]) => whenHas(key, Array.isArray(needed) ? required(needed.map(text)) : checkOf(needed)))),
+      every(
+        entries(value).map(([key, needed]) =>
+          whenHas(key, Array.isArray(needed) ? required(needed.map(text)) : checkOf(needed)),
+        ),
+      ),
   ],
   ...OF_PARTS,
 ]

@@ -34,7 +34,9 @@ export function oneOf(checks: Check[]): Check {
     }
     const fitting = checks.length - attempts.length
     if (fitting === 1) return true
-    return fitting === 0 ? refuseLikeOne(attempts, at, run) : refuse(run, at, `must match one alternative, not ${fitting}`)
+    return fitting === 0
+      ? refuseLikeOne(attempts, at, run)
+      : refuse(run, at, `must match one alternative, not ${fitting}`)
   }
 }
 
@@ -42,13 +44,15 @@ export function oneOf(checks: Check[]): Check {
 function refuseLikeOne(attempts: Refusal[][], at: Place, run: Run): false {
   const near = attempts.filter((refusals) => refusals.every((refusal) => refusal.at !== at))
   const [only] = near
-  if (near.length !== 1 || only === undefined) return refuse(run, at, `must match one of ${attempts.length} alternatives`)
+  if (near.length !== 1 || only === undefined)
+    return refuse(run, at, `must match one of ${attempts.length} alternatives`)
   tell(run, only)
   return false
 }
 
 export function not(check: Check): Check {
-  return (value, at, run) => attempt(check, value, at, run, null) !== null || refuse(run, at, 'must not match what it must not be')
+  return (value, at, run) =>
+    attempt(check, value, at, run, null) !== null || refuse(run, at, 'must not match what it must not be')
 }
 
 export function ifThenElse(condition: Check, then: Check, otherwise: Check): Check {

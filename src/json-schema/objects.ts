@@ -11,7 +11,8 @@ export function required(keys: string[]): Check {
     run.work.spend(keys.length / 2)
     let fits = true
     for (const key of keys)
-      if (!Object.hasOwn(value, key)) fits = refuse(run, at, `must have the property ${JSON.stringify(key.slice(0, 200))}`)
+      if (!Object.hasOwn(value, key))
+        fits = refuse(run, at, `must have the property ${JSON.stringify(key.slice(0, 200))}`)
     return fits
   }
 }

@@ -20,7 +20,8 @@ export function compilePattern(pattern: string, work: Work): Match {
   const { ahead, rest } = splitLookaheads(pattern)
   const main = compileLinear(rest, work)
   const lookaheads = ahead.map(({ body, wanted }) => ({ test: compileLinear(`^(?:${body})`, work), wanted }))
-  const matches: Test = (text, spent) => main(text, spent) && lookaheads.every(({ test, wanted }) => test(text, spent) === wanted)
+  const matches: Test = (text, spent) =>
+    main(text, spent) && lookaheads.every(({ test, wanted }) => test(text, spent) === wanted)
   const hasDot = pattern.includes('.')
   return (text, spent) => {
     const verdict = matches(text, spent)
@@ -57,8 +58,12 @@ function compileLinear(pattern: string, work: Work): Test {
     }
   } catch (cause) {
     if (!isRegExp(pattern))
-      throw new SchemaFault(`the pattern ${JSON.stringify(pattern.slice(0, 100))} is not a regular expression`, { cause })
-    throw new Unsupported(`the pattern ${JSON.stringify(pattern.slice(0, 100))} can't be matched in linear time`, { cause })
+      throw new SchemaFault(`the pattern ${JSON.stringify(pattern.slice(0, 100))} is not a regular expression`, {
+        cause,
+      })
+    throw new Unsupported(`the pattern ${JSON.stringify(pattern.slice(0, 100))} can't be matched in linear time`, {
+      cause,
+    })
   }
 }
 
@@ -84,12 +89,14 @@ const TOKEN = /\\.|[[\].]/gs
 /** The pattern in RE2's words where it reads ECMAScript's in another way; throws for what other languages read in yet another. */
 function toRe2(pattern: string): string {
   if (/\{,\d/.test(pattern)) throw new Unsupported('some languages read {,n} as a count, and some as text')
-  if (/[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(pattern)) throw new Unsupported('a character of it is two to some languages')
+  if (/[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(pattern))
+    throw new Unsupported('a character of it is two to some languages')
   let inClass = false
   return pattern.replace(TOKEN, (token: string, at: number) => {
     switch (token) {
       case '[':
-        if (inClass && pattern[at + 1] === ':') throw new Unsupported('some languages read [[: as a named class, and some as text')
+        if (inClass && pattern[at + 1] === ':')
+          throw new Unsupported('some languages read [[: as a named class, and some as text')
         inClass = true
         return token
       case ']':
@@ -115,7 +122,9 @@ function toRe2(pattern: string): string {
 function mostRepeated(pattern: string): number {
   return Math.max(
     1,
-    ...[...pattern.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/g)].map(([, least, most]) => Math.max(Number(least), Number(most ?? 0))),
+    ...[...pattern.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/g)].map(([, least, most]) =>
+      Math.max(Number(least), Number(most ?? 0)),
+    ),
   )
 }
 

@@ -66,7 +66,9 @@ interface Token {
   fault: boolean
 }
 
-const MARKS: ReadonlyMap<string | undefined, Kind> = new Map((['[', '{', ']', '}', ':', ','] as const).map((mark) => [mark, mark]))
+const MARKS: ReadonlyMap<string | undefined, Kind> = new Map(
+  (['[', '{', ']', '}', ':', ','] as const).map((mark) => [mark, mark]),
+)
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 

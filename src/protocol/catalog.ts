@@ -82,7 +82,9 @@ export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMem
   if (!isObject(names)) return null
   const hash = memo.get('hash')
   return {
-    workflowNames: new Map(Object.entries(names).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    workflowNames: new Map(
+      Object.entries(names).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    ),
     hash: typeof hash === 'string' ? hash : null,
     traces: traceTemplates.safeParse(memo.get('traces')).data ?? null,
     version: workerVersion.safeParse(memo.get('version')).data ?? null,

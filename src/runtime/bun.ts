@@ -24,7 +24,9 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
     idleTimeout: 0,
     async fetch(request) {
       // HTTP/1.0 without a Host: to Bun its path is the whole URL.
-      const response = await fetch(request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request)
+      const response = await fetch(
+        request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request,
+      )
       if (closing) response.headers.set('Connection', 'close')
       return response
     },

@@ -56,13 +56,19 @@ async function archive(queues: readonly string[]): Promise<void> {
     const kit: Kit = await import(KIT)
     await kit.runArchiver(queues)
   } catch (error) {
-    if (isMissing(error)) fail('portico archive needs the packages @temporalio/worker and @temporalio/workflow: npm install them', 1)
+    if (isMissing(error))
+      fail('portico archive needs the packages @temporalio/worker and @temporalio/workflow: npm install them', 1)
     fail(error instanceof Error ? error.message : String(error), 1)
   }
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('@temporalio')
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    error.message.includes('@temporalio')
+  )
 }
 
 function fail(message: string, exitCode: number): never {

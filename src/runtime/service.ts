@@ -51,7 +51,8 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const listener = await orEndListening(process, config, () => listen({ fetch: portico.fetch, ...config.server, log }))
-  const warn = (advice: string, cause: unknown) => log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
+  const warn = (advice: string, cause: unknown) =>
+    log('warn', `the engine can't be used yet: ${hide(advice)}`, { cause })
   const ending = new AbortController()
   // No setTimeout: the first one loads Deno's Node.
   const soon = AbortSignal.timeout(WARM_AFTER_MS)
@@ -63,35 +64,58 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     await portico.close()
   })
   // Whoever reads it may send a signal at once.
-  log('info', 'listening', { url: `${listener.url}${config.basePath}`, catalog: config.catalog, open: config.access.tokens === null })
+  log('info', 'listening', {
+    url: `${listener.url}${config.basePath}`,
+    catalog: config.catalog,
+    open: config.access.tokens === null,
+  })
 }
 
 // What only some need of the runtime is loaded for them alone: to Bun and Deno each part of `node:` costs milliseconds of the start.
 
-async function localTraces({ engine: { namespace }, traces: { local, maxBytes } }: Config): Promise<NonNullable<Parts['traceSources']>> {
+async function localTraces({
+  engine: { namespace },
+  traces: { local, maxBytes },
+}: Config): Promise<NonNullable<Parts['traceSources']>> {
   if (local === null) return []
   const { tracesFromFile } = await import('../trace/from-file.ts')
   return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
 }
 
-async function orEndListening(process: Process, { server: { host, port } }: Config, listen: () => Promise<Listener>): Promise<Listener> {
+async function orEndListening(
+  process: Process,
+  { server: { host, port } }: Config,
+  listen: () => Promise<Listener>,
+): Promise<Listener> {
   try {
     return await listen()
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE')
       return end(process, `Port ${port} of ${host} is taken: end what listens there, or choose another SERVICE_PORT`)
-    return end(process, `Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`)
+    return end(
+      process,
+      `Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`,
+    )
   }
 }
 
-function endOnSignals(process: Process, { server: { shutdownTimeoutMs } }: Config, drain: () => void, close: () => Promise<void>): void {
+function endOnSignals(
+  process: Process,
+  { server: { shutdownTimeoutMs } }: Config,
+  drain: () => void,
+  close: () => Promise<void>,
+): void {
   const shutDown = shutdownOnSignal({ timeoutMs: shutdownTimeoutMs, close, drain, exit: (code) => process.exit(code) })
   process.on('SIGTERM', shutDown)
   process.on('SIGINT', shutDown)
 }
 
 /** Whoever starts the service learns at once what is wrong with its engine; it serves all the same, for the engine may come later. */
-async function warm({ engine }: Config, portico: Portico, warn: (advice: string, cause: unknown) => void): Promise<void> {
+async function warm(
+  { engine }: Config,
+  portico: Portico,
+  warn: (advice: string, cause: unknown) => void,
+): Promise<void> {
   try {
     await portico.warm()
   } catch (error) {
@@ -100,7 +124,10 @@ async function warm({ engine }: Config, portico: Portico, warn: (advice: string,
 }
 
 const VARIABLES = {
-  grpc: { ofAddress: 'ENGINE_ADDRESS and ENGINE_TLS', ofTls: 'ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT' },
+  grpc: {
+    ofAddress: 'ENGINE_ADDRESS and ENGINE_TLS',
+    ofTls: 'ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT',
+  },
   http: {
     ofAddress: 'ENGINE_HTTP_URL',
     ofTls: 'ENGINE_HTTP_URL and the certificates that the runtime trusts (NODE_EXTRA_CA_CERTS, DENO_CERT)',

@@ -39,7 +39,14 @@ function assemble(bindings: Bindings): Fetch {
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
     const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: hidingValues(env) })
-    return createPortico({ config, transport, log, runtime: 'workerd', sharesPending: false, commentEveryMs: COMMENT_EVERY_MS }).fetch
+    return createPortico({
+      config,
+      transport,
+      log,
+      runtime: 'workerd',
+      sharesPending: false,
+      commentEveryMs: COMMENT_EVERY_MS,
+    }).fetch
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
@@ -51,7 +58,16 @@ function assemble(bindings: Bindings): Fetch {
 function refuseToServe({ message }: ConfigError): Fetch {
   return async () => {
     const requestId = crypto.randomUUID()
-    const body = toProblem({ status: 500, error: 'InternalError', title: 'The service is not configured', message, requestId })
-    return new Response(JSON.stringify(body), { status: 500, headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId } })
+    const body = toProblem({
+      status: 500,
+      error: 'InternalError',
+      title: 'The service is not configured',
+      message,
+      requestId,
+    })
+    return new Response(JSON.stringify(body), {
+      status: 500,
+      headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId },
+    })
   }
 }

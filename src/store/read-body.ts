@@ -12,7 +12,8 @@ export async function readBody(store: string, response: Response, maxBytes: numb
   }
   // Not every runtime minds a body that ends early; of an encoded one nobody has told us the length.
   const announced = response.headers.has('content-encoding') ? null : response.headers.get('content-length')
-  if (announced !== null && bytes < Number(announced)) throw new StoreError(`${store} cut its answer short`, { passing: true })
+  if (announced !== null && bytes < Number(announced))
+    throw new StoreError(`${store} cut its answer short`, { passing: true })
   return new TextDecoder().decode(join(chunks, bytes))
 }
 

@@ -13,7 +13,10 @@ export class StoreError extends Error {
   /** How long the store wants to be left alone. */
   readonly retryAfterMs: number
 
-  constructor(message: string, { passing = false, retryAfterMs = 0 }: { passing?: boolean; retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    { passing = false, retryAfterMs = 0 }: { passing?: boolean; retryAfterMs?: number } = {},
+  ) {
     super(message)
     this.name = 'StoreError'
     this.passing = passing
@@ -27,7 +30,11 @@ const PAUSES_MS = [50, 150, 400, 1000]
  * Tries a few times while it fails in passing and the deadline allows. Rejects with a `StoreError`, or with the reason of
  * `call.signal` when that aborts. `act` has to end when its signal aborts.
  */
-export async function withRetries<T>(store: string, call: StoreCall, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  store: string,
+  call: StoreCall,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(call.deadlineAt - Date.now())))
   const signal = AbortSignal.any([call.signal, deadline])
   const late = () => new StoreError(`${store} did not answer in time`, { passing: true })

@@ -35,7 +35,11 @@ export async function resolveReferences(
 }
 
 /** The payloads with `others` in the places of `some` of them. */
-export function replaced(payloads: readonly Payload[], some: readonly Payload[], others: readonly Payload[]): readonly Payload[] {
+export function replaced(
+  payloads: readonly Payload[],
+  some: readonly Payload[],
+  others: readonly Payload[],
+): readonly Payload[] {
   if (some.length === payloads.length) return others
   const places = new Map(some.map((payload, index) => [payload, others[index]]))
   return payloads.map((payload) => places.get(payload) ?? payload)

@@ -37,7 +37,11 @@ export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decod
 
 // A workflow that rethrows the failure of an activity or a child as an application failure (`ApplicationFailure.fromError`)
 // gives it the wrapper's type and message.
-const WRAPPER_TYPES: ReadonlySet<unknown> = new Set(['ActivityFailure', 'ChildWorkflowFailure', 'NexusOperationFailure'])
+const WRAPPER_TYPES: ReadonlySet<unknown> = new Set([
+  'ActivityFailure',
+  'ChildWorkflowFailure',
+  'NexusOperationFailure',
+])
 
 function isWrapper(failure: Failure): boolean {
   return Boolean(

@@ -24,7 +24,9 @@ const MAX_CAUSES = 10
 
 /** Where the details of a failure, or of one of its causes, say that the trace is. Never rejects for what cannot be decoded. */
 export async function traceInDetails(failure: Failure, payloads: Pick<Payloads, 'decode'>): Promise<TraceMeta | null> {
-  const details = chainOf(failure).flatMap(({ applicationFailureInfo }) => applicationFailureInfo?.details?.payloads ?? [])
+  const details = chainOf(failure).flatMap(
+    ({ applicationFailureInfo }) => applicationFailureInfo?.details?.payloads ?? [],
+  )
   if (details.length === 0) return null
   try {
     const found = (await payloads.decode(details)).find((detail) => isObject(detail) && isObject(detail.trace))

@@ -10,7 +10,11 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 const NO_REASON = 'terminated by user via frontend'
 
 /** How a run ended, from its last events; null when they hold no close event. `workflowId` where its output is an answer. */
-export async function toClosing(events: readonly HistoryEvent[], payloads: PayloadReader, workflowId?: string): Promise<Closing | null> {
+export async function toClosing(
+  events: readonly HistoryEvent[],
+  payloads: PayloadReader,
+  workflowId?: string,
+): Promise<Closing | null> {
   const last = events.at(-1)
   if (last === undefined) return null
   const end = await toEnd(last, events, payloads, workflowId)
@@ -38,7 +42,10 @@ async function toEnd(
   }
   if (event.workflowExecutionFailedEventAttributes) {
     const failure = event.workflowExecutionFailedEventAttributes.failure ?? {}
-    const [error, trace] = await Promise.all([revealed(failure, payloads).then(toErrorDetails), traceInDetails(failure, payloads)])
+    const [error, trace] = await Promise.all([
+      revealed(failure, payloads).then(toErrorDetails),
+      traceInDetails(failure, payloads),
+    ])
     return { outcome: { status: 'failed', error }, trace }
   }
   const outcome = toOutcome(event, events)

@@ -12,7 +12,9 @@ export function toPayloadJson({ metadata, data, externalPayloads }: Payload) {
   return {
     metadata: mapValues(metadata ?? {}, toBase64),
     data: toBase64(data ?? new Uint8Array()),
-    ...(externalPayloads?.length && { externalPayloads: externalPayloads.map(({ sizeBytes }) => ({ sizeBytes: String(sizeBytes ?? 0) })) }),
+    ...(externalPayloads?.length && {
+      externalPayloads: externalPayloads.map(({ sizeBytes }) => ({ sizeBytes: String(sizeBytes ?? 0) })),
+    }),
   }
 }
 

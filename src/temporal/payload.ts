@@ -86,7 +86,9 @@ export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: 
       return asOne(await decodeEach(payloads))
     },
     decodeReadable: async (payloads) =>
-      (await plainOf(payloads)).map((payload) => (storedElsewhere(payload) === null ? fromPayload(payload) : undefined)),
+      (await plainOf(payloads)).map((payload) =>
+        storedElsewhere(payload) === null ? fromPayload(payload) : undefined,
+      ),
   }
 }
 
@@ -103,7 +105,10 @@ function toDecoded(payload: Payload): Decoded {
   if (elsewhere !== null) return { value: null, storedElsewhere: elsewhere }
   const value = fromPayload(payload)
   // A worker may write what it likes: what can't be read is shown as the bytes it is.
-  return { value: value === undefined ? { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } : value }
+  return {
+    value:
+      value === undefined ? { encoding: encodingOf(payload), data: toBase64(payload.data ?? new Uint8Array()) } : value,
+  }
 }
 
 const encoder = new TextEncoder()
@@ -158,7 +163,11 @@ function refuseTooLarge(payloads: Payload[], maxBytes: number): void {
     )
   }, 0)
   if (bytes <= maxBytes) return
-  throw new ServiceError('PayloadTooLargeError', `The payload is ${bytes} bytes as encoded for the engine; at most ${maxBytes} are taken`, {
-    details: { source: 'gateway' },
-  })
+  throw new ServiceError(
+    'PayloadTooLargeError',
+    `The payload is ${bytes} bytes as encoded for the engine; at most ${maxBytes} are taken`,
+    {
+      details: { source: 'gateway' },
+    },
+  )
 }

@@ -8,7 +8,11 @@ import type { Payload, Payloads } from './payload.ts'
 /** What the first events tell of a run. */
 export type Opening = Omit<Execution, 'closing' | 'status'>
 
-export async function toOpening(workflowId: string, events: readonly HistoryEvent[], payloads: Payloads): Promise<Opening> {
+export async function toOpening(
+  workflowId: string,
+  events: readonly HistoryEvent[],
+  payloads: Payloads,
+): Promise<Opening> {
   const started = events[0]?.workflowExecutionStartedEventAttributes
   if (!started) throw new Error(`the history of ${workflowId} does not begin with its start`)
   const runId = ownRunId(started, events)
@@ -25,7 +29,10 @@ export async function toOpening(workflowId: string, events: readonly HistoryEven
 }
 
 /** The start of a reset run is its base run's; where it was reset, its own id stands. */
-function ownRunId(started: temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes, events: readonly HistoryEvent[]): string {
+function ownRunId(
+  started: temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes,
+  events: readonly HistoryEvent[],
+): string {
   const reset = events.findLast((event) => event.workflowTaskFailedEventAttributes?.newRunId)
   return reset?.workflowTaskFailedEventAttributes?.newRunId || started.originalExecutionRunId || ''
 }

@@ -30,16 +30,26 @@ export function tracesFromHistory({ engine, maxBytes }: HistoryTraceOptions): Tr
         warnings.push(error.message)
       }
       const isCut = left < 0 || warnings.length > 0
-      if (left < 0) warnings.push(`the history is larger than ${maxBytes} bytes: the node with attributes.truncated lacks the rest`)
-      return { entries: isCut ? [...entries, ...entries.slice(0, 1).map(truncated)] : entries, whole: true, redacted: false, warnings }
+      if (left < 0)
+        warnings.push(`the history is larger than ${maxBytes} bytes: the node with attributes.truncated lacks the rest`)
+      return {
+        entries: isCut ? [...entries, ...entries.slice(0, 1).map(truncated)] : entries,
+        whole: true,
+        redacted: false,
+        warnings,
+      }
     },
   }
 }
 
 /** What the engine says of attempts only in the description, until the activity has ended. */
-async function pendingAttempts({ runId, pendingSteps }: TracedRun, entries: readonly TraceEntry[]): Promise<TraceEntry[]> {
+async function pendingAttempts(
+  { runId, pendingSteps }: TracedRun,
+  entries: readonly TraceEntry[],
+): Promise<TraceEntry[]> {
   return ((await pendingSteps?.()) ?? []).flatMap(({ activityId, attempts, lastFailure }) => {
-    const isIt = (entry: TraceEntry) => entry.parentId === runId && entry.kind === 'step' && entry.attributes?.activityId === activityId
+    const isIt = (entry: TraceEntry) =>
+      entry.parentId === runId && entry.kind === 'step' && entry.attributes?.activityId === activityId
     const step = entries.findLast(isIt)
     if (step === undefined) return []
     const { input: _input, ...rest } = step

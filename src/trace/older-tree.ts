@@ -67,14 +67,20 @@ function isNode(value: unknown): value is Node {
   if (!isObject(value)) return false
   const { id, kind, name, startedAt } = value
   // What has ended without ever having begun has neither kind nor name, and began at 0.
-  return isText(id) && isText(kind) && typeof name === 'string' && name.length <= MAX_TEXT_LENGTH && isInstant(startedAt)
+  return (
+    isText(id) && isText(kind) && typeof name === 'string' && name.length <= MAX_TEXT_LENGTH && isInstant(startedAt)
+  )
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH
 }
 
-function toEntries({ kind, name, startedAt, endedAt, input, output, error, attributes }: Node, id: string, parentId: string | null) {
+function toEntries(
+  { kind, name, startedAt, endedAt, input, output, error, attributes }: Node,
+  id: string,
+  parentId: string | null,
+) {
   const what = { id, parentId, kind, name }
   const began: TraceEntry = {
     ...what,

@@ -22,7 +22,8 @@ const BUCKET = /^(?!.*\.\.)[a-z\d][a-z\d.-]{1,61}[a-z\d]$/
 export function objectsOf(destination: string, rules: BucketRules): ObjectRef[] {
   const { bucket, text } = bucketAndKey(destination, rules)
   if (!BUCKET.test(bucket)) throw refused('its bucket has no name that a bucket can have')
-  if (rules.bucket !== null && bucket !== rules.bucket) throw refused('it is in another bucket than SERVICE_STORAGE_BUCKET')
+  if (rules.bucket !== null && bucket !== rules.bucket)
+    throw refused('it is in another bucket than SERVICE_STORAGE_BUCKET')
   if (/[?#\\]|[^\P{Cc}]/u.test(text)) throw refused('its key has characters that no key has')
   const fault = keyFault(text)
   if (fault !== null) throw refused(`its key ${fault}`)
@@ -32,7 +33,10 @@ export function objectsOf(destination: string, rules: BucketRules): ObjectRef[] 
     : [text, decoded].map((key) => ({ bucket, key }))
 }
 
-function bucketAndKey(destination: string, { region, bucket, endpoint }: BucketRules): { bucket: string; text: string } {
+function bucketAndKey(
+  destination: string,
+  { region, bucket, endpoint }: BucketRules,
+): { bucket: string; text: string } {
   if (destination.length > MAX_LENGTH) throw refused(`it has more than ${MAX_LENGTH} characters`)
   // Compared as text: what a URL parser would make of a strange one must not matter.
   const [, scheme = '', host = '', path = ''] = /^([a-zA-Z][\w+.-]*):\/\/([^/]*)\/(.*)$/s.exec(destination) ?? []
@@ -48,7 +52,11 @@ interface Place {
   path: string
 }
 
-function onAws({ scheme, host, path }: Place, region: string, ownBucket: string | null): { bucket: string; text: string } {
+function onAws(
+  { scheme, host, path }: Place,
+  region: string,
+  ownBucket: string | null,
+): { bucket: string; text: string } {
   if (scheme !== 'https') throw refused('it does not begin with https://')
   if (host === awsHost(region)) return split(path)
   // Workers of the older generation leave the region out; the bucket is looked for in its own region all the same.

@@ -8,14 +8,22 @@ export async function connect({ address, apiKey, tls }: EngineConfig): Promise<N
   try {
     return await NativeConnection.connect(options)
   } catch (cause) {
-    throw new Error(`The engine at ${address} can't be reached: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new Error(`The engine at ${address} can't be reached: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
   }
 }
 
-async function tlsOptions({ caPath, certPath, keyPath, serverName }: EngineTls): Promise<NonNullable<NativeConnectionOptions['tls']>> {
+async function tlsOptions({
+  caPath,
+  certPath,
+  keyPath,
+  serverName,
+}: EngineTls): Promise<NonNullable<NativeConnectionOptions['tls']>> {
   return {
     ...(serverName !== null && { serverNameOverride: serverName }),
     ...(caPath !== null && { serverRootCACertificate: await readFile(caPath) }),
-    ...(certPath !== null && keyPath !== null && { clientCertPair: { crt: await readFile(certPath), key: await readFile(keyPath) } }),
+    ...(certPath !== null &&
+      keyPath !== null && { clientCertPair: { crt: await readFile(certPath), key: await readFile(keyPath) } }),
   }
 }

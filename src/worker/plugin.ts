@@ -27,7 +27,8 @@ export interface PorticoPluginOptions {
   tracePayloads?: 'decoded' | 'encoded'
 }
 
-const NOT_HELD = 'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
+const NOT_HELD =
+  'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
 
 const REPLACED =
   'This worker records no traces: a plugin after portico has replaced interceptors.activity. Put portico last among its plugins'
@@ -66,7 +67,8 @@ export function porticoPlugin(
       return configured
     },
     async runWorker(worker, next) {
-      const tracing = (worker.options.interceptors?.activity ?? []).map((factory) => tracings.get(factory)).find(Boolean) ?? null
+      const tracing =
+        (worker.options.interceptors?.activity ?? []).map((factory) => tracings.get(factory)).find(Boolean) ?? null
       const { logger } = Runtime.instance()
       const { namespace, taskQueue } = worker.options
       tracing?.start(worker)
@@ -81,7 +83,8 @@ export function porticoPlugin(
         return tracing?.stop()
       })
       const keeping = keepCatalog({
-        publish: (starts) => publish(worker, catalog, { traces: tracing?.templates ?? false, redacted: redact !== undefined }, starts),
+        publish: (starts) =>
+          publish(worker, catalog, { traces: tracing?.templates ?? false, redacted: redact !== undefined }, starts),
         onPublishError,
         lookEveryMs,
         signal: ended.signal,

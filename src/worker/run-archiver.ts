@@ -20,7 +20,9 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   const { engine, catalog, traces } = parseWorkerConfig(process.env, { catalogRequired: queues.length === 0 })
   const targets = traceTargets(traces)
   if (targets.length === 0) {
-    throw new Error('Nothing to archive to: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/operating.md)')
+    throw new Error(
+      'Nothing to archive to: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/operating.md)',
+    )
   }
   const { logger } = Runtime.instance()
   const { warn, flush } = createWarnings(logger)
@@ -41,7 +43,9 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   const { namespace } = engine
   logger.info('Archiving traces', { catalogs, namespace })
   await Promise.all(
-    catalogs.map((name) => hostArchiver({ connection, namespace, catalog: name, identity: 'portico archive', ports, warn }, ending.signal)),
+    catalogs.map((name) =>
+      hostArchiver({ connection, namespace, catalog: name, identity: 'portico archive', ports, warn }, ending.signal),
+    ),
   )
   await told
   await lists?.close()

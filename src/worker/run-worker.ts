@@ -37,8 +37,19 @@ const SHUTDOWN_GRACE_TIME = '10s'
  * fault of the environment, or when the engine can't be reached or refuses the catalog.
  */
 export async function runWorker(given: RunWorkerOptions): Promise<void> {
-  const { catalog, workflowsPath, redact, onPublishError, traceQueues = [], tracePayloads = 'encoded', plugins = [], ...options } = given
-  const config = await orSayWhy(() => parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }))
+  const {
+    catalog,
+    workflowsPath,
+    redact,
+    onPublishError,
+    traceQueues = [],
+    tracePayloads = 'encoded',
+    plugins = [],
+    ...options
+  } = given
+  const config = await orSayWhy(() =>
+    parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }),
+  )
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
   const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
   const portico = porticoPlugin({
@@ -58,7 +69,9 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
       shutdownGraceTime: SHUTDOWN_GRACE_TIME,
       ...toTuningOptions(config.tuning),
       ...options,
-      ...(workflowsPath !== undefined && { workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath }),
+      ...(workflowsPath !== undefined && {
+        workflowsPath: workflowsPath instanceof URL ? fileURLToPath(workflowsPath) : workflowsPath,
+      }),
       connection,
       plugins: [portico, ...plugins],
     })
@@ -70,5 +83,10 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
 
 function sayReady({ workflows }: CatalogDefinition, address: string | null) {
   return ({ options: { taskQueue, namespace } }: Worker): void =>
-    Runtime.instance().logger.info('Worker ready', { catalog: taskQueue, workflows: workflows.length, namespace, address })
+    Runtime.instance().logger.info('Worker ready', {
+      catalog: taskQueue,
+      workflows: workflows.length,
+      namespace,
+      address,
+    })
 }

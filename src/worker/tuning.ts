@@ -10,6 +10,8 @@ export function toTuningOptions(tuning: TuningConfig): Partial<WorkerOptions> {
     ...(cachedWorkflows !== null && { maxCachedWorkflows: cachedWorkflows }),
     // The SDK (1.24) declares maxConcurrent…TaskPolls and never reads them: what counts is the pollers' behaviour.
     ...(activityPolls !== null && { activityTaskPollerBehavior: { type: 'simple-maximum', maximum: activityPolls } }),
-    ...(workflowTaskPolls !== null && { workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: workflowTaskPolls } }),
+    ...(workflowTaskPolls !== null && {
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: workflowTaskPolls },
+    }),
   }
 }

@@ -1,5 +1,13 @@
 /** Activities of `workflows.ts`. */
-import { ApplicationFailure, activityInfo, CancelledFailure, CompleteAsyncError, Context, getClient, heartbeat } from '@temporalio/activity'
+import {
+  ApplicationFailure,
+  activityInfo,
+  CancelledFailure,
+  CompleteAsyncError,
+  Context,
+  getClient,
+  heartbeat,
+} from '@temporalio/activity'
 
 export async function composeWelcome(name: string): Promise<string> {
   return `Welcome, ${name}.`

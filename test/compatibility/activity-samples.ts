@@ -55,8 +55,14 @@ export function activitySamples(samples: () => Samples): void {
     })
 
     const { raw } = await client.workflow.getHandle(run.workflowId).describe()
-    expect(raw.pendingActivities?.[0]).toMatchObject({ attempt: 2, lastFailure: { message: 'the service refused attempt 1' } })
-    expect(step).toMatchObject({ endedAt: null, attributes: { attempts: 2, lastFailure: { message: 'the service refused attempt 1' } } })
+    expect(raw.pendingActivities?.[0]).toMatchObject({
+      attempt: 2,
+      lastFailure: { message: 'the service refused attempt 1' },
+    })
+    expect(step).toMatchObject({
+      endedAt: null,
+      attributes: { attempts: 2, lastFailure: { message: 'the service refused attempt 1' } },
+    })
     await run.stop()
   })
 
@@ -67,7 +73,11 @@ export function activitySamples(samples: () => Samples): void {
       outcomeOf(samples(), 'periodicPolling', 3),
     ]
 
-    expect(await Promise.all(polls)).toEqual([completed('ready after 3 polls'), completed('answered attempt 4'), completed('3 laps')])
+    expect(await Promise.all(polls)).toEqual([
+      completed('ready after 3 polls'),
+      completed('answered attempt 4'),
+      completed('3 laps'),
+    ])
   })
 
   test('asynchronous completion: the value that came from outside', async () => {

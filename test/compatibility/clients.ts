@@ -26,7 +26,12 @@ export interface Samples extends Clients {
 }
 
 /** Of the suite in which it is called. */
-export function useSamples({ transport, startWorker, dataConverter = () => ({}), env = () => ({}) }: SampleSetup): () => Samples {
+export function useSamples({
+  transport,
+  startWorker,
+  dataConverter = () => ({}),
+  env = () => ({}),
+}: SampleSetup): () => Samples {
   let samples: Samples | undefined
   const ends: (() => Promise<void>)[] = []
 

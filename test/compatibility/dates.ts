@@ -1,5 +1,10 @@
 /** A payload converter in the shape of Temporal's EJSON sample: dates stay dates, as JSON that says so. */
-import { CompositePayloadConverter, type Payload, type PayloadConverterWithEncoding, UndefinedPayloadConverter } from '@temporalio/common'
+import {
+  CompositePayloadConverter,
+  type Payload,
+  type PayloadConverterWithEncoding,
+  UndefinedPayloadConverter,
+} from '@temporalio/common'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -12,7 +17,9 @@ const dates: PayloadConverterWithEncoding = {
     data: encoder.encode(JSON.stringify(marked(value))),
   }),
   fromPayload: <T>({ data }: Payload) =>
-    JSON.parse(decoder.decode(data ?? new Uint8Array()), (_key, value) => (isMarked(value) ? new Date(value.$date) : value)) as T,
+    JSON.parse(decoder.decode(data ?? new Uint8Array()), (_key, value) =>
+      isMarked(value) ? new Date(value.$date) : value,
+    ) as T,
 }
 
 export const payloadConverter = new CompositePayloadConverter(new UndefinedPayloadConverter(), dates)

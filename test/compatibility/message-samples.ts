@@ -9,7 +9,12 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
       const run = await client.start('gate')
       const before = [await run.status(), await run.query('isBlocked')]
       await run.signal('unblock')
-      return { before, result: await run.result(), after: await run.query('isBlocked'), unknown: await run.query('isOpen') }
+      return {
+        before,
+        result: await run.result(),
+        after: await run.query('isBlocked'),
+        unknown: await run.query('isOpen'),
+      }
     })
 
     expect(seen).toEqual({
@@ -68,7 +73,12 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
     test('early return: the update answers before the workflow ends', async () => {
       const seen = await alike(samples(), async (client) => {
         const workflowId = `payment-${crypto.randomUUID()}`
-        const { value, run } = await client.updateWithStart({ name: 'confirmation', args: [] }, workflowId, 'payment', 40)
+        const { value, run } = await client.updateWithStart(
+          { name: 'confirmation', args: [] },
+          workflowId,
+          'payment',
+          40,
+        )
         return [value, await run.result()]
       })
 

@@ -10,7 +10,8 @@ import { alike, completed, httpClient, outcomeOf, sdkClient } from './sample-cli
 
 const script = fileURLToPath(new URL('./samples.py', import.meta.url))
 
-for (const transport of TRANSPORTS) describe.concurrent(`Python samples over ${transport}`, () => describeSamples(transport))
+for (const transport of TRANSPORTS)
+  describe.concurrent(`Python samples over ${transport}`, () => describeSamples(transport))
 
 function describeSamples(transport: TransportName): void {
   const samples = useSamples({
@@ -39,7 +40,12 @@ function describeSamples(transport: TransportName): void {
       return [await run.result(), await run.query('greeting'), await run.query('broken'), await run.query('unknown')]
     })
 
-    expect(seen).toEqual([completed(null), 'Hello, Ada', { refused: 'the query is broken' }, { refused: 'no such handler' }])
+    expect(seen).toEqual([
+      completed(null),
+      'Hello, Ada',
+      { refused: 'the query is broken' },
+      { refused: 'no such handler' },
+    ])
   })
 
   test('update: its value, its validator, and arguments of another type', async () => {
@@ -47,7 +53,12 @@ function describeSamples(transport: TransportName): void {
       const run = await client.start('Update')
       const refused = await run.update('add', -1)
       const undecodable = await run.update('add', { not: 'a number' })
-      return { refused, undecodable, added: [await run.update('add', 4), await run.update('add', 6)], result: await run.result() }
+      return {
+        refused,
+        undecodable,
+        added: [await run.update('add', 4), await run.update('add', 6)],
+        result: await run.result(),
+      }
     })
 
     expect(seen).toEqual({
@@ -66,7 +77,10 @@ function describeSamples(transport: TransportName): void {
   })
 
   test('exception: the failure of the workflow has the type it was given', async () => {
-    expect(await outcomeOf(samples(), 'Refusing', 5)).toEqual({ status: 'failed', error: { name: 'Refused', message: '5 is refused' } })
+    expect(await outcomeOf(samples(), 'Refusing', 5)).toEqual({
+      status: 'failed',
+      error: { name: 'Refused', message: '5 is refused' },
+    })
   })
 
   test('child workflows: one array is one argument', async () => {

@@ -121,7 +121,15 @@ export function httpClient(api: Api, catalog: string): SampleClient {
   }
 }
 
-function toOutcome({ status, output, errorDetails }: { status: string; output: unknown; errorDetails: Outcome['error'] | null }): Outcome {
+function toOutcome({
+  status,
+  output,
+  errorDetails,
+}: {
+  status: string
+  output: unknown
+  errorDetails: Outcome['error'] | null
+}): Outcome {
   if (status === 'completed') return { status, output }
   if (status !== 'failed' || !errorDetails) return { status }
   return { status, error: { name: errorDetails.name, message: errorDetails.message } }
@@ -150,7 +158,11 @@ export function sdkClient({ workflow }: Client, taskQueue: string): SampleClient
 
   return {
     async start(workflowName, ...args) {
-      const { workflowId } = await workflow.start(workflowName, { workflowId: `sdk-${crypto.randomUUID()}`, taskQueue, args })
+      const { workflowId } = await workflow.start(workflowName, {
+        workflowId: `sdk-${crypto.randomUUID()}`,
+        taskQueue,
+        args,
+      })
       return runOf(workflowId)
     },
     async updateWithStart(update, workflowId, workflowName, ...args) {
@@ -202,5 +214,7 @@ function failureOf(error: unknown): Outcome {
 
 /** What the workflow failed with, below the engine's wrappers. */
 function ownFailure(error: Error): Error {
-  return error.cause instanceof Error && /^(?:Activity|ChildWorkflow)Failure$/.test(error.name) ? ownFailure(error.cause) : error
+  return error.cause instanceof Error && /^(?:Activity|ChildWorkflow)Failure$/.test(error.name)
+    ? ownFailure(error.cause)
+    : error
 }

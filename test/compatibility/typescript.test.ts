@@ -18,7 +18,8 @@ const options = { maxHeartbeatThrottleInterval: '50ms' }
 
 const workflowsPath = new URL('./workflows.ts', import.meta.url)
 
-for (const transport of TRANSPORTS) describe.concurrent(`TypeScript samples over ${transport}`, () => describeSamples(transport))
+for (const transport of TRANSPORTS)
+  describe.concurrent(`TypeScript samples over ${transport}`, () => describeSamples(transport))
 
 function describeSamples(transport: TransportName): void {
   const samples = useSamples({
@@ -77,7 +78,9 @@ function describeSamples(transport: TransportName): void {
   })
 
   test('child workflows: as many children as there are arguments', async () => {
-    expect(await outcomeOf(samples(), 'family', 'Ann', 'Bob', 'Cid')).toEqual(completed(['child Ann', 'child Bob', 'child Cid']))
+    expect(await outcomeOf(samples(), 'family', 'Ann', 'Bob', 'Cid')).toEqual(
+      completed(['child Ann', 'child Bob', 'child Cid']),
+    )
     expect(await outcomeOf(samples(), 'family')).toEqual(completed([]))
   })
 

@@ -45,7 +45,9 @@ function describeEncoded(transport: TransportName): void {
 
     const { events } = await client.workflow.getHandle(run.workflowId).fetchHistory()
 
-    const payloads = events?.flatMap(({ workflowExecutionStartedEventAttributes: started }) => started?.input?.payloads ?? [])
+    const payloads = events?.flatMap(
+      ({ workflowExecutionStartedEventAttributes: started }) => started?.input?.payloads ?? [],
+    )
     expect(payloads?.map(({ metadata }) => Buffer.from(metadata?.encoding ?? '').toString())).toEqual(['binary/opaque'])
   })
 
@@ -58,7 +60,8 @@ function describeConverted(transport: TransportName): void {
   const dataConverter = { payloadConverterPath }
   const samples = useSamples({
     transport,
-    startWorker: (address, taskQueue) => startWorker({ address, taskQueue, workflowsPath, activities, options: { dataConverter } }),
+    startWorker: (address, taskQueue) =>
+      startWorker({ address, taskQueue, workflowsPath, activities, options: { dataConverter } }),
     dataConverter: () => dataConverter,
   })
 
@@ -67,7 +70,11 @@ function describeConverted(transport: TransportName): void {
     const date = new Date(0)
 
     const overHttp = await (await http.start('describeDate', { $date: date.toJSON() })).result()
-    const bySdk = await client.workflow.execute('describeDate', { taskQueue, workflowId: crypto.randomUUID(), args: [date] })
+    const bySdk = await client.workflow.execute('describeDate', {
+      taskQueue,
+      workflowId: crypto.randomUUID(),
+      args: [date],
+    })
 
     expect(bySdk).toEqual({ isDate: true, is: 'object', next: new Date(86_400_000) })
     expect(overHttp).toEqual(completed({ isDate: true, is: 'object', next: { $date: '1970-01-02T00:00:00.000Z' } }))

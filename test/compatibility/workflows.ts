@@ -77,7 +77,8 @@ export async function criticalSection(resource: string, workMs: number, waitMs: 
     isMine = true
   })
   await activity.requestLock(resource)
-  if (!(await condition(() => isMine, waitMs))) throw ApplicationFailure.nonRetryable('the lock did not come', 'LockTimeout')
+  if (!(await condition(() => isMine, waitMs)))
+    throw ApplicationFailure.nonRetryable('the lock did not come', 'LockTimeout')
   await sleep(workMs)
   await getExternalWorkflowHandle(resource).signal(released)
   return 'worked alone'

@@ -56,13 +56,27 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       const workflowId = crypto.randomUUID()
       const local = join(folder, `${workflowId}.json`)
       const client = new Client({ connection })
-      const handle = await client.workflow.start('saysTrace', { taskQueue: catalog, workflowId, args: [{ trace: { local } }] })
+      const handle = await client.workflow.start('saysTrace', {
+        taskQueue: catalog,
+        workflowId,
+        args: [{ trace: { local } }],
+      })
       await handle.result()
       const runId = handle.firstExecutionRunId
-      const run = { id: runId, parentId: null, kind: 'workflow', name: 'kept', at: 1, phase: 'ended', output: 'of the file' } as const
+      const run = {
+        id: runId,
+        parentId: null,
+        kind: 'workflow',
+        name: 'kept',
+        at: 1,
+        phase: 'ended',
+        output: 'of the file',
+      } as const
       await writeFile(local, toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }))
 
-      const answers = await Promise.all(['/ready', `/workflow/${workflowId}/trace-log`].map((path) => fetch(`${service.url}${path}`)))
+      const answers = await Promise.all(
+        ['/ready', `/workflow/${workflowId}/trace-log`].map((path) => fetch(`${service.url}${path}`)),
+      )
       const [ready, traceLog] = await Promise.all(answers.map((answer) => answer.json()))
       await connection.close()
       await service.stop()
@@ -85,7 +99,9 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       const { ENGINE_TLS_SERVER_NAME: _name, ...unnamed } = env
       const service = await serve(folder)(unnamed)
 
-      await until('it says so', () => /"the engine can't be used yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()))
+      await until('it says so', () =>
+        /"the engine can't be used yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()),
+      )
       await service.stop()
     })
 

@@ -57,7 +57,9 @@ export function describeKvStore(
       const values = [100, 700, 300, 300].map((kilobytes) => 'x'.repeat(kilobytes * 1000))
       for (const value of values) await append(key, [value])
 
-      expect((await read(key, 1_400_000)).values.map(({ length }) => length)).toEqual(values.map(({ length }) => length))
+      expect((await read(key, 1_400_000)).values.map(({ length }) => length)).toEqual(
+        values.map(({ length }) => length),
+      )
     })
 
     test('append: a list lives as long as was said, from its last addition on', async () => {

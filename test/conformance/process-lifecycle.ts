@@ -39,7 +39,10 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       ])
       // They take their time while the rest is tested.
       const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
-      quiet = { wait: run(service, body), events: run(service, body, { Accept: 'text/event-stream' }).then((response) => response.text()) }
+      quiet = {
+        wait: run(service, body),
+        events: run(service, body, { Accept: 'text/event-stream' }).then((response) => response.text()),
+      }
       // How they end is for their tests to say.
       void Promise.allSettled([quiet.wait, quiet.events])
     })
@@ -107,7 +110,11 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
     test(`requests in a pipeline are ${pipelines ? 'answered in their order' : 'dropped with their connection'}`, async () => {
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
-      const answer = await exchange(service, [get('/workflow/nobody/status') + get('/health')], /HTTP.*HTTP.*\{"status":"ok"\}/s)
+      const answer = await exchange(
+        service,
+        [get('/workflow/nobody/status') + get('/health')],
+        /HTTP.*HTTP.*\{"status":"ok"\}/s,
+      )
 
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(pipelines ? ['HTTP/1.1 404', 'HTTP/1.1 200'] : null)
     })
@@ -157,7 +164,11 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       }, 40_000)
 
       test('SIGTERM: connections whose client never ends a request hold nothing up, and cost nobody an answer', async () => {
-        const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
+        const ending = await serve({
+          ...env,
+          ENGINE_ADDRESS: inject('engine').address,
+          SERVICE_SHUTDOWN_TIMEOUT: '20s',
+        })
         const [half, refused] = [await open(ending), await open(ending), await open(ending)]
         half.write('GET /health HTTP/1.1\r\nHo')
         refused.write(
@@ -192,7 +203,9 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       test('SIGTERM, and again: ends at once', async () => {
         const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address })
         const workflowId = crypto.randomUUID()
-        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch((error: Error) => error)
+        const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId }).catch(
+          (error: Error) => error,
+        )
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
         const telling = setInterval(() => process.kill(ending.pid, 'SIGTERM'), 200)
@@ -203,7 +216,11 @@ export function describeLife(runtime: string, serve: ServeEntry, { drains, notic
       })
 
       test('SIGTERM before the engine was first called: it is not called any more', async () => {
-        const ending = await serve({ ...env, ENGINE_ADDRESS: `127.0.0.1:${await freePort()}`, SERVICE_SHUTDOWN_TIMEOUT: '2s' })
+        const ending = await serve({
+          ...env,
+          ENGINE_ADDRESS: `127.0.0.1:${await freePort()}`,
+          SERVICE_SHUTDOWN_TIMEOUT: '2s',
+        })
 
         process.kill(ending.pid, 'SIGTERM')
         const toldAt = performance.now()

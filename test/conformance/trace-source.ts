@@ -15,7 +15,14 @@ export interface Place {
 }
 
 export function traceCall(overrides: Partial<Call> = {}): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + 3000, requestId: 'test', note() {}, warn() {}, ...overrides }
+  return {
+    signal: new AbortController().signal,
+    deadlineAt: Date.now() + 3000,
+    requestId: 'test',
+    note() {},
+    warn() {},
+    ...overrides,
+  }
 }
 
 export function tracedRun(overrides: Partial<TracedRun> = {}): TracedRun {
@@ -57,7 +64,8 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
 
     const runOf = (runId: string, overrides: Partial<TracedRun> = {}) =>
       tracedRun({ runId, destinations: async () => place.destinations(runId), ...overrides })
-    const find = (runId: string, overrides?: Partial<TracedRun>) => place.source.find(runOf(runId, overrides), traceCall())
+    const find = (runId: string, overrides?: Partial<TracedRun>) =>
+      place.source.find(runOf(runId, overrides), traceCall())
     const stored = async (text: (runId: string) => string) => {
       const runId = crypto.randomUUID()
       await place.put(runId, text(runId))
@@ -73,7 +81,12 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
     test('gives back what was stored, whole', async () => {
       const runId = await stored(document)
 
-      expect(await find(runId)).toEqual({ entries: storedEntries({ runId }), whole: true, redacted: true, warnings: [] })
+      expect(await find(runId)).toEqual({
+        entries: storedEntries({ runId }),
+        whole: true,
+        redacted: true,
+        warnings: [],
+      })
     })
 
     test('has nothing of a run that is still open and not stored', async () => {
@@ -81,7 +94,9 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
     })
 
     test('what does not say how the run ended is a part', async () => {
-      const runId = await stored((id) => storedDocument({ runId: id, entries: storedEntries({ runId: id, ended: false }) }))
+      const runId = await stored((id) =>
+        storedDocument({ runId: id, entries: storedEntries({ runId: id, ended: false }) }),
+      )
 
       expect((await find(runId))?.whole).toBe(false)
     })

@@ -95,5 +95,11 @@ async function withService<T>({ address }: RunningEngine, ask: (service: Workflo
 }
 
 function startRequest(workflowId: string) {
-  return { namespace: 'default', requestId: workflowId, workflowId, workflowType: { name: 'any' }, taskQueue: { name: 'none' } }
+  return {
+    namespace: 'default',
+    requestId: workflowId,
+    workflowId,
+    workflowType: { name: 'any' },
+    taskQueue: { name: 'none' },
+  }
 }

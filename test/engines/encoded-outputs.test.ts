@@ -29,7 +29,10 @@ describe('workers that encode their payloads', () => {
   const service = (index: number) => services[index] ?? expect.unreachable()
   /** A request's own line is its last. */
   const untilLogged = ({ events }: Service, requests: number) =>
-    until('the requests are logged', async () => events.filter(({ message }) => message === 'request').length === requests)
+    until(
+      'the requests are logged',
+      async () => events.filter(({ message }) => message === 'request').length === requests,
+    )
 
   test('encoded outputs: the first one is a warning with its encoding and workflow id, the others are none', async () => {
     const { body: first } = await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
@@ -38,7 +41,9 @@ describe('workers that encode their payloads', () => {
     await untilLogged(service(0), 3)
 
     expect(first.output).toEqual({ encoding: 'binary/opaque', data: expect.any(String) })
-    expect(warningsOf(service(0))).toMatchObject([{ level: 'warn', encoding: 'binary/opaque', workflowId: first.workflowId }])
+    expect(warningsOf(service(0))).toMatchObject([
+      { level: 'warn', encoding: 'binary/opaque', workflowId: first.workflowId },
+    ])
   })
 
   test('encoded outputs: the value of a query is one', async () => {

@@ -62,7 +62,12 @@ describe.concurrent('engine over http: what is different there', () => {
       fetch: (...asked) => fetch(...asked).finally(() => sent++),
     })
     const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
-    const request = { workflowId: crypto.randomUUID(), workflowName: 'messages', catalog: bench.taskQueue, args: [null] }
+    const request = {
+      workflowId: crypto.randomUUID(),
+      workflowName: 'messages',
+      catalog: bench.taskQueue,
+      args: [null],
+    }
 
     const refused = await refusal(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
 
@@ -106,7 +111,11 @@ describe.concurrent('engine over http: what is different there', () => {
   })
 
   test('an engine that is not there: nothing was sent', async () => {
-    const error = await rejection(httpApiTransport({ url: `http://127.0.0.1:${await freePort()}`, apiKey: null }), 'getSystemInfo', {})
+    const error = await rejection(
+      httpApiTransport({ url: `http://127.0.0.1:${await freePort()}`, apiKey: null }),
+      'getSystemInfo',
+      {},
+    )
 
     expect(error).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
   })
@@ -114,8 +123,13 @@ describe.concurrent('engine over http: what is different there', () => {
   test('a base URL that leads elsewhere is told as such', async () => {
     const url = `${inject('engine').httpUrl}/elsewhere`
 
-    expect(await refusal(bench.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({ error: 'WorkflowNotFoundError' })
-    expect(await rejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({ code: 5, details: [] })
+    expect(await refusal(bench.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
+      error: 'WorkflowNotFoundError',
+    })
+    expect(await rejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({
+      code: 5,
+      details: [],
+    })
   })
 
   test('what is too large for one call is told as such', async () => {
@@ -124,7 +138,12 @@ describe.concurrent('engine over http: what is different there', () => {
 
     const refused = await refusal(
       engine.start(
-        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, args: ['x'.repeat(5 << 20)] },
+        {
+          workflowId: crypto.randomUUID(),
+          workflowName: 'echo',
+          catalog: bench.taskQueue,
+          args: ['x'.repeat(5 << 20)],
+        },
         call(),
       ),
     )

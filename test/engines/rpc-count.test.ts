@@ -20,7 +20,10 @@ describe('calls of the engine', () => {
     const workflow = { description: 'For counting' }
     const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
     const updates = { validated: { input: z.number() } }
-    const catalog = defineCatalog({ ...Object.fromEntries(names.map((name) => [name, workflow])), messages: { updates } })
+    const catalog = defineCatalog({
+      ...Object.fromEntries(names.map((name) => [name, workflow])),
+      messages: { updates },
+    })
     // A worker of the kit looks at its catalog once a minute, and would be counted: another one serves what it has published.
     const publisher = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
     await publisher.stop()
@@ -42,7 +45,8 @@ describe('calls of the engine', () => {
   }
 
   async function send(method: string, path: string, body?: unknown) {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const init =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await served.fetch(new Request(`http://portico${path}`, { method, ...init }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
@@ -135,7 +139,9 @@ describe('calls of the engine', () => {
       await elsewhere(`/workflow/${id}/update/validated`, { payload: 2 })
       await elsewhere(`/workflow/${id}/signal/add`, { payload: 2 })
     })
-    const refused = await counted(async () => expect(await elsewhere(`/workflow/${id}/update/validated`, { payload: 'x' })).toBe(400))
+    const refused = await counted(async () =>
+      expect(await elsewhere(`/workflow/${id}/update/validated`, { payload: 'x' })).toBe(400),
+    )
     await other.close()
 
     expect([without, first, later, refused]).toEqual([
@@ -166,7 +172,11 @@ describe('calls of the engine', () => {
       await post(`/workflow/${id}/query/nope`)
     }
 
-    expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, DescribeWorkflowExecution: 1, QueryWorkflow: 2 })
+    expect(await counted(sending)).toEqual({
+      SignalWorkflowExecution: 1,
+      DescribeWorkflowExecution: 1,
+      QueryWorkflow: 2,
+    })
   })
 
   test('a run whose workflow task fails: one read more for why', async () => {
@@ -175,7 +185,10 @@ describe('calls of the engine', () => {
     await until('it has failed', async () => (await status()).body.problem !== null)
     const waiting = async (workflowName: string) => {
       const { body } = await post('/workflow/run', { workflowName, input: null, timeout: 1500 })
-      expect([body.status, body.problem?.kind]).toEqual([408, workflowName === 'failTask' ? 'workflow_task_failing' : undefined])
+      expect([body.status, body.problem?.kind]).toEqual([
+        408,
+        workflowName === 'failTask' ? 'workflow_task_failing' : undefined,
+      ])
     }
     const lastLook = { StartWorkflowExecution: 1, PollWorkflowExecutionHistory: 1, DescribeWorkflowExecution: 1 }
 

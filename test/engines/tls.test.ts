@@ -157,10 +157,17 @@ describe.concurrent('over gRPC', () => {
     ending.push(() => worker.stop())
     const engine = anEngine(address, { tls: null, namespace })
 
-    const started = await engine.start({ workflowId: namespace, workflowName: 'echo', catalog: namespace, args: [{ n: 1 }] }, call())
+    const started = await engine.start(
+      { workflowId: namespace, workflowName: 'echo', catalog: namespace, args: [{ n: 1 }] },
+      call(),
+    )
 
-    expect(await engine.wait(started, call(20_000))).toMatchObject({ outcome: { status: 'completed', output: { n: 1 } } })
-    expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe('WorkflowNotFoundError')
+    expect(await engine.wait(started, call(20_000))).toMatchObject({
+      outcome: { status: 'completed', output: { n: 1 } },
+    })
+    expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe(
+      'WorkflowNotFoundError',
+    )
   }, 60_000)
 
   test('namespace: one that is not there is EngineError, no unknown workflow', async () => {
@@ -168,12 +175,18 @@ describe.concurrent('over gRPC', () => {
 
     const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
 
-    expect(error).toMatchObject({ error: 'EngineError', cause: { message: expect.stringContaining('ENGINE_NAMESPACE') } })
+    expect(error).toMatchObject({
+      error: 'EngineError',
+      cause: { message: expect.stringContaining('ENGINE_NAMESPACE') },
+    })
   })
 })
 
 /** A server that notes what it is sent, and refuses it as an engine refuses a key. */
-async function refusingServer(): Promise<{ address: string; seen: { path: string | undefined; authorization: string | undefined }[] }> {
+async function refusingServer(): Promise<{
+  address: string
+  seen: { path: string | undefined; authorization: string | undefined }[]
+}> {
   const seen: { path: string | undefined; authorization: string | undefined }[] = []
   const server = createSecureServer(certificates.server, (request, response) => {
     seen.push({ path: request.url.split('/').at(-1), authorization: request.headers.authorization })
@@ -191,7 +204,10 @@ async function register(namespace: string): Promise<void> {
   const { address } = inject('engine')
   const connection = await Connection.connect({ address })
   ending.push(() => connection.close())
-  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(86_400) } })
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(86_400) },
+  })
   const taskQueue = { name: 'any' }
   await until(
     'the namespace can be used',

@@ -33,7 +33,11 @@ export async function flood({ socket, closed }: Wire, chunk: string): Promise<vo
 }
 
 /** The answers that came, each checked for what every answer promises. */
-export function answersOf({ text }: Wire, method: string, path: string): { status: number; error: string | null; headers: Headers }[] {
+export function answersOf(
+  { text }: Wire,
+  method: string,
+  path: string,
+): { status: number; error: string | null; headers: Headers }[] {
   return [...text().matchAll(/HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n(\{.*?\})?(?=HTTP|$)/gs)].map(
     ([, status, head = '', json = '']) => {
       const headers = new Headers(

@@ -41,8 +41,15 @@ test('clients that leave: the polls made for 50 of them end within a second, and
       )
       .catch((error: Error) => error.name),
   )
-  const stays = service.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId: 'stays', timeout: '60s' })
-  await until('each is waited for', async () => (await openPolls(engine.metricsUrl)) === CLIENTS + 1, { timeoutMs: 20_000 })
+  const stays = service.call('POST', '/workflow/run', {
+    workflowName: 'waitForSignal',
+    input: null,
+    workflowId: 'stays',
+    timeout: '60s',
+  })
+  await until('each is waited for', async () => (await openPolls(engine.metricsUrl)) === CLIENTS + 1, {
+    timeoutMs: 20_000,
+  })
 
   leaving.abort()
   const leftAt = performance.now()
@@ -60,7 +67,9 @@ test('clients that leave: the polls made for 50 of them end within a second, and
 test('clients that leave: the wait for an update-with-start ends within a second, and what it began goes on', async () => {
   const leaving = new AbortController()
   const body = { workflowName: 'messages', input: null, workflowId: 'begun', payload: 3000 }
-  const client = service.call('POST', '/workflow/update-with-start/wait', body, {}, leaving.signal).catch((error: Error) => error.name)
+  const client = service
+    .call('POST', '/workflow/update-with-start/wait', body, {}, leaving.signal)
+    .catch((error: Error) => error.name)
   const isOpen = async () => (await openCalls(engine.metricsUrl, 'ExecuteMultiOperation')) === 1
   await until('it is with the engine', isOpen)
 
@@ -71,7 +80,9 @@ test('clients that leave: the wait for an update-with-start ends within a second
 
   expect(await client).toBe('AbortError')
   expect(ms).toBeLessThan(1000)
-  await until('the update is done', async () => (await service.call('GET', '/workflow/begun/trace-log')).text.includes('"waited"'))
+  await until('the update is done', async () =>
+    (await service.call('GET', '/workflow/begun/trace-log')).text.includes('"waited"'),
+  )
 })
 
 test('clients that leave: are no errors in the log', () => {

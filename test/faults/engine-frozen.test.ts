@@ -63,7 +63,10 @@ async function startForNobody(workflowId: string): Promise<void> {
 }
 
 async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
-  await until('the catalog is published', async () => (await remembering.call('GET', '/workflow/catalog')).status === 200)
+  await until(
+    'the catalog is published',
+    async () => (await remembering.call('GET', '/workflow/catalog')).status === 200,
+  )
   const start = async (workflowId: string): Promise<{ workflowId: string; runId: string }> =>
     (await remembering.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })).body
   const [target, forgotten, busy] = await Promise.all([start('target'), start('forgotten'), start('busy')])
@@ -132,7 +135,9 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
 test('engine frozen: every endpoint says so within 5 s', () => {
   const answers = [...seen.remembering, ...seen.forgetful]
 
-  expect(told(answers).filter((line) => !/ (?:503 EngineUnavailableError|504 DeadlineExceededError)$/.test(line))).toEqual([])
+  expect(
+    told(answers).filter((line) => !/ (?:503 EngineUnavailableError|504 DeadlineExceededError)$/.test(line)),
+  ).toEqual([])
   expect(slowestMs(answers)).toBeLessThan(ANSWERED_MS)
 })
 
@@ -157,7 +162,9 @@ test('engine frozen: a message that waits for its worker is not left to wait', (
 
 test('engine frozen: what may have arrived is not asked for again', () => {
   const writes = /^POST \/workflow\/(?:start|run|update-with-start|.*\/(?:signal|update))/
-  const inviting = seen.remembering.filter(({ endpoint, headers }) => writes.test(endpoint) && headers.has('Retry-After'))
+  const inviting = seen.remembering.filter(
+    ({ endpoint, headers }) => writes.test(endpoint) && headers.has('Retry-After'),
+  )
 
   expect(inviting).toEqual([])
 })

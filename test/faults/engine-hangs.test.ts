@@ -38,7 +38,10 @@ afterAll(async () => {
 
 test.concurrent('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async () => {
   const workflowId = `${catalog}-closed`
-  const run = await new Client({ connection }).workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId })
+  const run = await new Client({ connection }).workflow.start('messages', {
+    taskQueue: `${catalog}-nobody`,
+    workflowId,
+  })
   await run.terminate()
   proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
   const sentAt = performance.now()
@@ -51,7 +54,12 @@ test.concurrent('engine hangs: an update of a closed run, of which no more can b
 
 test.concurrent('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async () => {
   const workflowId = `${catalog}-ended`
-  const waiting = api.call('POST', '/workflow/run', { workflowName: 'messages', input: 'Ada', workflowId, timeout: '30s' })
+  const waiting = api.call('POST', '/workflow/run', {
+    workflowName: 'messages',
+    input: 'Ada',
+    workflowId,
+    timeout: '30s',
+  })
   const direct = new Client({ connection }).workflow.getHandle(workflowId)
   await until('it runs', async () => (await direct.describe()).historyLength >= 4)
   proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
@@ -70,7 +78,12 @@ test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s
   const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
   const sentAt = performance.now()
 
-  const { status, body } = await api.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, workflowId, timeout: '20s' })
+  const { status, body } = await api.call('POST', '/workflow/run', {
+    workflowName: 'echo',
+    input: 1,
+    workflowId,
+    timeout: '20s',
+  })
   heal()
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
@@ -94,5 +107,10 @@ test('engine hangs: a start is not told that a worker was slow when the server e
   served.drain()
 
   const { status, body, headers } = await starting
-  expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', workflowId, null])
+  expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
+    503,
+    'EngineUnavailableError',
+    workflowId,
+    null,
+  ])
 })

@@ -77,7 +77,9 @@ async function killAndRestart(): Promise<Seen> {
   await until(
     'all of them run, and the update is at work',
     async () => {
-      const answers = await Promise.all(['busy', ...waitingIds].map((id) => service.call('GET', `/workflow/${id}/status`)))
+      const answers = await Promise.all(
+        ['busy', ...waitingIds].map((id) => service.call('GET', `/workflow/${id}/status`)),
+      )
       return answers.every(({ body }) => body.historyLength >= (body.workflowId === 'busy' ? 6 : 4))
     },
     { timeoutMs: 30_000, everyMs: 100 },
@@ -160,7 +162,12 @@ test('engine killed: every endpoint says so within 5 s', () => {
 test('engine killed: an update that was at work is answered with what it is known by', () => {
   const { status, body } = seen.message
 
-  expect([status, body.error, body.workflowId, typeof body.updateId]).toEqual([503, 'EngineUnavailableError', 'busy', 'string'])
+  expect([status, body.error, body.workflowId, typeof body.updateId]).toEqual([
+    503,
+    'EngineUnavailableError',
+    'busy',
+    'string',
+  ])
 })
 
 test('engine killed: the process is healthy, and not ready within 3 s', () => {
@@ -185,7 +192,9 @@ test('engine killed: who waited for a run is answered with its result', () => {
 test('engine killed: no run that was answered is lost', () => {
   const answered = [...seen.waited, ...seen.started.map(({ answer }) => answer)].filter(({ status }) => status === 200)
 
-  const lost = answered.map(({ body }) => `${body.workflowId} ${body.runId}`).filter((run) => !seen.listed.includes(run))
+  const lost = answered
+    .map(({ body }) => `${body.workflowId} ${body.runId}`)
+    .filter((run) => !seen.listed.includes(run))
 
   expect(answered.length).toBeGreaterThan(WAITING)
   expect(lost).toEqual([])

@@ -82,7 +82,10 @@ test('limits: more runs at once than the engine lets wait all end with their res
 test('limits: one more update than a run takes at once is a 429', async () => {
   const workflowId = await startRun('messages')
   const waiting = [1, 2].map(() => api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
-  await until('both are in flight', async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 8)
+  await until(
+    'both are in flight',
+    async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 8,
+  )
 
   const third = await api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
   await api.call('POST', `/workflow/${workflowId}/terminate`)
@@ -108,9 +111,13 @@ test('limits: a payload larger than the engine takes is a 413, and harms no run 
 
 test('limits: the signal with which a history grows too long ends the run, and is told so', async () => {
   // No worker takes it: else its task might be what ends the run.
-  const { workflowId } = await new Client({ connection }).workflow.start('any', { taskQueue: 'nobody', workflowId: 'grows' })
+  const { workflowId } = await new Client({ connection }).workflow.start('any', {
+    taskQueue: 'nobody',
+    workflowId: 'grows',
+  })
   const answers: Answer[] = []
-  for (let sent = 0; sent <= MAX_HISTORY; sent++) answers.push(await api.call('POST', `/workflow/${workflowId}/signal/any`))
+  for (let sent = 0; sent <= MAX_HISTORY; sent++)
+    answers.push(await api.call('POST', `/workflow/${workflowId}/signal/any`))
 
   const refused = answers.filter(({ status }) => status !== 200)
 
@@ -135,7 +142,11 @@ test('limits: the update with which a history grows too long ends the run, and i
 })
 
 test('limits: a run whose history grows too long while it is waited for is terminated, with the reason', async () => {
-  const { status, body } = await api.call('POST', '/workflow/run', { workflowName: 'manySteps', input: { n: 30 }, timeout: '20s' })
+  const { status, body } = await api.call('POST', '/workflow/run', {
+    workflowName: 'manySteps',
+    input: { n: 30 },
+    timeout: '20s',
+  })
 
   expect([status, body.status, body.error]).toEqual([200, 'terminated', expect.stringContaining('history')])
 })

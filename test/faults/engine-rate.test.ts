@@ -72,9 +72,9 @@ test('rate: who asks for something new is told to come again in a second', () =>
   expect(new Set(refused.map(({ endpoint }) => endpoint)).size).toBeGreaterThan(10)
   // An update that lost its run under its first try may have arrived: nobody is invited to do it twice.
   const invites = (endpoint: string) => (endpoint.includes('/update/') ? expect.toBeOneOf(['1', null]) : '1')
-  expect(refused.map(({ endpoint, body, headers }) => [endpoint, body.error, body.source, headers.get('Retry-After')])).toEqual(
-    refused.map(({ endpoint }) => [endpoint, 'ResourceExhaustedError', 'engine', invites(endpoint)]),
-  )
+  expect(
+    refused.map(({ endpoint, body, headers }) => [endpoint, body.error, body.source, headers.get('Retry-After')]),
+  ).toEqual(refused.map(({ endpoint }) => [endpoint, 'ResourceExhaustedError', 'engine', invites(endpoint)]))
 })
 
 test('rate: nobody gets another error for it', () => {

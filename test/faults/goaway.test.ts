@@ -79,7 +79,11 @@ describe.for([
   }
 
   const post = (path: string, body: object) =>
-    fetch(service.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+    fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
 
   /** How often each status was answered; `none` when there was no answer. */
   async function calls(count: number): Promise<Record<string, number>> {
@@ -88,7 +92,9 @@ describe.for([
     const callAll = async () => {
       while (left-- > 0) {
         const answered = fetch(`${service.url}/workflow/${target}/status`)
-        const status = await answered.then((response) => response.text().then(() => response.status)).catch(() => 'none')
+        const status = await answered
+          .then((response) => response.text().then(() => response.status))
+          .catch(() => 'none')
         seen[status] = (seen[status] ?? 0) + 1
       }
     }

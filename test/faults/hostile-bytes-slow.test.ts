@@ -60,7 +60,8 @@ function dribble(heads: Wire[], both: Wire[]): NodeJS.Timeout {
   return setInterval(() => {
     seconds++
     for (const { socket } of heads) if (socket.writable) socket.write(`X-${seconds}: a\r\n`)
-    for (const { socket } of both) if (socket.writable) socket.write(seconds < 15 ? `X-${seconds}: a\r\n` : seconds === 15 ? '\r\n' : ' ')
+    for (const { socket } of both)
+      if (socket.writable) socket.write(seconds < 15 ? `X-${seconds}: a\r\n` : seconds === 15 ? '\r\n' : ' ')
   }, 1000)
 }
 

@@ -88,7 +88,12 @@ test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
 test('hostile bytes: a gzip body is a 415, whether it says so or not', async () => {
   const body = gzipSync(JSON.stringify({ workflowName: 'echo', input: 'x'.repeat(1_000_000) }))
   const send = (...lines: string[]) =>
-    exchange(Buffer.concat([Buffer.from(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`, ...lines)), body]))
+    exchange(
+      Buffer.concat([
+        Buffer.from(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`, ...lines)),
+        body,
+      ]),
+    )
 
   expect(await send('Content-Encoding: gzip')).toMatchObject([{ status: 415, error: 'UnsupportedMediaTypeError' }])
   expect(await send()).toMatchObject([{ status: 400, error: 'ValidationError' }])

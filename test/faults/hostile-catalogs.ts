@@ -44,7 +44,9 @@ export function withSchemas(catalog: string, schemas: Record<string, unknown>): 
 /** `levels` schemas, each of which asks for the next one twice. */
 export function doubling(keyword: 'allOf' | 'anyOf' | 'oneOf', levels: number, last: unknown): unknown {
   const link = (level: number) => ({ $ref: `#/$defs/${level}` })
-  const $defs = Object.fromEntries(numbers(levels).map((level) => [level, { [keyword]: [link(level + 1), link(level + 1)] }]))
+  const $defs = Object.fromEntries(
+    numbers(levels).map((level) => [level, { [keyword]: [link(level + 1), link(level + 1)] }]),
+  )
   return { ...link(0), $defs: { ...$defs, [levels]: last } }
 }
 

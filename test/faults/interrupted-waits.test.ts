@@ -36,7 +36,11 @@ beforeAll(async () => {
   const { address } = engine
   workers = [
     await startWorker({ address, taskQueue: CATALOG, options }),
-    await startWorker({ address, taskQueue: 'coded', options: { ...options, dataConverter: { payloadCodecs: [opaque] } } }),
+    await startWorker({
+      address,
+      taskQueue: 'coded',
+      options: { ...options, dataConverter: { payloadCodecs: [opaque] } },
+    }),
   ]
   served = [
     serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG }),
@@ -57,7 +61,10 @@ afterAll(async () => {
 })
 
 async function running(by: Api, workflowId: string): Promise<void> {
-  await until(`${workflowId} runs`, async () => (await by.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 4)
+  await until(
+    `${workflowId} runs`,
+    async () => (await by.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 4,
+  )
 }
 
 function run(by: Api, workflowName: string, workflowId: string, timeout: string | number): Promise<Answer> {
@@ -85,7 +92,9 @@ describe('an engine that refuses polls', () => {
 
     const answers = await Promise.all(waiting)
 
-    expect(answers.map(({ status, body }) => [status, body.workflowId, body.status])).toEqual(ids.map((id) => [200, id, 'completed']))
+    expect(answers.map(({ status, body }) => [status, body.workflowId, body.status])).toEqual(
+      ids.map((id) => [200, id, 'completed']),
+    )
   })
 
   test('interrupted waits: a run that is still open is a 408 all the same', async () => {
@@ -114,7 +123,11 @@ describe('a poll that is never answered', () => {
     const { status, body, headers } = await run(api, 'nothing', 'unread', '1s')
     for (const act of restore) act()
 
-    expect([status, body.error, headers.get('Location')]).toEqual([408, 'WorkflowExecutionTimedOutError', '/workflow/unread/result'])
+    expect([status, body.error, headers.get('Location')]).toEqual([
+      408,
+      'WorkflowExecutionTimedOutError',
+      '/workflow/unread/result',
+    ])
     expect(body.message).toMatch(/^Workflow unread did not complete within \d+ ms; its status could not be read$/)
     expect(body).not.toHaveProperty('workflowStatus')
   })
@@ -122,7 +135,11 @@ describe('a poll that is never answered', () => {
 
 describe('a codec that fails', () => {
   test('interrupted waits: a codec that fails once costs nobody an answer', async () => {
-    const waiting = coded.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId: 'coded-1' })
+    const waiting = coded.call('POST', '/workflow/run', {
+      workflowName: 'waitForSignal',
+      input: null,
+      workflowId: 'coded-1',
+    })
     await running(coded, 'coded-1')
     codec.fail(503, 1)
     await coded.call('POST', '/workflow/coded-1/signal/finish')
@@ -136,7 +153,11 @@ describe('a codec that fails', () => {
   })
 
   test('interrupted waits: a codec that is away while the run ends interrupts the wait', async () => {
-    const waiting = coded.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId: 'coded-2' })
+    const waiting = coded.call('POST', '/workflow/run', {
+      workflowName: 'waitForSignal',
+      input: null,
+      workflowId: 'coded-2',
+    })
     await running(coded, 'coded-2')
     await coded.call('POST', '/workflow/coded-2/signal/finish')
     codec.fail(503)
@@ -156,7 +177,13 @@ describe('a codec that fails', () => {
     const started = await coded.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
     codec.fail(500, 0)
 
-    const facts = ({ status, body, headers }: Answer) => [status, body.error, body.source, body.message, headers.get('Retry-After')]
+    const facts = ({ status, body, headers }: Answer) => [
+      status,
+      body.error,
+      body.source,
+      body.message,
+      headers.get('Retry-After'),
+    ]
 
     expect(facts(read)).toEqual([502, 'PayloadCodecError', 'gateway', 'The payload codec failed.', '1'])
     expect(facts(started)).toEqual(facts(read))

@@ -48,7 +48,11 @@ test('lost answers: a run whose chain has ended before the second try ends with 
   const ended = () => until('the chain has ended', async () => (await link()).output?.links === 2)
   proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost: ended }, times: 1 })
 
-  const { status, body } = await api.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 2 }, workflowId })
+  const { status, body } = await api.call('POST', '/workflow/run', {
+    workflowName: 'chain',
+    input: { links: 2 },
+    workflowId,
+  })
 
   expect([status, body.status, body.output]).toEqual([200, 'completed', { links: 2, link: 2 }])
   expect(body.runId).toBe((await link()).runId)
@@ -61,7 +65,13 @@ interface Sent {
 }
 
 /** An update-with-start whose first answer is lost; until then there is time for `lost`. */
-async function updateAndLose(workflowId: string, handler: string, lost: () => Promise<unknown>, sent: Sent = {}, through = api) {
+async function updateAndLose(
+  workflowId: string,
+  handler: string,
+  lost: () => Promise<unknown>,
+  sent: Sent = {},
+  through = api,
+) {
   const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
   const body = { workflowName: 'messages', input: null, workflowId, ...sent }
   const answer = await through.call('POST', `/workflow/update-with-start/${handler}`, body)
@@ -129,7 +139,11 @@ test('lost answers: an update-with-start that has found a run is answered by tha
 
 test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const { body: other } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+  const { body: other } = await api.call('POST', '/workflow/start', {
+    workflowName: 'messages',
+    input: null,
+    workflowId,
+  })
   // It has not measured the engine's clock: to it a run as young as this may have come after the request.
   const fresh = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: served.catalog })
   const through = makeApi({ ...fresh, engine: 'faulty' })

@@ -37,7 +37,12 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     })
 
     function serveOverProxy(env: Record<string, string> = {}): Served {
-      return serve({ ENGINE_TRANSPORT: transport, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '', ...env })
+      return serve({
+        ENGINE_TRANSPORT: transport,
+        ENGINE_ADDRESS: proxy.address,
+        ENGINE_HTTP_URL: proxy.httpUrl ?? '',
+        ...env,
+      })
     }
 
     async function start(workflowName: string, input: unknown = null, workflowId = `lost-${crypto.randomUUID()}`) {
@@ -82,7 +87,12 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     }
 
     const nothing = async () => {}
-    const unknown = ({ status, body, headers }: Answer) => [status, body.error, body.workflowId, headers.get('Retry-After')]
+    const unknown = ({ status, body, headers }: Answer) => [
+      status,
+      body.error,
+      body.workflowId,
+      headers.get('Retry-After'),
+    ]
 
     test('signal: is delivered once to a run that is still the latest', async () => {
       const { workflowId, runId } = await start('messages')
@@ -134,7 +144,11 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('signal: the run that took it and ended is the answer', async () => {
       const run = await start('waitForSignal')
 
-      const { status, body } = await faulted(`/workflow/${run.workflowId}/signal/finish`, { lost: () => ended(run) }, 'once')
+      const { status, body } = await faulted(
+        `/workflow/${run.workflowId}/signal/finish`,
+        { lost: () => ended(run) },
+        'once',
+      )
 
       expect([status, body.runId]).toEqual([200, run.runId])
     })
@@ -145,7 +159,12 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
       const { status, body } = await faulted(`/workflow/${workflowId}/signal/add`, { dropped: () => end(workflowId) })
 
-      expect([status, body.error, body.runId, body.workflowStatus]).toEqual([409, 'WorkflowNotRunningError', runId, 'terminated'])
+      expect([status, body.error, body.runId, body.workflowStatus]).toEqual([
+        409,
+        'WorkflowNotRunningError',
+        runId,
+        'terminated',
+      ])
     })
 
     test('signal: a later use of the id does not get it, be it open or closed', async () => {
@@ -153,7 +172,11 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
       const refused = [
         await faulted(`/workflow/${open.workflowId}/signal/add`, { lost: () => reuse(open) }, 'for the first'),
-        await faulted(`/workflow/${closed.workflowId}/signal/add`, { lost: () => reuseAndClose(closed) }, 'for the first'),
+        await faulted(
+          `/workflow/${closed.workflowId}/signal/add`,
+          { lost: () => reuseAndClose(closed) },
+          'for the first',
+        ),
       ]
 
       expect(refused.map(unknown)).toEqual([
@@ -176,7 +199,9 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         retryPolicy: { initialInterval: { nanos: 1_000_000 }, maximumAttempts: 5 },
       })
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, { lost: () => ended({ workflowId, runId }) })
+      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, {
+        lost: () => ended({ workflowId, runId }),
+      })
 
       expect([status, body.runId]).toEqual([200, runId])
       expect(await state(workflowId)).toBe(2)
@@ -200,7 +225,11 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('messages')
       const { workflowId, runId } = run
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/runs/${runId}/signal/add`, { lost: () => reuse(run) }, 1)
+      const { status, body } = await faulted(
+        `/workflow/${workflowId}/runs/${runId}/signal/add`,
+        { lost: () => reuse(run) },
+        1,
+      )
 
       expect([status, body.runId]).toEqual([200, runId])
       expect((await state(workflowId)).gathered).toEqual([])
@@ -267,7 +296,11 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
       const refused = [
         await faulted(`/workflow/${open.workflowId}/update/set`, { lost: () => reuse(open) }, 'for the first'),
-        await faulted(`/workflow/${closed.workflowId}/update/set`, { lost: () => reuseAndClose(closed) }, 'for the first'),
+        await faulted(
+          `/workflow/${closed.workflowId}/update/set`,
+          { lost: () => reuseAndClose(closed) },
+          'for the first',
+        ),
       ]
 
       expect(refused.map(unknown)).toEqual([
@@ -283,11 +316,23 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('update: a run that ended after it is answered from, one that ended without it is not running', async () => {
       const [after, without] = [await start('messages'), await start('messages')]
 
-      const value = await faulted(`/workflow/${after.workflowId}/update/set`, { lost: () => end(after.workflowId) }, 'a')
-      const refused = await faulted(`/workflow/${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
+      const value = await faulted(
+        `/workflow/${after.workflowId}/update/set`,
+        { lost: () => end(after.workflowId) },
+        'a',
+      )
+      const refused = await faulted(
+        `/workflow/${without.workflowId}/update/set`,
+        { dropped: () => end(without.workflowId) },
+        'a',
+      )
 
       expect([value.status, value.body]).toEqual([200, { before: null, after: 'a' }])
-      expect([refused.status, refused.body.error, refused.body.runId]).toEqual([409, 'WorkflowNotRunningError', without.runId])
+      expect([refused.status, refused.body.error, refused.body.runId]).toEqual([
+        409,
+        'WorkflowNotRunningError',
+        without.runId,
+      ])
     })
 
     test('stop: reaches the run that the workflow has continued as, and no later use of the id', async () => {
@@ -332,7 +377,12 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const { workflowId } = run
       // It has described nothing: without an argument there is none to be checked.
       const fresh = serveOverProxy()
-      const takeBack = proxy.on({ method: 'SignalWorkflowExecution', containing: workflowId, fault: { lost: nothing }, times: 1 })
+      const takeBack = proxy.on({
+        method: 'SignalWorkflowExecution',
+        containing: workflowId,
+        fault: { lost: nothing },
+        times: 1,
+      })
 
       const answer = await makeApi({ ...fresh, engine: 'faulty' }).call('POST', `/workflow/${workflowId}/signal/finish`)
       takeBack()

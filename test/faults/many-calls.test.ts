@@ -31,7 +31,9 @@ beforeAll(async () => {
   api = makeApi(served)
   const { workflow } = new Client({ connection })
   idle = Array.from({ length: COUNT }, (_, number) => `${CATALOG}-idle-${number}`)
-  await Promise.all(idle.map((workflowId) => workflow.start('messages', { workflowId, taskQueue: `${CATALOG}-nobody` })))
+  await Promise.all(
+    idle.map((workflowId) => workflow.start('messages', { workflowId, taskQueue: `${CATALOG}-nobody` })),
+  )
 })
 
 afterAll(async () => {
@@ -48,7 +50,9 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
   const counted = async (answer: Promise<Answer>): Promise<Answer> => answer.finally(() => answered++)
   const { workflowId } = (await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
   const updates = idle.map((id) => counted(api.call('POST', `/workflow/${id}/update/set`, { payload: 1 })))
-  const runs = idle.map(() => counted(api.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: TIMEOUT })))
+  const runs = idle.map(() =>
+    counted(api.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: TIMEOUT })),
+  )
   await until('each is with the engine', () => proxy.open() >= 2 * COUNT, { timeoutMs: 20_000 })
 
   const meanwhile = await Promise.all([

@@ -24,9 +24,14 @@ export interface Expected {
 /** What `verb` with `value` must be answered about a run of an id, for a start the latest one, or about an id that has none. */
 export function expected(run: Run | undefined, verb: Verb, value: unknown): Expected {
   if (verb === 'start') {
-    if (run?.status === 'running') return { status: 409, body: { error: 'WorkflowAlreadyStartedError', runId: run.runId } }
+    if (run?.status === 'running')
+      return { status: 409, body: { error: 'WorkflowAlreadyStartedError', runId: run.runId } }
     // Which run it is only the engine can say: whoever asks puts it in.
-    return { status: 200, body: { status: 'running' }, run: { runId: '', status: 'running', gathered: [], value: null } }
+    return {
+      status: 200,
+      body: { status: 'running' },
+      run: { runId: '', status: 'running', gathered: [], value: null },
+    }
   }
   if (run === undefined) return { status: 404, body: { error: 'WorkflowNotFoundError' } }
   const { runId, status, gathered } = run
@@ -42,7 +47,9 @@ export function expected(run: Run | undefined, verb: Verb, value: unknown): Expe
       if (open) return { status: 424, body: { error: 'WorkflowNotCompletedError', runId, workflowStatus: status } }
       return { status: 200, body: { runId, status, input: null, output: status === 'completed' ? state : null } }
     case 'signal':
-      return open ? { status: 200, body: { runId, accepted: true }, run: { ...run, gathered: [...gathered, value] } } : closed
+      return open
+        ? { status: 200, body: { runId, accepted: true }, run: { ...run, gathered: [...gathered, value] } }
+        : closed
     case 'update':
       return open ? { status: 200, body: { before: run.value, after: value }, run: { ...run, value } } : closed
     case 'finish':

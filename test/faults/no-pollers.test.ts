@@ -16,12 +16,22 @@ beforeAll(async () => {
   const { address, httpUrl } = engine
   const worker = await startWorker({ address, taskQueue: CATALOG })
   const overHttp = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: httpUrl }
-  services = await Promise.all([startService({ address, catalog: CATALOG }), startService({ address, catalog: CATALOG, env: overHttp })])
+  services = await Promise.all([
+    startService({ address, catalog: CATALOG }),
+    startService({ address, catalog: CATALOG, env: overHttp }),
+  ])
   for (const service of services) {
-    await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, workflowId: `closed-${portOf(service)}` })
+    await service.call('POST', '/workflow/run', {
+      workflowName: 'echo',
+      input: 1,
+      workflowId: `closed-${portOf(service)}`,
+    })
     const open = `open-${portOf(service)}`
     await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId: open })
-    await until('the worker has had it', async () => (await service.call('GET', `/workflow/${open}/status`)).body.historyLength >= 4)
+    await until(
+      'the worker has had it',
+      async () => (await service.call('GET', `/workflow/${open}/status`)).body.historyLength >= 4,
+    )
   }
   await worker.stop()
 })
@@ -39,7 +49,9 @@ function portOf({ url }: Service): string {
 test('no pollers: a query of an open and of a closed run is a 504 that says so, before its own time is over', {
   timeout: 80_000,
 }, async () => {
-  const asked = services.flatMap((service) => ['open', 'closed'].map((id) => ({ service, id: `${id}-${portOf(service)}` })))
+  const asked = services.flatMap((service) =>
+    ['open', 'closed'].map((id) => ({ service, id: `${id}-${portOf(service)}` })),
+  )
 
   const answers = await Promise.all(asked.map(({ service, id }) => service.call('POST', `/workflow/${id}/query/state`)))
 

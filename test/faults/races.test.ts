@@ -36,7 +36,13 @@ afterAll(async () => {
 })
 
 function publish(catalog: string, definition: CatalogDefinition) {
-  const options: Omit<PublishOptions, 'connection'> = { namespace: 'default', catalog, definition, traces: false, identity: 'a worker' }
+  const options: Omit<PublishOptions, 'connection'> = {
+    namespace: 'default',
+    catalog,
+    definition,
+    traces: false,
+    identity: 'a worker',
+  }
   // The client's connection has all that is used of a worker's.
   return publishCatalog({ ...options, connection: connection as unknown as PublishOptions['connection'] })
 }
@@ -71,7 +77,9 @@ test('races: two workers of one version that publish at once leave one catalog, 
   }
 
   expect(tally(reads)).toEqual({ 200: catalogs.length })
-  await until('the list has one of each', async () => (await Promise.all(catalogs.map(openCatalogs))).every((open) => open === 1))
+  await until('the list has one of each', async () =>
+    (await Promise.all(catalogs.map(openCatalogs))).every((open) => open === 1),
+  )
 })
 
 test('races: two workers of one version that start at once leave one catalog', async () => {
@@ -90,7 +98,11 @@ test('races: a deploy that replaces the catalog under 200 requests a second refu
   const workflowId = `${served.catalog}-in-use`
   await publish(served.catalog, version(0))
   await until('it runs', async () => {
-    const { status } = await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })
+    const { status } = await api.call('POST', '/workflow/start', {
+      workflowName: 'waitForSignal',
+      input: null,
+      workflowId,
+    })
     return status === 200
   })
 
@@ -104,13 +116,16 @@ test('races: a deploy that replaces the catalog under 200 requests a second refu
       asked.push(api.call('GET', '/workflow/catalog'))
     }
   }, 25)
-  for (let number = 1; number <= 20 || asked.length < 2 * PER_SECOND; number++) await publish(served.catalog, version(number))
+  for (let number = 1; number <= 20 || asked.length < 2 * PER_SECOND; number++)
+    await publish(served.catalog, version(number))
   clearInterval(deploying)
   const answers = await Promise.all(asked)
   await api.call('POST', `/workflow/${workflowId}/signal/finish`)
 
   expect(tally(answers)).toEqual({ 200: asked.length / 2, '409 WorkflowAlreadyStartedError': asked.length / 2 })
-  const versions = new Set(answers.flatMap(({ body }) => body.workflows?.map((entry: { description: string }) => entry.description) ?? []))
+  const versions = new Set(
+    answers.flatMap(({ body }) => body.workflows?.map((entry: { description: string }) => entry.description) ?? []),
+  )
   expect(versions.size).toBeGreaterThan(3)
 })
 
@@ -119,7 +134,9 @@ test('races: of 50 starts of one workflow id one starts it, and the others are t
   await api.call('GET', '/workflow/catalog')
 
   const answers = await Promise.all(
-    Array.from({ length: 50 }, () => api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })),
+    Array.from({ length: 50 }, () =>
+      api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId }),
+    ),
   )
 
   await api.call('POST', `/workflow/${workflowId}/terminate`)
@@ -146,7 +163,12 @@ test('races: stop, terminate and signal of a run that is closing are done, or to
       const answer = await api.call('GET', `/workflow/${workflowId}/result`)
       return answer.status === 200 ? answer : null
     })
-    return { finished, terminates: [terminated, ...others.slice(-1)], answers: [finished, terminated, ...others], result }
+    return {
+      finished,
+      terminates: [terminated, ...others.slice(-1)],
+      answers: [finished, terminated, ...others],
+      result,
+    }
   }
   const lanes = Array.from({ length: 5 }, async (_, lane) => {
     const seen: Awaited<ReturnType<typeof race>>[] = []
@@ -157,7 +179,9 @@ test('races: stop, terminate and signal of a run that is closing are done, or to
   const seen = (await Promise.all(lanes)).flat()
 
   const answers = seen.flatMap((round) => round.answers)
-  expect(Object.keys(tally(answers)).filter((key) => key !== '200' && key !== '409 WorkflowNotRunningError')).toEqual([])
+  expect(Object.keys(tally(answers)).filter((key) => key !== '200' && key !== '409 WorkflowNotRunningError')).toEqual(
+    [],
+  )
   const ends = seen.map(({ result }) => result.body.status)
   expect(ends).toEqual(expect.arrayContaining(['completed', 'terminated']))
   const completed = seen.filter(({ result }) => result.body.status === 'completed')

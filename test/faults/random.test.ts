@@ -61,7 +61,10 @@ function toCommand(ask: Ask): fc.AsyncCommand<Model, Real> {
       const answer = await send(ask, workflowId, path)
 
       if (isUnbegun(before, verb, answer)) return
-      expect([answer.status, answer.body]).toEqual([status, expect.objectContaining(asSeen(before, verb, answer, body))])
+      expect([answer.status, answer.body]).toEqual([
+        status,
+        expect.objectContaining(asSeen(before, verb, answer, body)),
+      ])
       if (run === undefined) return
       const after = { ...run, runId: run.runId || answer.body.runId }
       model.set(id, verb === 'start' ? [...runs, after] : runs.with(index, after))
@@ -105,13 +108,27 @@ function asSeen(run: Run | undefined, verb: Verb, { status, body }: Answer, expe
 
 /** What ends a run by its own code ends it soon. */
 async function untilClosed(path: string): Promise<void> {
-  await until('it is closed', async () => (await api.call('GET', `${path}/status`)).body.status !== 'running', { everyMs: 5 })
+  await until('it is closed', async () => (await api.call('GET', `${path}/status`)).body.status !== 'running', {
+    everyMs: 5,
+  })
 }
 
 const command = fc
   .record<Ask>({
     // Twice what makes a run worth asking.
-    verb: fc.constantFrom('start', 'start', 'signal', 'signal', 'update', 'query', 'finish', 'stop', 'terminate', 'result', 'status'),
+    verb: fc.constantFrom(
+      'start',
+      'start',
+      'signal',
+      'signal',
+      'update',
+      'query',
+      'finish',
+      'stop',
+      'terminate',
+      'result',
+      'status',
+    ),
     id: fc.constantFrom(...IDS),
     pin: fc.constantFrom('first', 'latest', null),
     value: fc.jsonValue({ maxDepth: 1 }),

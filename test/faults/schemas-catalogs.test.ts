@@ -43,7 +43,10 @@ test('catalogs: a definition that is none is no catalog to list, and its names c
   ]) {
     const catalog = await publish(definition)
 
-    expect([definition.slice(0, 40), await listing(catalog)]).toEqual([definition.slice(0, 40), [404, 'CatalogNotFoundError']])
+    expect([definition.slice(0, 40), await listing(catalog)]).toEqual([
+      definition.slice(0, 40),
+      [404, 'CatalogNotFoundError'],
+    ])
     expect(await start(catalog, 'known')).toEqual([200, null])
   }
   expect(service.events.filter(({ inputUnchecked }) => inputUnchecked !== undefined).length).toBeGreaterThanOrEqual(10)
@@ -53,7 +56,10 @@ test('catalogs: a memo that is none counts as nothing published', async () => {
   for (const workflowNames of ['"text"', 'null', '[]', '17', 'no JSON', `${'['.repeat(5000)}${']'.repeat(5000)}`]) {
     const catalog = await publish('{"workflows":[]}', workflowNames)
 
-    expect([workflowNames.slice(0, 40), await listing(catalog)]).toEqual([workflowNames.slice(0, 40), [404, 'CatalogNotFoundError']])
+    expect([workflowNames.slice(0, 40), await listing(catalog)]).toEqual([
+      workflowNames.slice(0, 40),
+      [404, 'CatalogNotFoundError'],
+    ])
     expect(await start(catalog, 'known')).toEqual([503, 'CatalogNotAvailableError'])
   }
 })

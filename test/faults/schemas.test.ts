@@ -26,7 +26,10 @@ const CATASTROPHIC: Record<string, [schema: unknown, input: unknown]> = {
 /** Each with an input that it would take long to judge. */
 const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
   manyPatterns: [{ allOf: numbers(5000).map((number) => ({ pattern: `^(?:x${number}|[a-z]{1,90})+$` })) }, 'abc'],
-  patternProperties: [{ patternProperties: Object.fromEntries(numbers(2000).map((number) => [`^(k+)+${number}$`, true])) }, wide],
+  patternProperties: [
+    { patternProperties: Object.fromEntries(numbers(2000).map((number) => [`^(k+)+${number}$`, true])) },
+    wide,
+  ],
   propertyNames: [{ propertyNames: { pattern: '^(\\w+)+$' } }, wide],
   allOf: [doubling('allOf', 60, { type: 'string' }), 'x'],
   anyOf: [doubling('anyOf', 60, { type: 'string' }), 1],
@@ -37,7 +40,10 @@ const COSTLY: Record<string, [schema: unknown, input: unknown]> = {
     many.slice(0, 100_000).map((number) => ({ number: number % 5000 })),
   ],
   minProperties: [{ allOf: numbers(5000).map(() => ({ minProperties: 1 })) }, wide],
-  unevaluated: [{ allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false }, wide],
+  unevaluated: [
+    { allOf: numbers(2000).map(() => ({ additionalProperties: true })), unevaluatedProperties: false },
+    wide,
+  ],
 }
 
 const node = { $ref: '#/$defs/node' }
@@ -47,7 +53,10 @@ const CHEAP: Record<string, [schema: unknown, input: unknown, status: number]> =
   multipleOf: [{ items: { multipleOf: 1e-300 } }, many.map(() => 1e300), 200],
   repeatedTypes: [{ items: { type: numbers(100_000).map(() => 'integer') } }, many.slice(0, 1000).map(String), 400],
   deepPlaces: [
-    { ...node, $defs: { node: { additionalProperties: node, items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } } } },
+    {
+      ...node,
+      $defs: { node: { additionalProperties: node, items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } } },
+    },
     nested(480, (inner) => ({ ['a'.repeat(200)]: inner }), many.slice(0, 20_000)),
     200,
   ],
@@ -77,7 +86,9 @@ beforeAll(async () => {
   })
   const port = await freePort()
   await new Promise<void>((resolve) => remote.listen(port, '127.0.0.1', resolve))
-  const schemas = Object.fromEntries(Object.entries({ ...CATASTROPHIC, ...COSTLY }).map(([name, [schema]]) => [name, schema]))
+  const schemas = Object.fromEntries(
+    Object.entries({ ...CATASTROPHIC, ...COSTLY }).map(([name, [schema]]) => [name, schema]),
+  )
   const host = `http://127.0.0.1:${port}`
   await publishRaw(
     withSchemas(CATALOG, {
@@ -89,7 +100,12 @@ beforeAll(async () => {
     }),
   )
   await publishRaw(withSchemas(`${CATALOG}-unusable`, UNUSABLE))
-  await publishRaw(withSchemas(`${CATALOG}-cheap`, Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema]))))
+  await publishRaw(
+    withSchemas(
+      `${CATALOG}-cheap`,
+      Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema])),
+    ),
+  )
   service = await startService({ address: inject('engine').address, catalog: CATALOG })
   // The catalog is read once, and the code that judges is loaded once.
   await start('honest', {})
@@ -106,7 +122,8 @@ const honest = {
     // As zod writes it.
     email: {
       type: 'string',
-      pattern: "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+      pattern:
+        "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
     },
     kind: { anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] },
     tree: { $ref: '#/$defs/tree' },
@@ -116,7 +133,10 @@ const honest = {
   required: ['email'],
   additionalProperties: false,
   $defs: {
-    tree: { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/tree' } }, name: { type: 'string' } } },
+    tree: {
+      type: 'object',
+      properties: { children: { type: 'array', items: { $ref: '#/$defs/tree' } }, name: { type: 'string' } },
+    },
   },
 }
 
@@ -128,8 +148,15 @@ async function start(workflowName: string, input: unknown, catalog: string = CAT
   const event = await until<LogEvent | undefined>('the request is logged', () =>
     service.events.find((it) => it.requestId === headers.get('X-Request-Id')),
   )
-  const warning = service.events.find((it) => it.level === 'warn' && it.requestId === event.requestId && it.unusable !== undefined)
-  return { status, body, cpuMs, unchecked: warning === undefined ? String(event.inputUnchecked ?? '') : warning.message }
+  const warning = service.events.find(
+    (it) => it.level === 'warn' && it.requestId === event.requestId && it.unusable !== undefined,
+  )
+  return {
+    status,
+    body,
+    cpuMs,
+    unchecked: warning === undefined ? String(event.inputUnchecked ?? '') : warning.message,
+  }
 }
 
 // A tenth of a second for the schema, another for the input; code that runs for the first time takes more than twice that.
@@ -234,7 +261,8 @@ test('schemas: two megabytes of numbers cost about the same however they are spe
     expect((await service.call('POST', '/workflow/start', body)).status).toBe(400)
     return cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
   }
-  const bodyOf = (number: string, first = '0') => `{"no":[${first},${`${number},`.repeat(2_000_000 / (number.length + 1))}0]}`
+  const bodyOf = (number: string, first = '0') =>
+    `{"no":[${first},${`${number},`.repeat(2_000_000 / (number.length + 1))}0]}`
   await cpuMsFor(bodyOf('1'))
   const plainMs = await cpuMsFor(bodyOf('1'))
 

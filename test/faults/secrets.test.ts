@@ -44,7 +44,12 @@ beforeAll(async () => {
   folder = await aFolder('marked-folder-')
   const elsewhere = await aFolder('elsewhere-')
   let s3: RunningS3
-  ;[engine, redis, codec, s3] = await Promise.all([startEngine({ namespaces: [NAMESPACE] }), startRedis(), startCodec(), startRclone()])
+  ;[engine, redis, codec, s3] = await Promise.all([
+    startEngine({ namespaces: [NAMESPACE] }),
+    startRedis(),
+    startCodec(),
+    startRclone(),
+  ])
   ends.push(
     () => engine.kill(),
     () => redis.kill(),
@@ -82,7 +87,11 @@ beforeAll(async () => {
     endpoint: s3.endpoint,
   }
   // It tells its own destinations, and stores nothing in them: the API finds refusals, and a folder that is not its own.
-  const traced = { remote: { storage, kvstore: null }, local: { directory: elsewhere, writes: true }, maxBytes: 1 << 20 }
+  const traced = {
+    remote: { storage, kvstore: null },
+    local: { directory: elsewhere, writes: true },
+    maxBytes: 1 << 20,
+  }
   const plugin = porticoPlugin({ catalog: testCatalog, traces: traced })
   const options = { plugins: [plugin] }
   const worker = await startWorker({ address: engine.address, namespace: NAMESPACE, taskQueue: CATALOG, options })
@@ -129,20 +138,26 @@ async function run(workflowName: string, input: unknown = null) {
 }
 
 async function readOf(workflowId: string): Promise<Answer[]> {
-  return Promise.all(['result', 'trace-log', 'status'].map((what) => well.call('GET', `/workflow/${workflowId}/${what}`)))
+  return Promise.all(
+    ['result', 'trace-log', 'status'].map((what) => well.call('GET', `/workflow/${workflowId}/${what}`)),
+  )
 }
 
 test('secrets: nothing is told by failing workflows, activities, queries and updates, nor by their traces', async () => {
   const names = ['failWithCauses', 'failRetryable', 'failInActivity', 'failInChild', 'failCancelledUnasked']
   const failed = await Promise.all(names.map((name) => run(name)))
-  expect(failed.map(({ status, errorDetails }) => [status, typeof errorDetails?.message])).toEqual(names.map(() => ['failed', 'string']))
+  expect(failed.map(({ status, errorDetails }) => [status, typeof errorDetails?.message])).toEqual(
+    names.map(() => ['failed', 'string']),
+  )
   await Promise.all(failed.map(({ workflowId }) => readOf(workflowId)))
-  const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
+  const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'messages', input: null }))
+    .body
   await callEach(well, runEndpoints({ workflowId, runId }).slice(3, 7))
   const paths = ['query/throws', 'query/throwsFailure', 'update/fails', 'update/validated', 'query/none', 'update/none']
   const statuses: number[] = []
   // One after the other: a run holds one waiting query.
-  for (const path of paths) statuses.push((await well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
+  for (const path of paths)
+    statuses.push((await well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
   expect(statuses).toEqual([422, 422, 422, 422, 404, 404])
 
   expectNothingToldBy(well)
@@ -160,7 +175,10 @@ test('secrets: nothing is told by refusals', async () => {
     well.call('DELETE', '/workflow/run'),
     well.call('GET', '/none'),
     well.call('GET', '/ready'),
-    well.call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://another.test', 'Access-Control-Request-Method': 'POST' }),
+    well.call('OPTIONS', '/workflow/run', undefined, {
+      Origin: 'https://another.test',
+      'Access-Control-Request-Method': 'POST',
+    }),
   ])
 
   expect(refused.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200, 204])
@@ -172,21 +190,31 @@ test('secrets: nothing is told by bugs and by what the engine should never answe
   const foreign = `127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
   const leaky = `${ENGINES_WORDS} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
   const codes = [2, 3, 5, 7, 8, 9, 10, 12, 13, 14, 15, 16]
-  proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { answer: new Uint8Array() }, times: 1 })
-  for (const code of codes) proxy.on({ method: 'DescribeWorkflowExecution', containing: `leaky-${code}-`, fault: { code, message: leaky } })
+  proxy.on({
+    method: 'GetWorkflowExecutionHistory',
+    containing: workflowId,
+    fault: { answer: new Uint8Array() },
+    times: 1,
+  })
+  for (const code of codes)
+    proxy.on({ method: 'DescribeWorkflowExecution', containing: `leaky-${code}-`, fault: { code, message: leaky } })
 
   const bug = await well.call('GET', `/workflow/${workflowId}/result`)
   const told = await Promise.all(codes.map((code) => well.call('GET', `/workflow/leaky-${code}-/status`)))
 
   expect(bug.status).toBe(500)
   expect(told.map(({ status }) => status).filter((status) => status < 500)).toEqual([])
-  const whole = await until('it is logged', () => well.lines.find((line) => line.includes(ENGINES_WORDS) && line.includes('"status":502')))
+  const whole = await until('it is logged', () =>
+    well.lines.find((line) => line.includes(ENGINES_WORDS) && line.includes('"status":502')),
+  )
   expect(whole).toContain('key <ENGINE_API_KEY> of <ENGINE_NAMESPACE> at <ENGINE_ADDRESS>')
   expectNothingToldBy(well)
 })
 
 test('secrets: nothing is told when the way to the engine breaks, before and under a call', async () => {
-  const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })).body
+  const { workflowId, runId } = (
+    await well.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })
+  ).body
   const waiting = well.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '3s' })
   await until('it waits', async () => (await openPolls(engine.metricsUrl)) > 0)
 
@@ -224,7 +252,9 @@ test('secrets: nothing is told of a codec that fails or is gone', async () => {
   await codec.close()
   const gone = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
 
-  expect([failed, gone].map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([502, 'PayloadCodecError']))
+  expect([failed, gone].map(({ status, body }) => [status, body.error])).toEqual(
+    Array(2).fill([502, 'PayloadCodecError']),
+  )
   const logged = () => well.lines.filter((line) => line.includes('look at ENGINE_CODEC_ENDPOINT'))
   await until('it is logged, with the variable to look at', () => logged().length >= 2)
   expectNothingToldBy(well)
@@ -233,7 +263,9 @@ test('secrets: nothing is told of a codec that fails or is gone', async () => {
 test('secrets: nothing is told while the engine can not be reached, by name, by port, by its certificate, or over HTTP', async () => {
   const { server } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
   const untrusted = await startTcpProxy(engine.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
-  const another = await startTcpProxy(engine.address, { tls: { ...(await makeCertificates()).server, ALPNProtocols: ['h2'] } })
+  const another = await startTcpProxy(engine.address, {
+    tls: { ...(await makeCertificates()).server, ALPNProtocols: ['h2'] },
+  })
   ends.push(
     () => untrusted.close(),
     () => another.close(),
@@ -252,7 +284,9 @@ test('secrets: nothing is told while the engine can not be reached, by name, by 
     { ...http, ENGINE_HTTP_URL: `http://127.0.0.1:${await freePort()}/marked-base` },
   ]
   const services = await Promise.all(unreachable.map((where) => launch({ ...where, ENGINE_CODEC_ENDPOINT: '' })))
-  const told = await Promise.all(services.map((service) => callEach(service, [...runEndpoints(run), ...CATALOG_ENDPOINTS])))
+  const told = await Promise.all(
+    services.map((service) => callEach(service, [...runEndpoints(run), ...CATALOG_ENDPOINTS])),
+  )
 
   const refused = told.flat().filter(({ status }) => status !== 503)
   // What the engine's HTTP API lacks needs no engine to be refused.
@@ -260,7 +294,9 @@ test('secrets: nothing is told while the engine can not be reached, by name, by 
   expect(refused.map(({ endpoint, status }) => `${endpoint} ${status}`)).toEqual(
     lacking.map(() => 'POST /workflow/update-with-start/set 501'),
   )
-  await until('each says so', () => services.every(({ lines }) => lines.some((line) => line.includes("the engine can't be used yet"))))
+  await until('each says so', () =>
+    services.every(({ lines }) => lines.some((line) => line.includes("the engine can't be used yet"))),
+  )
   for (const service of services) expectNothingToldBy(service)
 })
 
@@ -275,11 +311,18 @@ test('secrets: faults of the configuration name the variable and never show its 
 
   expect([await wrong.ended, await missing.ended, await taken.ended].map(({ code }) => code)).toEqual([1, 1, 1])
   const printed = [...wrong.lines, ...missing.lines].join('\n')
-  for (const name of ['ENGINE_ADDRESS', 'ENGINE_API_KEY', 'SERVICE_PORT', 'SERVICE_KVSTORE_URL', 'ENGINE_TLS_CA names a file'])
+  for (const name of [
+    'ENGINE_ADDRESS',
+    'ENGINE_API_KEY',
+    'SERVICE_PORT',
+    'SERVICE_KVSTORE_URL',
+    'ENGINE_TLS_CA names a file',
+  ])
     expect(printed).toContain(name)
   expect(printed).not.toMatch(/marked|tökén/)
   expect(taken.lines.join('\n')).toContain('look at SERVICE_HOST and SERVICE_PORT')
-  for (const service of [wrong, missing, taken]) expect(service.lines.flatMap((line) => leaksIn(line, service.env, 'printed'))).toEqual([])
+  for (const service of [wrong, missing, taken])
+    expect(service.lines.flatMap((line) => leaksIn(line, service.env, 'printed'))).toEqual([])
 })
 
 test('secrets: each variable of the configuration has its place in the table', () => {

@@ -39,7 +39,10 @@ function run(service: Service, workflowName: string, workflowId: string, input: 
 }
 
 async function untilRunning(workflowId: string, events: number): Promise<void> {
-  await until(`${workflowId} runs`, async () => (await other.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= events)
+  await until(
+    `${workflowId} runs`,
+    async () => (await other.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= events,
+  )
 }
 
 test('service killed: what it has started goes on, and another one has the result', async () => {
@@ -137,9 +140,9 @@ describe('service told to end, with requests in flight', () => {
   })
 
   test('service told to end: answers the rest as timed out a second before its time is over', () => {
-    expect(long.map(({ answer: { status, body } }) => [status, body.error, body.workflowStatus, typeof body.runId])).toEqual(
-      long.map(() => [408, 'WorkflowExecutionTimedOutError', 'running', 'string']),
-    )
+    expect(
+      long.map(({ answer: { status, body } }) => [status, body.error, body.workflowStatus, typeof body.runId]),
+    ).toEqual(long.map(() => [408, 'WorkflowExecutionTimedOutError', 'running', 'string']))
     expect(long.map(({ answer }) => answer.body.workflowId)).toEqual([`${catalog}-long-1`, `${catalog}-long-2`])
     const times = [...long, ...messages].map(({ ms }) => ms)
     expect(Math.min(...times)).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS - 1100)

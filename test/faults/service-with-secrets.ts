@@ -21,7 +21,12 @@ export interface Marked extends Pick<RunningProcess, 'ended' | 'kill'> {
 export async function startMarked(env: Record<string, string>): Promise<Marked> {
   const lines: string[] = []
   const answers: Answer[] = []
-  const words = { ENGINE_TLS: 'true', ENGINE_TRANSPORT: 'grpc', SERVICE_ALLOW_ANONYMOUS: 'false', SERVICE_LOG_LEVEL: 'debug' }
+  const words = {
+    ENGINE_TLS: 'true',
+    ENGINE_TRANSPORT: 'grpc',
+    SERVICE_ALLOW_ANONYMOUS: 'false',
+    SERVICE_LOG_LEVEL: 'debug',
+  }
   const flags = { SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_TRACE_LOCAL_ON: 'true' }
   const told = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env }
   const child = await startProcess({

@@ -23,7 +23,13 @@ beforeAll(async () => {
   const made = await makeCertificates()
   authority = join(folder, 'ca.pem')
   await writeFile(authority, made.authority.cert)
-  const tls = { ...made.server, ca: made.authority.cert, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] }
+  const tls = {
+    ...made.server,
+    ca: made.authority.cert,
+    requestCert: true,
+    rejectUnauthorized: true,
+    ALPNProtocols: ['h2'],
+  }
   demanding = await startTcpProxy(inject('engine').address, { tls })
   ends.push(() => demanding.close())
 })

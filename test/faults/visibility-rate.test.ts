@@ -29,13 +29,23 @@ const workers: RunningProcess[] = []
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-visibility-'))
   const dynamicConfig = { 'frontend.namespaceRPS.visibility': 1, 'frontend.namespaceBurstRatio.visibility': 1 }
-  const [bundle, ...started] = await Promise.all([bundleTraced(folder), startEngine({ dynamicConfig }), startRedis(), startRclone()])
+  const [bundle, ...started] = await Promise.all([
+    bundleTraced(folder),
+    startEngine({ dynamicConfig }),
+    startRedis(),
+    startRclone(),
+  ])
   ;[engine, redis, s3] = started
   // The client's own retries would slow the hurry down.
   connection = await Connection.connect({ address: engine.address, interceptors: [] })
   served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG, ...tracedEnv(redis, s3) })
   api = makeApi(served)
-  env = { ...tracedEnv(redis, s3), SERVICE_CATALOG_ID: CATALOG, ENGINE_ADDRESS: engine.address, WORKFLOW_BUNDLE: bundle }
+  env = {
+    ...tracedEnv(redis, s3),
+    SERVICE_CATALOG_ID: CATALOG,
+    ENGINE_ADDRESS: engine.address,
+    WORKFLOW_BUNDLE: bundle,
+  }
 })
 
 afterAll(async () => {
@@ -58,7 +68,8 @@ async function startWorkerProcess(): Promise<RunningProcess> {
 /** Others ask for fifty lists a second, and get one; resolves when the first was refused. */
 async function takeAllLists(): Promise<void> {
   let refused = 0
-  const list = () => connection.workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 }).catch(() => refused++)
+  const list = () =>
+    connection.workflowService.listWorkflowExecutions({ namespace: 'default', pageSize: 1 }).catch(() => refused++)
   hurry = setInterval(list, 20)
   await until('a list is refused', () => refused > 0)
 }
@@ -84,7 +95,9 @@ test('visibility rate: runs and their traces do not need the index, and what end
   const ran = await api.call('POST', '/workflow/run', { workflowName: 'story', input: { end: 'complete' } })
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
-  await until('the refusal is logged', () => second.output().includes('The archive of traces is interrupted'), { timeoutMs: 50_000 })
+  await until('the refusal is logged', () => second.output().includes('The archive of traces is interrupted'), {
+    timeoutMs: 50_000,
+  })
   clearInterval(hurry)
 
   expect([ran.status, ran.body.status, catalog.status]).toEqual([200, 'completed', 200])

@@ -42,7 +42,12 @@ afterAll(async () => {
 
 test('workers: a run whose worker is killed ends when another one is there', async () => {
   const running = ['waitForSignal', 'longStep'].map((workflowName) =>
-    service.call('POST', '/workflow/run', { workflowName, input: { ms: 1000 }, workflowId: `${catalog}-${workflowName}`, timeout: '60s' }),
+    service.call('POST', '/workflow/run', {
+      workflowName,
+      input: { ms: 1000 },
+      workflowId: `${catalog}-${workflowName}`,
+      timeout: '60s',
+    }),
   )
   const { workflow } = new Client({ connection })
   await until('the worker has both in hand', async () => {
@@ -96,7 +101,9 @@ test('workers: a workflow whose code fails takes no queries and updates, and ans
   const update = await service.call('POST', `/workflow/${failing}/update/set`)
   await service.call('POST', `/workflow/${failing}/terminate`)
 
-  const requests = [query, update].map((answer) => service.events.find(({ requestId }) => requestId === answer.body.requestId))
+  const requests = [query, update].map((answer) =>
+    service.events.find(({ requestId }) => requestId === answer.body.requestId),
+  )
   expect([query, update].map(({ status, body }) => [status, body.error, body.source])).toEqual([
     [409, 'WorkflowNotReadyError', 'engine'],
     [409, 'WorkflowNotReadyError', 'engine'],
@@ -106,5 +113,8 @@ test('workers: a workflow whose code fails takes no queries and updates, and ans
     { status: 409, taskFailure },
     { status: 409, taskFailure },
   ])
-  expect([query, update].map(({ body }) => body.problem?.message)).toEqual(['a bug in the workflow', 'a bug in the workflow'])
+  expect([query, update].map(({ body }) => body.problem?.message)).toEqual([
+    'a bug in the workflow',
+    'a bug in the workflow',
+  ])
 })

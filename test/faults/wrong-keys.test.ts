@@ -68,7 +68,8 @@ async function warningsOf(service: Service): Promise<LogEvent[]> {
 async function refusingEngine(): Promise<string> {
   const proxy = await startFaultProxy(inject('engine').address)
   ends.push(() => proxy.stop())
-  for (const method of METHODS) proxy.on({ method, containing: '', fault: { code: UNAUTHENTICATED, message: 'Request unauthorized.' } })
+  for (const method of METHODS)
+    proxy.on({ method, containing: '', fault: { code: UNAUTHENTICATED, message: 'Request unauthorized.' } })
   return proxy.address
 }
 
@@ -83,7 +84,9 @@ async function expiredEngine(): Promise<string> {
 
 describe('an API key that is refused', () => {
   test('wrong keys: is told once, with the variable to look at, and not itself', async () => {
-    expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_API_KEY')])
+    expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([
+      expect.stringContaining('ENGINE_API_KEY'),
+    ])
     expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
   })
 
@@ -103,7 +106,9 @@ describe('an API key that is refused', () => {
 
 describe('a namespace that is missing', () => {
   test('wrong keys: is told once, with the variable to look at', async () => {
-    expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([expect.stringContaining('ENGINE_NAMESPACE')])
+    expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([
+      expect.stringContaining('ENGINE_NAMESPACE'),
+    ])
   })
 
   test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
@@ -122,7 +127,9 @@ describe('a namespace that is missing', () => {
   test('wrong keys: is in the log of each request too, with the variable', async () => {
     const { body } = await missing.call('GET', '/workflow/nobody/status')
 
-    const event = await until('it is logged', () => missing.events.find(({ requestId }) => requestId === body.requestId))
+    const event = await until('it is logged', () =>
+      missing.events.find(({ requestId }) => requestId === body.requestId),
+    )
 
     expect(event.level).toBe('error')
     expect(JSON.stringify(event)).toContain('ENGINE_NAMESPACE')

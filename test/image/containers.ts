@@ -31,7 +31,10 @@ export interface ContainerOptions {
 }
 
 /** On this machine's own network: the engine listens on its loopback address. */
-export async function startContainer({ podman, podmanArgs }: Images, { image, env, tmpfs, ready }: ContainerOptions): Promise<Container> {
+export async function startContainer(
+  { podman, podmanArgs }: Images,
+  { image, env, tmpfs, ready }: ContainerOptions,
+): Promise<Container> {
   const name = `portico-${crypto.randomUUID()}`
   const own = [`--name=${name}`, ...Object.entries(env).map(([variable, value]) => `--env=${variable}=${value}`)]
   if (tmpfs !== undefined) own.push(`--tmpfs=${tmpfs}`)

@@ -105,7 +105,10 @@ function describeImage(runtime: 'node' | 'bun'): void {
       const workflowId = crypto.randomUUID()
       const order = { orderId: '1', amount: 1000, card: 'visa' }
       const waiting = api.call('POST', '/workflow/run', { workflowName: 'order', input: order, workflowId })
-      await until('the run has begun', async () => (await api.call('GET', `/workflow/${workflowId}/status`)).status === 200)
+      await until(
+        'the run has begun',
+        async () => (await api.call('GET', `/workflow/${workflowId}/status`)).status === 200,
+      )
 
       const [{ status, body }] = await Promise.all([waiting, container.stop()])
 
@@ -117,7 +120,9 @@ function describeImage(runtime: 'node' | 'bun'): void {
       const container = await startContainer(images, { image: images[runtime], env: { SERVICE_CATALOG_ID: catalog } })
 
       expect(await container.ended).toMatchObject({ code: 1 })
-      expect(container.output()).toContain('SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address')
+      expect(container.output()).toContain(
+        'SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address',
+      )
     })
 
     async function serve(env: Record<string, string> = {}) {

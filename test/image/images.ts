@@ -55,7 +55,12 @@ export async function buildImages(): Promise<Images> {
     process.env.STORAGE_DRIVER ?? 'overlay',
   ]
   const buildah = (command: string, ...args: string[]) =>
-    outputOf({ command: 'buildah', args: [...store, command, ...args], cwd: ROOT, env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
+    outputOf({
+      command: 'buildah',
+      args: [...store, command, ...args],
+      cwd: ROOT,
+      env: { ...process.env, BUILDAH_ISOLATION: 'chroot' },
+    })
   const podmanArgs = (...args: string[]) => [...store, '--cgroup-manager', 'cgroupfs', '--runtime', 'runc', ...args]
   const podman = (...args: string[]) => outputOf({ command: 'podman', args: podmanArgs(...args), env: PODMAN_ENV })
 
@@ -102,7 +107,15 @@ async function makeBases(buildah: Buildah): Promise<void> {
   const roomy = await from(buildah, tar, 'node', programs.node)
   await buildah('copy', '--quiet', roomy, npmFolder(), '/usr/local/lib/node_modules/npm')
   for (const name of ['npm', 'npx'])
-    await buildah('run', roomy, '--', 'ln', '-s', `../lib/node_modules/npm/bin/${name}-cli.js`, `/usr/local/bin/${name}`)
+    await buildah(
+      'run',
+      roomy,
+      '--',
+      'ln',
+      '-s',
+      `../lib/node_modules/npm/bin/${name}-cli.js`,
+      `/usr/local/bin/${name}`,
+    )
   // This machine's way to the registry of npm may have an authority of its own.
   const authorities = process.env.NODE_EXTRA_CA_CERTS
   if (authorities) {
@@ -135,7 +148,9 @@ function npmFolder(): string {
 const TOOLS = ['buildah', 'podman', 'runc', 'mmdebstrap']
 
 async function refuseWithoutTools(): Promise<void> {
-  const here = await Promise.all(TOOLS.map((command) => outputOf({ command, args: ['--version'] }).then(Boolean, () => false)))
+  const here = await Promise.all(
+    TOOLS.map((command) => outputOf({ command, args: ['--version'] }).then(Boolean, () => false)),
+  )
   const missing = TOOLS.filter((_, index) => !here[index])
   if (process.getuid?.() !== 0) missing.unshift('root')
   if (missing.length > 0)

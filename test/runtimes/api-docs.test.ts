@@ -90,14 +90,19 @@ function namesOf(catalog: string): Names {
 
   function asShown(value: unknown, shown: unknown): unknown {
     if (typeof value === 'string' && typeof shown === 'string') return textAsShown(value, shown)
-    if (typeof value === 'number' && typeof shown === 'number') return value > YEAR_2000_MS && shown > YEAR_2000_MS ? shown : value
-    if (Array.isArray(value)) return value.map((item, at) => asShown(item, Array.isArray(shown) ? shown[at] : undefined))
+    if (typeof value === 'number' && typeof shown === 'number')
+      return value > YEAR_2000_MS && shown > YEAR_2000_MS ? shown : value
+    if (Array.isArray(value))
+      return value.map((item, at) => asShown(item, Array.isArray(shown) ? shown[at] : undefined))
     if (!isRecord(value)) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const like = isRecord(shown) ? shown[key] : undefined
         // A duration differs each time.
-        return [key, key.endsWith('Ms') && typeof item === 'number' && typeof like === 'number' ? like : asShown(item, like)]
+        return [
+          key,
+          key.endsWith('Ms') && typeof item === 'number' && typeof like === 'number' ? like : asShown(item, like),
+        ]
       }),
     )
   }

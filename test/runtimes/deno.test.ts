@@ -22,7 +22,11 @@ const env = () => ({
 
 test('deno task start: starts the service, which may read the files that its variables name and no others', async () => {
   const traces = await mkdtemp(join(tmpdir(), 'portico traces-'))
-  const service = await processOf(bin('deno'), 'task', 'start')({ ...env(), ENGINE_TLS_CA: '', SERVICE_TRACE_LOCAL_DIR: traces })
+  const service = await processOf(
+    bin('deno'),
+    'task',
+    'start',
+  )({ ...env(), ENGINE_TLS_CA: '', SERVICE_TRACE_LOCAL_DIR: traces })
 
   // The first to ask may find the engine's client still loading.
   await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok, { timeoutMs: 3000 })
@@ -54,5 +58,7 @@ async function commandOf(pid: number): Promise<string[]> {
 test('Deno Deploy: loopback says nothing there, so a token is asked for', async () => {
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
-  await expect(starting).rejects.toThrow('SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it')
+  await expect(starting).rejects.toThrow(
+    'SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it',
+  )
 })

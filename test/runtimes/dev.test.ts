@@ -148,7 +148,10 @@ async function startDev(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
 async function ready(dev: RunningProcess): Promise<void> {
   const over = new AbortController()
   void dev.ended.then(() => over.abort(new Error(dev.output())))
-  await until('the requests to paste are printed', () => pastable(dev).length === 3, { timeoutMs: READY_MS, signal: over.signal })
+  await until('the requests to paste are printed', () => pastable(dev).length === 3, {
+    timeoutMs: READY_MS,
+    signal: over.signal,
+  })
 }
 
 /** Rejects when it takes longer than promised. */
@@ -157,7 +160,9 @@ async function endedBy(act: () => void, dev: RunningProcess): Promise<Ended> {
   act()
   return Promise.race([
     dev.ended,
-    new Promise<never>((_, reject) => late.addEventListener('abort', () => reject(new Error(`Still there:\n${dev.output()}`)))),
+    new Promise<never>((_, reject) =>
+      late.addEventListener('abort', () => reject(new Error(`Still there:\n${dev.output()}`))),
+    ),
   ])
 }
 

@@ -6,7 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import { bin, DENO_PERMISSIONS, processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../../dev/servers/entries.ts'
+import {
+  bin,
+  DENO_PERMISSIONS,
+  processOf,
+  type ServedEntry,
+  type ServeEntry,
+  workerdOf,
+  wranglerOf,
+} from '../../dev/servers/entries.ts'
 import { until } from '../../dev/servers/until.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
@@ -38,7 +46,11 @@ const BOTH: How[] = ['closes', 'resets']
 describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
   { name: 'Node', entry: async () => processOf(process.execPath, 'src/runtime/node/index.ts'), json: BOTH },
   { name: 'Bun', entry: async () => processOf(bin('bun'), 'src/runtime/bun.ts'), json: BOTH },
-  { name: 'Deno', entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), json: BOTH },
+  {
+    name: 'Deno',
+    entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'),
+    json: BOTH,
+  },
   // workerd notices a FIN only when it writes, and an answer in JSON is written when the wait is over.
   { name: 'workerd', entry: async () => workerdOf(join(await haveBundles(), 'workerd.js')), json: ['resets'] },
   // Its proxy passes a reset on as a FIN.
@@ -76,7 +88,9 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
   async function expectNoPoll(timeoutMs: number): Promise<void> {
     await until('no poll is open', async () => (await openPolls(engine.metricsUrl)) === 0, { timeoutMs })
     // Nor is a new one made in its place.
-    await expect(until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, { timeoutMs: 1500 })).rejects.toThrow()
+    await expect(
+      until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, { timeoutMs: 1500 }),
+    ).rejects.toThrow()
   }
 
   test.each(BOTH)('disconnects: a client that %s its connection ends the poll of its run as events', async (how) => {

@@ -42,7 +42,9 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portico-installed-'))
   ends.push(() => rm(folder, { recursive: true, force: true }))
   readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  allowedSdks = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')).peerDependencies['@temporalio/worker']
+  allowedSdks = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')).peerDependencies[
+    '@temporalio/worker'
+  ]
   lowestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
   const tarball = await packInto(folder)
   const [install = ''] = codeBlocks(chapterOf(readme, 'A worker'), 'sh')
@@ -61,7 +63,11 @@ afterAll(async () => {
 })
 
 test('README.md, A worker: works when it is pasted into an empty folder', async () => {
-  expect(await curlOfReadme(newest)).toMatchObject({ status: 'completed', input: { name: 'Ada' }, output: 'Hello, Ada!' })
+  expect(await curlOfReadme(newest)).toMatchObject({
+    status: 'completed',
+    input: { name: 'Ada' },
+    output: 'Hello, Ada!',
+  })
 })
 
 test('README.md, A worker: works with the lowest SDK that package.json allows', async () => {
@@ -92,7 +98,14 @@ test('README.md, mounting: engineTransport brings the certificates along, with t
   for (const { folder, catalog } of [newest, lowest]) {
     await Promise.all([writeFile(join(folder, 'mount.ts'), mount), writeFile(join(folder, 'drive.ts'), DRIVE)])
     const drive = async (more: Record<string, string>) =>
-      lastLine(await shell(folder, 'node drive.ts', { ...env, SERVICE_CATALOG_ID: catalog, SERVICE_ALLOW_ANONYMOUS: 'true', ...more }))
+      lastLine(
+        await shell(folder, 'node drive.ts', {
+          ...env,
+          SERVICE_CATALOG_ID: catalog,
+          SERVICE_ALLOW_ANONYMOUS: 'true',
+          ...more,
+        }),
+      )
 
     expect(JSON.parse(await drive({}))).toEqual([
       [200, expect.objectContaining({ output: 'Hello, Ada!' })],
@@ -107,7 +120,12 @@ test('portico, portico/worker: can be required by CommonJS modules, on the oldes
   const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico)`
 
   for (const command of [process.execPath, await haveNode22()]) {
-    const printed = await outputOf({ command, args: ['--input-type=commonjs', '--eval', script], cwd: newest.folder, env: nodeFirst })
+    const printed = await outputOf({
+      command,
+      args: ['--input-type=commonjs', '--eval', script],
+      cwd: newest.folder,
+      env: nodeFirst,
+    })
     expect(printed.trim()).toBe('function function')
   }
 }, 60_000)
@@ -117,7 +135,15 @@ test('types: resolve in ES modules and in CommonJS, with node16, bundler and nod
     for (const name of ['use.ts', 'use.mts', 'use.cts']) await writeFile(join(folder, name), USE)
   }
   const typescript7 = bin('tsc')
-  const node10 = ['--skipLibCheck', '--esModuleInterop', '--module', 'commonjs', '--moduleResolution', 'node10', 'use.ts']
+  const node10 = [
+    '--skipLibCheck',
+    '--esModuleInterop',
+    '--module',
+    'commonjs',
+    '--moduleResolution',
+    'node10',
+    'use.ts',
+  ]
 
   const faults = await Promise.all([
     faultsOf(newest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
@@ -137,7 +163,10 @@ async function aProject(folder: string, commands: string): Promise<Project> {
   const catalog = `installed-${crypto.randomUUID()}`
   const [, runWorker = ''] = programsOfReadme()
   const worker = await running({ folder, catalog }, runWorker)
-  await until('the worker is ready', () => worker.output().includes('Worker ready'), { timeoutMs: READY_MS, signal: ended(worker) })
+  await until('the worker is ready', () => worker.output().includes('Worker ready'), {
+    timeoutMs: READY_MS,
+    signal: ended(worker),
+  })
   return { folder, catalog, worker }
 }
 
@@ -154,7 +183,10 @@ async function curlOfReadme(project: Project): Promise<unknown> {
   expect(engine).toBe('temporal server start-dev')
   const port = await freePort()
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })
-  await until('the API listens', () => api.output().includes('"listening"'), { timeoutMs: READY_MS, signal: ended(api) })
+  await until('the API listens', () => api.output().includes('"listening"'), {
+    timeoutMs: READY_MS,
+    signal: ended(api),
+  })
   const answer = await paste(curl.replace('127.0.0.1:3001', `127.0.0.1:${port}`))
   await api.stop(5000)
   return JSON.parse(answer)

@@ -80,7 +80,9 @@ async function listen(listener: RequestListener): Promise<string> {
 
 function listenHono(app: Hono): Promise<string> {
   return new Promise((resolve) => {
-    const server = serveHono({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => resolve(`http://127.0.0.1:${port}`))
+    const server = serveHono({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
+      resolve(`http://127.0.0.1:${port}`),
+    )
     ends.push(async () => server.close())
   })
 }

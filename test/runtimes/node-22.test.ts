@@ -30,6 +30,8 @@ describe('the built bundle on the oldest Node that is promised', () => {
     })
 
     expect(response.status).toBe(200)
-    expect(await response.text()).toContain('"input":9007199254740993,"output":{"id":9007199254740993,"price":0.12345678901234567890')
+    expect(await response.text()).toContain(
+      '"input":9007199254740993,"output":{"id":9007199254740993,"price":0.12345678901234567890',
+    )
   })
 })

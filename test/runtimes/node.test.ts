@@ -27,7 +27,9 @@ rule('config.remote-traces-need-credentials', async () => {
   const { code } = await server.ended
 
   expect(code).toBe(1)
-  expect(server.output()).toContain('SERVICE_STORAGE_ACCESS_KEY_ID, SERVICE_STORAGE_SECRET_ACCESS_KEY, SERVICE_STORAGE_REGION')
+  expect(server.output()).toContain(
+    'SERVICE_STORAGE_ACCESS_KEY_ID, SERVICE_STORAGE_SECRET_ACCESS_KEY, SERVICE_STORAGE_REGION',
+  )
 })
 
 test('a misspelled variable is a warning at start, with the name that was meant', async () => {
@@ -40,12 +42,22 @@ test('a misspelled variable is a warning at start, with the name that was meant'
   const warning = await until('it warns', () => service.events.find(({ level }) => level === 'warn'))
   await service.kill()
 
-  expect(warning.message).toBe('SERVICE_CORS_ORIGIN is not a variable of Portico and has no effect: did you mean SERVICE_CORS_ORIGINS?')
+  expect(warning.message).toBe(
+    'SERVICE_CORS_ORIGIN is not a variable of Portico and has no effect: did you mean SERVICE_CORS_ORIGINS?',
+  )
 })
 
 test('a namespace and a catalog that the transport cannot carry are refused at start, together', async () => {
-  const env = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://127.0.0.1:1', ENGINE_NAMESPACE: 'a/b', SERVICE_CATALOG_ID: '..' }
-  const [http, grpc] = [await startNode(env), await startNode({ SERVICE_CATALOG_ID: 'any', ENGINE_NAMESPACE: 'münchen' })]
+  const env = {
+    ENGINE_TRANSPORT: 'http',
+    ENGINE_HTTP_URL: 'http://127.0.0.1:1',
+    ENGINE_NAMESPACE: 'a/b',
+    SERVICE_CATALOG_ID: '..',
+  }
+  const [http, grpc] = [
+    await startNode(env),
+    await startNode({ SERVICE_CATALOG_ID: 'any', ENGINE_NAMESPACE: 'münchen' }),
+  ]
 
   expect([await http.ended, await grpc.ended].map(({ code }) => code)).toEqual([1, 1])
   expect(http.output()).toMatch(/2 faults:\n {2}ENGINE_NAMESPACE must not.*\n {2}SERVICE_CATALOG_ID must not/)

@@ -29,12 +29,16 @@ test('the package: brings no native module, no worker, no test and no older buil
 
   expect(installed.filter((name) => name.endsWith('.node'))).toEqual([])
   expect(installed.filter((name) => /^@temporalio\/(worker|workflow|core-bridge|testing)$/.test(name))).toEqual([])
-  expect(installed.filter((name) => /^portico\/(src|test|node_modules|dist\/server-of-yesterday)\b/.test(name))).toEqual([])
+  expect(
+    installed.filter((name) => /^portico\/(src|test|node_modules|dist\/server-of-yesterday)\b/.test(name)),
+  ).toEqual([])
 })
 
 test('npx portico: tells how it is used, and its version', async () => {
   expect(await inFolder('npx', '--no-install', 'portico', '--help')).toContain('SERVICE_CATALOG_ID')
-  expect((await inFolder('npx', '--no-install', 'portico', '--version')).trim().split('\n').at(-1)).toMatch(/^\d+\.\d+\.\d+$/)
+  expect((await inFolder('npx', '--no-install', 'portico', '--version')).trim().split('\n').at(-1)).toMatch(
+    /^\d+\.\d+\.\d+$/,
+  )
 })
 
 test('npx portico: does not take a command that it does not know', async () => {
@@ -116,16 +120,30 @@ test('portico/worker: needs its peers', async () => {
 
 test('portico/node, bun, deno: have types', async () => {
   await writeFile(join(folder, 'use.ts'), "import 'portico/node'\nimport 'portico/bun'\nimport 'portico/deno'\n")
-  const options = ['--strict', '--noEmit', '--target', 'es2023', '--lib', 'es2024,dom', '--noUncheckedSideEffectImports', '--types', '*']
+  const options = [
+    '--strict',
+    '--noEmit',
+    '--target',
+    'es2023',
+    '--lib',
+    'es2024,dom',
+    '--noUncheckedSideEffectImports',
+    '--types',
+    '*',
+  ]
 
   expect(await inFolder(bin('tsc'), ...options, '--module', 'node16', 'use.ts')).toBe('')
 })
 
 test('the package: holds what its pages link', async () => {
   const installed = join(folder, 'node_modules/portico')
-  const pages = (await readdir(installed, { recursive: true })).filter((name) => name.endsWith('.md') && !name.includes('node_modules/'))
+  const pages = (await readdir(installed, { recursive: true })).filter(
+    (name) => name.endsWith('.md') && !name.includes('node_modules/'),
+  )
   const links = await Promise.all(
-    pages.map(async (page) => relativeLinks(await readFile(join(installed, page), 'utf8')).map((link) => ({ page, link }))),
+    pages.map(async (page) =>
+      relativeLinks(await readFile(join(installed, page), 'utf8')).map((link) => ({ page, link })),
+    ),
   )
   const isThere = (page: string, link: string) =>
     existsSync(join(installed, page, link.startsWith('#') ? '' : '..', link.replace(/#.*/, '')))
@@ -136,7 +154,9 @@ test('the package: holds what its pages link', async () => {
 })
 
 test('the package: says where it comes from', async () => {
-  const { repository, homepage, bugs, keywords } = JSON.parse(await readFile(join(folder, 'node_modules/portico/package.json'), 'utf8'))
+  const { repository, homepage, bugs, keywords } = JSON.parse(
+    await readFile(join(folder, 'node_modules/portico/package.json'), 'utf8'),
+  )
 
   expect(repository.url).toMatch(/^git\+https:.*\.git$/)
   expect([typeof homepage, typeof bugs.url]).toEqual(['string', 'string'])
@@ -144,5 +164,10 @@ test('the package: says where it comes from', async () => {
 })
 
 function environment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: 'package', SERVICE_PORT: '0', ENGINE_ADDRESS: inject('engine').address }
+  return {
+    PATH: process.env.PATH ?? '',
+    SERVICE_CATALOG_ID: 'package',
+    SERVICE_PORT: '0',
+    ENGINE_ADDRESS: inject('engine').address,
+  }
 }

@@ -67,7 +67,12 @@ describe('ENGINE_TRANSPORT=http where there is gRPC too', () => {
     ENGINE_TRANSPORT: 'http',
   })
   const post = (url: string, body: object, init: RequestInit = {}) =>
-    fetch(`${url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), ...init })
+    fetch(`${url}/workflow/run`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      ...init,
+    })
 
   test.for(['Node', 'Bun', 'Deno'] as const)('HTTP on %s: runs a workflow, and says what it lacks', async (runtime) => {
     const { url, stop } = await bundleOn(runtime)(env())
@@ -86,11 +91,15 @@ describe('ENGINE_TRANSPORT=http where there is gRPC too', () => {
     const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env())
     const leaving = new AbortController()
     const ids = Array.from({ length: 260 }, () => crypto.randomUUID())
-    const waiting = ids.map((workflowId) => post(url, { workflowName: 'neverEnds', input: null, workflowId }, { signal: leaving.signal }))
+    const waiting = ids.map((workflowId) =>
+      post(url, { workflowName: 'neverEnds', input: null, workflowId }, { signal: leaving.signal }),
+    )
     const all = Promise.allSettled(waiting)
     const status = (id: string) => fetch(`${url}/workflow/${id}/status`, { signal: AbortSignal.timeout(4000) })
 
-    await until('all run', async () => (await Promise.all(ids.map(status))).every(({ ok }) => ok), { timeoutMs: 20_000 })
+    await until('all run', async () => (await Promise.all(ids.map(status))).every(({ ok }) => ok), {
+      timeoutMs: 20_000,
+    })
     const answer = await status(ids[0] ?? '')
     leaving.abort()
     await all

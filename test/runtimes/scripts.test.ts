@@ -33,12 +33,18 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
         ENGINE_HTTP_URL: httpUrl ?? '',
       },
     })
-    const get = (path: string, token: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Basic ${token}` } })
-    await until('it is ready', async () => (await get('/ready', '')).ok, { timeoutMs: START_MS }).catch((error: Error) => {
-      throw new Error(`${error.message}\n${npm.output()}`)
-    })
+    const get = (path: string, token: string) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Basic ${token}` } })
+    await until('it is ready', async () => (await get('/ready', '')).ok, { timeoutMs: START_MS }).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}\n${npm.output()}`)
+      },
+    )
 
-    const statuses = [(await get('/workflow/nobody/status', 'wrong')).status, (await get('/workflow/nobody/status', 't0ken')).status]
+    const statuses = [
+      (await get('/workflow/nobody/status', 'wrong')).status,
+      (await get('/workflow/nobody/status', 't0ken')).status,
+    ]
     process.kill(-npm.pid, 'SIGTERM')
     await npm.ended
 
@@ -48,7 +54,9 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
 )
 
 // Not beside the others, like the next: they build in the same place.
-test('npm run start:workerd: serves nothing by the names that stand in wrangler.toml', { timeout: START_MS }, async () => {
+test('npm run start:workerd: serves nothing by the names that stand in wrangler.toml', {
+  timeout: START_MS,
+}, async () => {
   const port = await freePort()
   const { SERVICE_CATALOG_ID: _, ENGINE_HTTP_URL: __, ...environment } = process.env
   const npm = await startProcess({

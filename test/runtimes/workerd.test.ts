@@ -8,14 +8,19 @@ import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 
-const anonymous: ServeEntry = async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
+const anonymous: ServeEntry = async (env) =>
+  workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
 describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent', 'loopback'])
 
 describe('bindings that are no text, as wrangler makes them of numbers and flags in [vars]', () => {
   let service: ServedEntry
 
-  async function asks(path: string, json: Record<string, unknown>, init?: RequestInit): Promise<{ status: number; text: string }> {
+  async function asks(
+    path: string,
+    json: Record<string, unknown>,
+    init?: RequestInit,
+  ): Promise<{ status: number; text: string }> {
     service = await workerdOf(
       join(await haveBundles(), 'workerd.js'),
       json,
@@ -28,7 +33,9 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
 
   test('bindings: a token that is a number is a token', async () => {
     expect((await asks('/workflow/catalog', { SERVICE_API_AUTH_TOKEN: 12345678 })).status).toBe(401)
-    const { status } = await fetch(`${service.url}/workflow/no-such-route/x`, { headers: { Authorization: 'Basic 12345678' } })
+    const { status } = await fetch(`${service.url}/workflow/no-such-route/x`, {
+      headers: { Authorization: 'Basic 12345678' },
+    })
     expect(status).toBe(404)
   })
 
@@ -39,11 +46,18 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
       body: JSON.stringify({ workflowName: 'x'.repeat(100) }),
     }
 
-    expect(await asks('/workflow/run', { SERVICE_MAX_BODY_BYTES: 100, ENGINE_TLS: false }, init)).toMatchObject({ status: 413 })
+    expect(await asks('/workflow/run', { SERVICE_MAX_BODY_BYTES: 100, ENGINE_TLS: false }, init)).toMatchObject({
+      status: 413,
+    })
   })
 
   test('bindings: what can be no text is a fault of the configuration, not shown; null is not set, and what has another name is not ours', async () => {
-    const json = { SERVICE_API_AUTH_TOKEN: { secret: 'hidden' }, SERVICE_CORS_ORIGINS: ['hidden'], SERVICE_HOST: null, STORE: {} }
+    const json = {
+      SERVICE_API_AUTH_TOKEN: { secret: 'hidden' },
+      SERVICE_CORS_ORIGINS: ['hidden'],
+      SERVICE_HOST: null,
+      STORE: {},
+    }
     const { status, text } = await asks('/health', json)
 
     expect(status).toBe(500)

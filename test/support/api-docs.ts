@@ -38,11 +38,13 @@ export function readApiDocs(): { examples: Example[]; errors: ErrorRow[]; rules:
 }
 
 function toExamples(text: string): Example[] {
-  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)\n```$/gms)].map(({ 1: language = '', 2: content = '', index }) => ({
-    language,
-    content,
-    line: text.slice(0, index).split('\n').length,
-  }))
+  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)\n```$/gms)].map(
+    ({ 1: language = '', 2: content = '', index }) => ({
+      language,
+      content,
+      line: text.slice(0, index).split('\n').length,
+    }),
+  )
   return blocks.flatMap(({ language, content, line }, at) => {
     if (language !== 'sh') return []
     const next = blocks[at + 1]
@@ -67,7 +69,9 @@ function toRequest(command: string, line: number): Omit<Example, 'answer' | 'lin
 
 /** As a shell splits them; in single quotes nothing has a meaning. */
 function wordsOf(command: string): string[] {
-  return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
+  return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? '',
+  )
 }
 
 function toAnswer(content: string): ShownAnswer {

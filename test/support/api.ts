@@ -26,10 +26,21 @@ export interface Answer {
 
 export interface Api {
   /** `body`: text and bytes are sent as they are, anything else as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Answer>
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+    signal?: AbortSignal,
+  ): Promise<Answer>
 }
 
-export function makeApi({ url = 'http://portico.test', fetch = globalThis.fetch, token, engine = 'real' }: ApiOptions): Api {
+export function makeApi({
+  url = 'http://portico.test',
+  fetch = globalThis.fetch,
+  token,
+  engine = 'real',
+}: ApiOptions): Api {
   return {
     async call(method, path, body, headers = {}, signal) {
       const request = new Request(`${url}${path}`, {
@@ -83,7 +94,14 @@ function checkPromises(bodiless: boolean, answer: Answer): void {
   for (const key of ['type', 'title', 'message', 'error']) assert.match(body[key], /./, `a problem has a ${key}`)
 }
 
-const STATIC_ROUTES = new Set(['/health', '/ready', '/capabilities', '/workflow/run', '/workflow/start', '/workflow/catalog'])
+const STATIC_ROUTES = new Set([
+  '/health',
+  '/ready',
+  '/capabilities',
+  '/workflow/run',
+  '/workflow/start',
+  '/workflow/catalog',
+])
 
 /** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */
 export function routeOf(path: string): string {

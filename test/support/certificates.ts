@@ -16,7 +16,9 @@ export interface Certificates {
 }
 
 export async function makeCertificates(name: string = 'localhost'): Promise<Certificates> {
-  const authority = await certificate('Test Authority', { extensions: [{ name: 'basicConstraints', cA: true, critical: true }] })
+  const authority = await certificate('Test Authority', {
+    extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
+  })
   const ca = { key: authority.key, cert: authority.cert }
   const [server, client] = await Promise.all([
     certificate(name, { ca, extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }] }),

@@ -79,7 +79,10 @@ function downloaded(download: CodecOptions['download'], body: string): { status:
   if (download === undefined) return { status: 404, answer: 'no such path' }
   try {
     const { payloads } = JSON.parse(body) as { payloads: JsonPayload[] }
-    return { status: 200, answer: JSON.stringify({ payloads: download(payloads).map((payload) => unwrap(toJson(payload))) }) }
+    return {
+      status: 200,
+      answer: JSON.stringify({ payloads: download(payloads).map((payload) => unwrap(toJson(payload))) }),
+    }
   } catch (error) {
     return { status: 400, answer: String(error) }
   }

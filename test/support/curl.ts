@@ -15,5 +15,8 @@ const headers = values.header.map((line): [string, string] => {
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 })
 const { data } = values
-const response = await fetch(positionals[0] ?? '', data === undefined ? { headers } : { method: 'POST', headers, body: data })
+const response = await fetch(
+  positionals[0] ?? '',
+  data === undefined ? { headers } : { method: 'POST', headers, body: data },
+)
 process.stdout.write(await response.text())

@@ -1,5 +1,11 @@
 /** The SDK's external storage, over memory, and a codec server that gives its payloads back: Temporal's `/download`, spoken for real. */
-import { type DataConverter, ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common'
+import {
+  type DataConverter,
+  ExternalStorage,
+  type Payload,
+  type StorageDriver,
+  StorageDriverClaim,
+} from '@temporalio/common'
 import { type CodecServer, type JsonPayload, opaque, startCodec } from './codec.ts'
 
 export interface RunningStore {

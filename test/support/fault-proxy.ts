@@ -190,7 +190,10 @@ function commit(stream: ServerHttp2Stream, fault: Answered): void {
   if ('code' in fault) {
     const details = fault.details && { 'grpc-status-details-bin': Buffer.from(fault.details).toString('base64') }
     // Not encodeURIComponent: no client takes that back.
-    stream.respond({ ...headers, 'grpc-status': fault.code, 'grpc-message': encodeURI(fault.message), ...details }, { endStream: true })
+    stream.respond(
+      { ...headers, 'grpc-status': fault.code, 'grpc-message': encodeURI(fault.message), ...details },
+      { endStream: true },
+    )
     return
   }
   stream.respond(headers, { waitForTrailers: true })
@@ -222,7 +225,12 @@ function lose(
   call.end(message)
 }
 
-function forward(engine: ClientHttp2Session, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, message: Buffer): void {
+function forward(
+  engine: ClientHttp2Session,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  message: Buffer,
+): void {
   if (stream.closed) return
   const call = engine.request({ ...headers, ':authority': undefined })
   let trailers: IncomingHttpHeaders = {}

@@ -23,7 +23,8 @@ export async function startHttpFaultProxy(
     const body = await buffer(incoming).catch(() => null)
     if (body === null) return
     const method = methodOf(incoming)
-    const fault = method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
+    const fault =
+      method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
     if (fault === null || method === null) forward(targetUrl, incoming, outgoing, body)
     else if (fault === 'hang') hang(outgoing)
     else if (typeof fault === 'object' && 'lost' in fault) lose(targetUrl, incoming, outgoing, body, fault.lost)
@@ -49,14 +50,18 @@ interface Route {
   method: protobuf.Method
 }
 
-const routes: Route[] = root.lookupService('temporal.api.workflowservice.v1.WorkflowService').methodsArray.flatMap((method) =>
-  ['get', 'post'].flatMap((verb) => {
-    const template: unknown = method.options?.[`(google.api.http).${verb}`]
-    if (typeof template !== 'string') return []
-    method.resolve()
-    return [{ verb: verb.toUpperCase(), path: new RegExp(`^/api/v1${template.replace(/\{[\w.]+\}/g, '[^/]+')}$`), method }]
-  }),
-)
+const routes: Route[] = root
+  .lookupService('temporal.api.workflowservice.v1.WorkflowService')
+  .methodsArray.flatMap((method) =>
+    ['get', 'post'].flatMap((verb) => {
+      const template: unknown = method.options?.[`(google.api.http).${verb}`]
+      if (typeof template !== 'string') return []
+      method.resolve()
+      return [
+        { verb: verb.toUpperCase(), path: new RegExp(`^/api/v1${template.replace(/\{[\w.]+\}/g, '[^/]+')}$`), method },
+      ]
+    }),
+  )
 
 function methodOf({ method: verb, url = '' }: IncomingMessage): protobuf.Method | null {
   const path = url.split('?')[0] ?? ''
@@ -75,7 +80,13 @@ function forward(targetUrl: string, incoming: IncomingMessage, outgoing: ServerR
   call.end(body)
 }
 
-function lose(targetUrl: string, incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, until: () => Promise<unknown>): void {
+function lose(
+  targetUrl: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer,
+  until: () => Promise<unknown>,
+): void {
   const { method, url = '', headers } = incoming
   const { host: _, ...rest } = headers
   const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {
@@ -105,7 +116,11 @@ function commit(outgoing: ServerResponse, fault: Answered, { resolvedResponseTyp
     outgoing.destroy()
   } else if ('answer' in fault) {
     const answer = resolvedResponseType?.decode(fault.answer)
-    outgoing.end(answer === undefined ? '' : JSON.stringify(resolvedResponseType && protojson.toJson(resolvedResponseType, answer)))
+    outgoing.end(
+      answer === undefined
+        ? ''
+        : JSON.stringify(resolvedResponseType && protojson.toJson(resolvedResponseType, answer)),
+    )
   } else {
     const { code, message } = fault
     const details = fault.details === undefined ? [] : proto.google.rpc.Status.decode(fault.details).details

@@ -1,6 +1,14 @@
 /** Workers with the kit's plugin, that look at their catalog often, and what they log. */
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  type LogEntry,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker'
 import { vi } from 'vitest'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 
@@ -62,7 +70,10 @@ export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> 
   }
 }
 
-function versioned(version: { deploymentName: string; buildId: string }): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+function versioned(version: {
+  deploymentName: string
+  buildId: string
+}): NonNullable<WorkerOptions['workerDeploymentOptions']> {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' }
 }
 

@@ -24,6 +24,7 @@ export function watchLines(env: Environment): ((line: string) => void) | null {
       record('leaks', { variable, line: line.slice(0, 500) })
     // A bug is told with its stack, what the engine says in its own words.
     const foreign = line.includes('"status":500') || line.includes(ENGINES_WORDS) ? null : foreignIn(line)
-    if (isService && foreign !== null) record('leaks', { variable: `what is foreign: ${foreign}`, line: line.slice(0, 500) })
+    if (isService && foreign !== null)
+      record('leaks', { variable: `what is foreign: ${foreign}`, line: line.slice(0, 500) })
   }
 }

@@ -7,7 +7,9 @@ export function proseOf(text: string): string {
 
 /** Links without a scheme, as they are written. */
 export function relativeLinks(text: string): string[] {
-  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
 }
 
 /** The text below a heading of the second level, up to the next one. */

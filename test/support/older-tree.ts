@@ -1,5 +1,8 @@
 /** A trace as workers of the older generation store it: a step with an HTTP request in it, and a child workflow. */
-export function olderTree(runId: string, { startedAt = 1000, endedAt = 2000 as number | null, output = 'done' as unknown } = {}) {
+export function olderTree(
+  runId: string,
+  { startedAt = 1000, endedAt = 2000 as number | null, output = 'done' as unknown } = {},
+) {
   const node = (id: string, kind: string, name: string, at: number, more: object = {}) => ({
     ...{ id, kind, name, startedAt: at, endedAt: at + 10 },
     ...{ children: [], attributes: {}, ...more },

@@ -22,7 +22,11 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
 async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promise<void> }> {
   const { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl } = process.env
   if (address) return { engine: { address, httpUrl: httpUrl || null, metricsUrl: null }, stop: async () => {} }
-  const { httpUrl: ownHttpUrl, metricsUrl, ...started } = await startEngine({ dynamicConfig: { 'frontend.WorkflowPauseEnabled': true } })
+  const {
+    httpUrl: ownHttpUrl,
+    metricsUrl,
+    ...started
+  } = await startEngine({ dynamicConfig: { 'frontend.WorkflowPauseEnabled': true } })
   return { engine: { address: started.address, httpUrl: ownHttpUrl, metricsUrl }, stop: started.stop }
 }
 

@@ -15,7 +15,10 @@ export const nodeFirst = { ...process.env, PATH: `${dirname(process.execPath)}:$
 export async function packInto(folder: string): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'portico-source-'))
   try {
-    await cp(ROOT, copy, { recursive: true, filter: (path) => !NOT_COPIED.has(path.slice(ROOT.length).split(sep)[0] ?? '') })
+    await cp(ROOT, copy, {
+      recursive: true,
+      filter: (path) => !NOT_COPIED.has(path.slice(ROOT.length).split(sep)[0] ?? ''),
+    })
     await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     // Left by an older build: must not be packed.
     await mkdir(join(copy, 'dist'))

@@ -31,7 +31,17 @@ const pythonSdk: Component = {
       name: 'pip, temporalio',
       quietMs: 60_000,
       fetch: async (folder, signal) => {
-        const args = ['-m', 'pip', 'install', '--no-deps', '--only-binary=:all:', '--no-input', '--progress-bar=off', '--target', folder]
+        const args = [
+          '-m',
+          'pip',
+          'install',
+          '--no-deps',
+          '--only-binary=:all:',
+          '--no-input',
+          '--progress-bar=off',
+          '--target',
+          folder,
+        ]
         // A user's own settings for pip must not redirect it.
         const env = { ...process.env, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
         await outputOf({ command: 'python3', args: [...args, ...PACKAGES], env }, signal)
@@ -57,7 +67,11 @@ export interface PythonWorkerOptions {
 export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
   const { address, taskQueue, namespace = 'default', script = SCRIPT } = options
   const module = await have(pythonSdk)
-  const worker = await startProcess({ command: 'python3', args: [script, address, namespace, taskQueue], env: pythonEnvironment(module) })
+  const worker = await startProcess({
+    command: 'python3',
+    args: [script, address, namespace, taskQueue],
+    env: pythonEnvironment(module),
+  })
   const connection = await Connection.connect({ address })
   const failed = worker.ended.then(({ code }) => {
     throw new Error(`The Python worker ended with ${code}:\n${worker.output()}`)

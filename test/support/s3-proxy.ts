@@ -36,12 +36,17 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
     if (met?.hangs) return
     if (met?.status !== undefined) return refuse(request, response, met)
     // The host that was signed goes on with the rest.
-    const forwarded = send({ hostname, port, path: request.url, method: request.method, headers: request.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      if (met?.cutAt === undefined) return answer.pipe(response)
-      const { cutAt } = met
-      return answer.once('data', (chunk: Buffer) => response.write(chunk.subarray(0, cutAt), () => response.destroy()))
-    })
+    const forwarded = send(
+      { hostname, port, path: request.url, method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        if (met?.cutAt === undefined) return answer.pipe(response)
+        const { cutAt } = met
+        return answer.once('data', (chunk: Buffer) =>
+          response.write(chunk.subarray(0, cutAt), () => response.destroy()),
+        )
+      },
+    )
     forwarded.on('error', () => response.destroy())
     request.pipe(forwarded)
   })
@@ -63,7 +68,11 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
   }
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, { status = 500, code, headers = {} }: S3Fault): void {
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status = 500, code, headers = {} }: S3Fault,
+): void {
   request.resume()
   const body = code === undefined ? '' : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body)

@@ -28,7 +28,9 @@ export function serve(env: Environment = {}): Served {
   const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: hidingValues(told) })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
-  const transport = isHttp ? httpApiTransport({ url: httpUrl ?? '', apiKey }) : grpcTransport({ address, apiKey, tls: null })
+  const transport = isHttp
+    ? httpApiTransport({ url: httpUrl ?? '', apiKey })
+    : grpcTransport({ address, apiKey, tls: null })
   const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node' })
   return { catalog: config.catalog, fetch, drain, close }
 }

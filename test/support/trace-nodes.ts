@@ -8,7 +8,18 @@ export function nodesIn(node: TraceNode): TraceNode[] {
 
 /** The node of what has only begun. */
 export function toNode({ id, kind, name, at }: TraceEntry): TraceNode {
-  return { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] }
+  return {
+    id,
+    kind,
+    name,
+    startedAt: at,
+    endedAt: null,
+    input: null,
+    output: null,
+    error: null,
+    attributes: {},
+    children: [],
+  }
 }
 
 /** The entries that a node was made of. */

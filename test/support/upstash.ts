@@ -26,7 +26,8 @@ export async function startUpstash(redisUrl: string): Promise<UpstashServer> {
     const isBase64 = request.headers['upstash-encoding'] === 'base64'
     return redis.call(String(name), ...args).then(
       (result) => answer(200, { result: isBase64 ? encoded(result) : result }),
-      (error: Error) => answer(error.name === 'ReplyError' ? 400 : 500, { error: `${error.message}, command was: ${args.join(' ')}` }),
+      (error: Error) =>
+        answer(error.name === 'ReplyError' ? 400 : 500, { error: `${error.message}, command was: ${args.join(' ')}` }),
     )
   })
   server.listen(0, '127.0.0.1')

@@ -18,7 +18,10 @@ const word: Variable = { mark: null }
 
 const LIMIT = { answers: 'who is refused for a limit is told it' }
 const DESTINATION = { destinations: 'they are told as the catalog of the worker has published them (contract §5)' }
-const LISTENS = { log: '`listening` says where, a port of the system’s choice too', printed: 'or why it could not listen there' }
+const LISTENS = {
+  log: '`listening` says where, a port of the system’s choice too',
+  printed: 'or why it could not listen there',
+}
 
 export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_ADDRESS: nowhere('marked-engine.invalid:7233'),
@@ -38,7 +41,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
 
   SERVICE_CATALOG_ID: {
     mark: 'marked-catalog',
-    may: { answers: 'the word of callers: `catalog` of what they ask for', log: '`listening` names it, and what is wrong with a catalog' },
+    may: {
+      answers: 'the word of callers: `catalog` of what they ask for',
+      log: '`listening` names it, and what is wrong with a catalog',
+    },
   },
   SERVICE_PORT: { mark: '61789', may: LISTENS },
   SERVICE_HOST: { mark: 'marked-host.invalid', may: LISTENS },
@@ -96,7 +102,11 @@ export function idleMarks(env: Readonly<Record<string, string | undefined>>): Re
   ]
   const marks = Object.fromEntries(names.map((name) => [name, VARIABLES[name]?.mark ?? '']))
   // A key that travels in plain text has to be told to.
-  return { ...marks, ...(Object.keys(env).every((name) => !name.startsWith('ENGINE_TLS')) && { ENGINE_TLS: 'false' }), ...env }
+  return {
+    ...marks,
+    ...(Object.keys(env).every((name) => !name.startsWith('ENGINE_TLS')) && { ENGINE_TLS: 'false' }),
+    ...env,
+  }
 }
 
 /** The variables of `env` whose value, or a part of it, shows in a text though it may not there. */
@@ -114,7 +124,9 @@ export function leaksIn(
 
 // Of an address, a URL or a path: what is not by itself a scheme, loopback, or too short to be told from chance.
 function wordsOf(value: string): string[] {
-  return [value, ...value.split(/[\s,/@:]+/)].filter((part) => part.length >= 5 && !/^(?:https|rediss?|127\.0\.0\.1|localhost)$/.test(part))
+  return [value, ...value.split(/[\s,/@:]+/)].filter(
+    (part) => part.length >= 5 && !/^(?:https|rediss?|127\.0\.0\.1|localhost)$/.test(part),
+  )
 }
 
 function holds(text: string, part: string): boolean {

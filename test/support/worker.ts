@@ -33,7 +33,10 @@ export interface TestWorkerOptions {
   catalog?: CatalogDefinition
   namespace?: string
   /** Whatever else the worker should have. */
-  options?: Omit<Partial<WorkerOptions>, 'taskQueue' | 'connection' | 'namespace' | 'workflowsPath' | 'activities' | 'workflowBundle'>
+  options?: Omit<
+    Partial<WorkerOptions>,
+    'taskQueue' | 'connection' | 'namespace' | 'workflowsPath' | 'activities' | 'workflowBundle'
+  >
 }
 
 const QUIET = new DefaultLogger('ERROR', () => {})
@@ -41,9 +44,17 @@ const TEST_WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 const bundles = new Map<string, ReturnType<typeof bundleWorkflowCode>>()
 
 /** Resolves when the worker asks for tasks, as the engine sees it, and its catalog, if any, is published. */
-export async function startWorker({ address, taskQueue, namespace = 'default', ...rest }: TestWorkerOptions): Promise<TestWorker> {
+export async function startWorker({
+  address,
+  taskQueue,
+  namespace = 'default',
+  ...rest
+}: TestWorkerOptions): Promise<TestWorker> {
   quietRuntime()
-  const workflowBundle = await bundle(rest.workflowsPath ?? TEST_WORKFLOWS, rest.options?.dataConverter?.payloadConverterPath)
+  const workflowBundle = await bundle(
+    rest.workflowsPath ?? TEST_WORKFLOWS,
+    rest.options?.dataConverter?.payloadConverterPath,
+  )
   const connection = await NativeConnection.connect({ address })
   const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
@@ -85,7 +96,11 @@ export async function untilPolled(
 ): Promise<void> {
   const taskQueueType = kind === 'workflows' ? 1 : 2
   await until(`a worker polls ${taskQueue}`, async () => {
-    const { pollers } = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType })
+    const { pollers } = await workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType,
+    })
     return (pollers?.length ?? 0) > 0
   })
 }

@@ -114,7 +114,9 @@ export async function failAfterRetries(): Promise<never> {
 }
 
 export async function failInActivityTimeout(): Promise<void> {
-  await proxyActivities<typeof activities>({ startToCloseTimeout: '200ms', retry: { maximumAttempts: 1 } }).sleeps(60_000)
+  await proxyActivities<typeof activities>({ startToCloseTimeout: '200ms', retry: { maximumAttempts: 1 } }).sleeps(
+    60_000,
+  )
 }
 
 /** A user's failure whose cause is an activity's. */
@@ -122,7 +124,11 @@ export async function failWrapped(): Promise<never> {
   try {
     return await refuses()
   } catch (error) {
-    throw ApplicationFailure.create({ message: 'could not go on', type: 'Outer', ...(error instanceof Error && { cause: error }) })
+    throw ApplicationFailure.create({
+      message: 'could not go on',
+      type: 'Outer',
+      ...(error instanceof Error && { cause: error }),
+    })
   }
 }
 
@@ -161,7 +167,9 @@ export async function failTask(): Promise<never> {
 
 /** Its workflow task fails with an error that tells of the worker's machine. */
 export async function failTaskWithPath(): Promise<never> {
-  throw new TypeError("can't read '/srv/app/node_modules/x/index.js' of 4711@build-host: connect ECONNREFUSED 10.0.0.3:5432")
+  throw new TypeError(
+    "can't read '/srv/app/node_modules/x/index.js' of 4711@build-host: connect ECONNREFUSED 10.0.0.3:5432",
+  )
 }
 
 /** Fails until the engine's retry policy has made `succeedsAt` runs of it. */
@@ -174,7 +182,13 @@ export async function retriedRun({ succeedsAt }: { succeedsAt: number }): Promis
 // Chains and children
 
 /** `links` runs by continue-as-new, then the result; it takes about a second a link from the engine. */
-export async function chain({ links, link = 1 }: { links: number; link?: number }): Promise<{ links: number; link: number }> {
+export async function chain({
+  links,
+  link = 1,
+}: {
+  links: number
+  link?: number
+}): Promise<{ links: number; link: number }> {
   if (link < links) await continueAsNew<typeof chain>({ links, link: link + 1 })
   return { links, link }
 }
@@ -206,7 +220,15 @@ export async function failsOnSignal(): Promise<never> {
 }
 
 /** Runs a child of any type in this catalog and returns what it returns. */
-export async function parent({ child, input, workflowId }: { child: string; input: unknown; workflowId?: string }): Promise<unknown> {
+export async function parent({
+  child,
+  input,
+  workflowId,
+}: {
+  child: string
+  input: unknown
+  workflowId?: string
+}): Promise<unknown> {
   return executeChild(child, { args: [input], ...(workflowId !== undefined && { workflowId }) })
 }
 
@@ -341,7 +363,12 @@ export async function olderFails({ trace }: { trace: unknown }): Promise<never> 
     return await refuses()
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    throw ApplicationFailure.create({ message: error.message, type: error.constructor.name, details: [{ trace }], cause: error })
+    throw ApplicationFailure.create({
+      message: error.message,
+      type: error.constructor.name,
+      details: [{ trace }],
+      cause: error,
+    })
   }
 }
 

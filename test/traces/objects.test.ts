@@ -50,7 +50,11 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
     const store = (overrides: Partial<RunningS3> = {}) => createObjectStore({ ...s3, ...overrides })
     const get = (
       key: string,
-      { maxBytes = 1000, timeoutMs = 3000, ...overrides }: Partial<RunningS3> & { maxBytes?: number; timeoutMs?: number } = {},
+      {
+        maxBytes = 1000,
+        timeoutMs = 3000,
+        ...overrides
+      }: Partial<RunningS3> & { maxBytes?: number; timeoutMs?: number } = {},
     ) =>
       store(overrides)
         .get({ bucket: overrides.bucket ?? s3.bucket, key }, maxBytes, storeCall(timeoutMs))
@@ -92,14 +96,18 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
 
     test('an object that is not there is null, a bucket that is not there a fault', async () => {
       expect(await get('not-there')).toBeNull()
-      await expect(get('not-there', { bucket: 'no-such-bucket' })).rejects.toThrow('The object storage answered 404 NoSuchBucket')
+      await expect(get('not-there', { bucket: 'no-such-bucket' })).rejects.toThrow(
+        'The object storage answered 404 NoSuchBucket',
+      )
     })
 
     test('an object is read up to its limit', async () => {
       await put('large', 'x'.repeat(300_000))
 
       expect(await get('large', { maxBytes: 300_000 })).toHaveLength(300_000)
-      await expect(get('large', { maxBytes: 299_999 })).rejects.toThrow('The object storage has more than 299999 bytes there')
+      await expect(get('large', { maxBytes: 299_999 })).rejects.toThrow(
+        'The object storage has more than 299999 bytes there',
+      )
     })
 
     test('wrong credentials are told apart from other refusals, and not shown', async () => {
@@ -172,7 +180,9 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
     test('a redirect is refused and not followed', async () => {
       proxy.fail({ status: 307, headers: { location: `${s3.endpoint}/${s3.bucket}/failing` } })
 
-      await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow('answered 307: redirects are not followed')
+      await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow(
+        'answered 307: redirects are not followed',
+      )
       expect(proxy.asked).toHaveLength(1)
     })
   })
@@ -181,7 +191,9 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
 test('objectUrl: AWS has a host for each bucket, but for those with dots, and every other S3 a folder', () => {
   const aws = { endpoint: null, region: 'eu-central-1' }
 
-  expect(objectUrl(aws, { bucket: 'traces', key: 'a/b c' })).toBe('https://traces.s3.eu-central-1.amazonaws.com/a/b%20c')
+  expect(objectUrl(aws, { bucket: 'traces', key: 'a/b c' })).toBe(
+    'https://traces.s3.eu-central-1.amazonaws.com/a/b%20c',
+  )
   expect(objectUrl(aws, { bucket: 'my.traces', key: 'a' })).toBe('https://s3.eu-central-1.amazonaws.com/my.traces/a')
   expect(objectUrl({ ...aws, region: 'cn-north-1' }, { bucket: 'traces', key: 'a' })).toBe(
     'https://traces.s3.cn-north-1.amazonaws.com.cn/a',
@@ -193,5 +205,7 @@ test('objectUrl: AWS has a host for each bucket, but for those with dots, and ev
 
 test('objectUrl: no key leads out of its bucket', () => {
   for (const key of ['', '..', 'a/../b', './a', '%2e%2E/b', 'x'.repeat(1025), '\ud800'])
-    expect(() => objectUrl({ endpoint: null, region: 'eu-central-1' }, { bucket: 'traces', key })).toThrow('The key of an object')
+    expect(() => objectUrl({ endpoint: null, region: 'eu-central-1' }, { bucket: 'traces', key })).toThrow(
+      'The key of an object',
+    )
 })

@@ -46,7 +46,10 @@ describe('traces of older workers', () => {
 
   const api = () => makeApi({ url: service.url })
   async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {
-    const { body } = await api().call('POST', '/workflow/run', { workflowName, input: { output: 1, trace: { destinations } } })
+    const { body } = await api().call('POST', '/workflow/run', {
+      workflowName,
+      input: { output: 1, trace: { destinations } },
+    })
     return body as { workflowId: string; runId: string }
   }
   async function traceLog({ workflowId }: { workflowId: string }) {
@@ -56,7 +59,10 @@ describe('traces of older workers', () => {
   }
   const keyOf = () => `order/2026/11/22/2026-11-22T10-00-00-000Z_${crypto.randomUUID()}.json`
   async function put(key: string, tree: object) {
-    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key}`, { method: 'PUT', body: JSON.stringify(tree, undefined, 2) })
+    const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key}`, {
+      method: 'PUT',
+      body: JSON.stringify(tree, undefined, 2),
+    })
     expect(ok).toBe(true)
   }
 
@@ -69,7 +75,14 @@ describe('traces of older workers', () => {
 
     expect(log).toMatchObject({ source: 'remote', runId: run.runId, complete: true, warnings: [] })
     expect(log.data).toMatchObject({ id: run.runId, output: 'done', input: { orderId: '17' } })
-    expect(nodesIn(log.data).map(({ kind }) => kind)).toEqual(['workflow', 'step', 'http', 'evaluator', 'workflow', 'step'])
+    expect(nodesIn(log.data).map(({ kind }) => kind)).toEqual([
+      'workflow',
+      'step',
+      'http',
+      'evaluator',
+      'workflow',
+      'step',
+    ])
   })
 
   test('older trees: a file that the details of a failure name is the trace', async () => {
@@ -77,7 +90,12 @@ describe('traces of older workers', () => {
     const run = await ended('olderFails', { local })
     await writeFile(local, JSON.stringify(olderTree(run.runId)))
 
-    expect(await traceLog(run)).toMatchObject({ source: 'local', complete: true, warnings: [], data: { id: run.runId, output: 'done' } })
+    expect(await traceLog(run)).toMatchObject({
+      source: 'local',
+      complete: true,
+      warnings: [],
+      data: { id: run.runId, output: 'done' },
+    })
   })
 
   test('older trees: one that was stored before the end is completed by the history', async () => {
@@ -89,7 +107,9 @@ describe('traces of older workers', () => {
 
     expect([source, data.id, data.output, data.attributes.status]).toEqual(['local', run.runId, 1, 'completed'])
     // The step that both tell is one node.
-    expect(nodesIn(data).filter(({ id }) => id === `${run.runId}:step:1`)).toMatchObject([{ children: [{ kind: 'http' }] }])
+    expect(nodesIn(data).filter(({ id }) => id === `${run.runId}:step:1`)).toMatchObject([
+      { children: [{ kind: 'http' }] },
+    ])
   })
 
   test('older trees: the trace of another run is not believed, nor what is no tree', async () => {
@@ -101,12 +121,21 @@ describe('traces of older workers', () => {
     await writeFile(local, JSON.stringify({ ...olderTree(run.runId), kind: 'step' }))
     const none = await traceLog(run)
 
-    expect(other).toMatchObject({ source: 'history', warnings: ['local: What is stored there is the trace of another run'] })
-    expect(none).toMatchObject({ source: 'history', warnings: ['local: What is stored there is not a trace of this protocol'] })
+    expect(other).toMatchObject({
+      source: 'history',
+      warnings: ['local: What is stored there is the trace of another run'],
+    })
+    expect(none).toMatchObject({
+      source: 'history',
+      warnings: ['local: What is stored there is not a trace of this protocol'],
+    })
   })
 
   test('older trees: a destination outside of bucket and folder is not read', async () => {
-    const run = await ended('olderReturns', { remote: `https://${s3.bucket}.s3.amazonaws.com/a.json`, local: '/etc/passwd' })
+    const run = await ended('olderReturns', {
+      remote: `https://${s3.bucket}.s3.amazonaws.com/a.json`,
+      local: '/etc/passwd',
+    })
 
     const { source, warnings } = await traceLog(run)
 

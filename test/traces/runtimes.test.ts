@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
-import { bin, DENO_PERMISSIONS, processOf, type ServedEntry, type ServeEntry, workerdOf } from '../../dev/servers/entries.ts'
+import {
+  bin,
+  DENO_PERMISSIONS,
+  processOf,
+  type ServedEntry,
+  type ServeEntry,
+  workerdOf,
+} from '../../dev/servers/entries.ts'
 import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
 import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
@@ -69,10 +76,22 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
       const workflowId = `ünï ${crypto.randomUUID()}`
       const remote = `${s3.endpoint}/${s3.bucket}/${encodeURIComponent(workflowId)}.json`
       const client = new Client({ connection })
-      const handle = await client.workflow.start('saysTrace', { taskQueue: worker.taskQueue, workflowId, args: [{ trace: { remote } }] })
+      const handle = await client.workflow.start('saysTrace', {
+        taskQueue: worker.taskQueue,
+        workflowId,
+        args: [{ trace: { remote } }],
+      })
       await handle.result()
       const runId = handle.firstExecutionRunId
-      const span: TraceEntry = { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'summarise', at: 1, phase: 'began', input: 'ü' }
+      const span: TraceEntry = {
+        id: `${runId}:span:1`,
+        parentId: runId,
+        kind: 'llm',
+        name: 'summarise',
+        at: 1,
+        phase: 'began',
+        input: 'ü',
+      }
 
       await kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
       expect(await traceLog(service, workflowId)).toMatchObject({
@@ -91,8 +110,15 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
         output: 'as it was stored',
       }
       const url = `${s3.endpoint}/${s3.bucket}/${encodeURIComponent(encodeURIComponent(workflowId))}.json`
-      await s3.client.fetch(url, { method: 'PUT', body: toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }) })
-      expect(await traceLog(service, workflowId)).toMatchObject({ source: 'remote', warnings: [], data: { output: 'as it was stored' } })
+      await s3.client.fetch(url, {
+        method: 'PUT',
+        body: toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }),
+      })
+      expect(await traceLog(service, workflowId)).toMatchObject({
+        source: 'remote',
+        warnings: [],
+        data: { output: 'as it was stored' },
+      })
     })
   })
 }

@@ -13,7 +13,13 @@ import { tracesFromFile } from '../../src/trace/from-file.ts'
 import { tracesFromKv } from '../../src/trace/from-kv.ts'
 import { tracesFromObjects } from '../../src/trace/from-objects.ts'
 import { storeCall } from '../conformance/kv-store.ts'
-import { describeStoredTraces, storedDocument, storedEntries, traceCall, tracedRun } from '../conformance/trace-source.ts'
+import {
+  describeStoredTraces,
+  storedDocument,
+  storedEntries,
+  traceCall,
+  tracedRun,
+} from '../conformance/trace-source.ts'
 
 const MAX_BYTES = 100_000
 
@@ -61,13 +67,19 @@ describe('remote', () => {
     )
 
   test('remote: a run that says no destination is looked for nowhere', async () => {
-    const source = tracesFromObjects({ objects: { get: () => Promise.reject(new Error('asked')) }, rules: s3, ...limits })
+    const source = tracesFromObjects({
+      objects: { get: () => Promise.reject(new Error('asked')) },
+      rules: s3,
+      ...limits,
+    })
 
     expect(await source.find(tracedRun(), traceCall())).toBeNull()
   })
 
   test('remote: the trace of a run that has ended should be there, and that it is not is said', async () => {
-    await expect(find(`${s3.endpoint}/${s3.bucket}/not-there`)).rejects.toThrow('The object storage has no object there (404)')
+    await expect(find(`${s3.endpoint}/${s3.bucket}/not-there`)).rejects.toThrow(
+      'The object storage has no object there (404)',
+    )
   })
 
   test('remote: a key of others’ making is found when it stands percent-encoded in the destination', async () => {
@@ -77,7 +89,11 @@ describe('remote', () => {
   })
 
   test('remote: what the rules do not allow is asked of nobody', async () => {
-    const source = tracesFromObjects({ objects: { get: () => Promise.reject(new Error('asked')) }, rules: s3, ...limits })
+    const source = tracesFromObjects({
+      objects: { get: () => Promise.reject(new Error('asked')) },
+      rules: s3,
+      ...limits,
+    })
     const destinations = async () => ({ remote: 'http://169.254.169.254/latest/meta-data' })
 
     await expect(source.find(tracedRun({ destinations }), traceCall())).rejects.toThrow(
@@ -88,7 +104,10 @@ describe('remote', () => {
 
 describe('local', () => {
   const find = (local: string | null, directory = join(folder, 'traces')) =>
-    tracesFromFile({ directory, ...limits }).find(tracedRun({ destinations: async () => (local === null ? {} : { local }) }), traceCall())
+    tracesFromFile({ directory, ...limits }).find(
+      tracedRun({ destinations: async () => (local === null ? {} : { local }) }),
+      traceCall(),
+    )
   const document = storedDocument()
   const putFile = async (path: string) => {
     await mkdir(dirname(path), { recursive: true })
@@ -136,7 +155,9 @@ describe('local', () => {
     await putFile(join(folder, 'traces/linked.json'))
     await symlink(join(folder, 'traces'), join(folder, 'link-to-traces'))
 
-    expect(await find(join(folder, 'link-to-traces/linked.json'), join(folder, 'link-to-traces'))).toMatchObject({ whole: true })
+    expect(await find(join(folder, 'link-to-traces/linked.json'), join(folder, 'link-to-traces'))).toMatchObject({
+      whole: true,
+    })
   })
 
   test('local: what is no file is not read, and does not hold anybody up', async () => {
@@ -155,7 +176,10 @@ describe('local', () => {
     await mkdir(join(folder, 'traces/.spans'), { recursive: true })
     await writeFile(join(folder, 'traces', spansFile('waiting')), `${JSON.stringify(span)}\n`)
 
-    const found = await tracesFromFile({ directory: join(folder, 'traces'), ...limits }).find(tracedRun({ runId: 'waiting' }), traceCall())
+    const found = await tracesFromFile({ directory: join(folder, 'traces'), ...limits }).find(
+      tracedRun({ runId: 'waiting' }),
+      traceCall(),
+    )
 
     expect(found).toEqual({ entries: [span], whole: false, redacted: false, warnings: [] })
   })

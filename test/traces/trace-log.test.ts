@@ -92,7 +92,8 @@ describe('GET /workflow/:id/trace-log', () => {
   })
 
   async function send(method: string, path: string, body?: unknown) {
-    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const init =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await portico.fetch(new Request(`http://localhost${path}`, { method, ...init }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
@@ -111,7 +112,8 @@ describe('GET /workflow/:id/trace-log', () => {
     const { ok } = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/${key}`, { method: 'PUT', body: text })
     expect(ok).toBe(true)
   }
-  const push = (runId: string, span: object) => kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
+  const push = (runId: string, span: object) =>
+    kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
 
   test('tells a run from its history, children with their own trees', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
@@ -138,7 +140,10 @@ describe('GET /workflow/:id/trace-log', () => {
     const { previousRunId } = last.data.attributes
     const { body: middle } = await send('GET', `/workflow/${workflowId}/runs/${previousRunId}/trace-log`)
 
-    expect(last).toMatchObject({ runId, data: { id: runId, output: { links: 3, link: 3 }, attributes: { status: 'completed' } } })
+    expect(last).toMatchObject({
+      runId,
+      data: { id: runId, output: { links: 3, link: 3 }, attributes: { status: 'completed' } },
+    })
     expect(middle.data).toMatchObject({ id: previousRunId, attributes: { status: 'continued', nextRunId: runId } })
     expect(middle.data.attributes.previousRunId).toEqual(expect.any(String))
   })
@@ -147,7 +152,10 @@ describe('GET /workflow/:id/trace-log', () => {
     const { workflowId } = await ended('failAfterRetries')
 
     expect(ofSteps(await traceLog(workflowId))).toMatchObject([
-      { error: { name: 'RangeError' }, attributes: { attempts: 5, lastFailure: { name: 'RangeError', message: 'always out of range' } } },
+      {
+        error: { name: 'RangeError' },
+        attributes: { attempts: 5, lastFailure: { name: 'RangeError', message: 'always out of range' } },
+      },
     ])
   })
 
@@ -194,14 +202,23 @@ describe('GET /workflow/:id/trace-log', () => {
 
   test('a stored part is completed from the history', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
-    const span: TraceEntry = { id: `${runId}:span:1`, parentId: stepId(runId, '1'), kind: 'llm', name: 'summarise', at: 1, phase: 'began' }
+    const span: TraceEntry = {
+      id: `${runId}:span:1`,
+      parentId: stepId(runId, '1'),
+      kind: 'llm',
+      name: 'summarise',
+      at: 1,
+      phase: 'began',
+    }
     await store(runId, documentOf(workflowId, runId, [span]))
 
     const { source, data } = await traceLog(workflowId)
 
     expect(source).toBe('remote')
     expect(data).toMatchObject({ id: runId, output: 'in', attributes: { status: 'completed' } })
-    expect(data.children.find(({ id }) => id === stepId(runId, '1'))?.children).toMatchObject([{ kind: 'llm', name: 'summarise' }])
+    expect(data.children.find(({ id }) => id === stepId(runId, '1'))?.children).toMatchObject([
+      { kind: 'llm', name: 'summarise' },
+    ])
   })
 
   const faults: [string, S3Fault, string][] = [
@@ -214,26 +231,32 @@ describe('GET /workflow/:id/trace-log', () => {
     ['silence', { hangs: true }, 'did not answer in time'],
     ['a body cut half way', { cutAt: 40 }, "can't be reached"],
   ]
-  test.each(faults)('object storage that answers %s: the next source’s turn, and a warning that says why', async (_name, fault, said) => {
-    const { workflowId, runId } = await ended('echo', 1)
-    await store(
-      runId,
-      documentOf(workflowId, runId, [{ id: runId, parentId: null, kind: 'workflow', name: 'x'.repeat(100), at: 1, phase: 'ended' }]),
-    )
-    proxy.fail(fault)
+  test.each(faults)(
+    'object storage that answers %s: the next source’s turn, and a warning that says why',
+    async (_name, fault, said) => {
+      const { workflowId, runId } = await ended('echo', 1)
+      await store(
+        runId,
+        documentOf(workflowId, runId, [
+          { id: runId, parentId: null, kind: 'workflow', name: 'x'.repeat(100), at: 1, phase: 'ended' },
+        ]),
+      )
+      proxy.fail(fault)
 
-    const { source, warnings, data } = await traceLog(workflowId)
-    proxy.fail(null)
+      const { source, warnings, data } = await traceLog(workflowId)
+      proxy.fail(null)
 
-    expect(source).toBe('history')
-    expect(warnings).toEqual([expect.stringContaining(said)])
-    expect(warnings[0]).toMatch(/^remote: /)
-    expect(data).toMatchObject({ name: 'echo', output: 1 })
-  })
+      expect(source).toBe('history')
+      expect(warnings).toEqual([expect.stringContaining(said)])
+      expect(warnings[0]).toMatch(/^remote: /)
+      expect(data).toMatchObject({ name: 'echo', output: 1 })
+    },
+  )
 
   test('a Redis that is gone: the history’s turn; one that is back is used again', async () => {
     const { workflowId, runId } = await ended('echo', 1)
-    const append = () => push(runId, { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' })
+    const append = () =>
+      push(runId, { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' })
     await append()
     await redis.kill()
 
@@ -247,7 +270,11 @@ describe('GET /workflow/:id/trace-log', () => {
   })
 
   test('a destination that the run itself names is read by the rules, or not at all', async () => {
-    for (const remote of ['http://169.254.169.254/latest/meta-data', 'file:///etc/passwd', `${proxy.endpoint}/${s3.bucket}/../other/x`]) {
+    for (const remote of [
+      'http://169.254.169.254/latest/meta-data',
+      'file:///etc/passwd',
+      `${proxy.endpoint}/${s3.bucket}/../other/x`,
+    ]) {
       const trace = { remote, local: '/etc/passwd' }
       const { workflowId } = await ended('saysTrace', { trace }, plain)
       proxy.fail(null)

@@ -75,11 +75,20 @@ describe('parseConfig', () => {
       SERVICE_SHUTDOWN_TIMEOUT: '1.5s',
     })
 
-    expect([catalogTtlMs, messageTimeoutMs, limits.maxRunTimeoutMs, server.shutdownTimeoutMs]).toEqual([0, 1500, 7_200_000, 1500])
+    expect([catalogTtlMs, messageTimeoutMs, limits.maxRunTimeoutMs, server.shutdownTimeoutMs]).toEqual([
+      0, 1500, 7_200_000, 1500,
+    ])
   })
 
   test('parseConfig: refuses durations that no timer can hold', () => {
-    expect(faultsOf({ ...least, SERVICE_RUN_MAX_TIMEOUT: '25d', SERVICE_MESSAGE_TIMEOUT: '0', SERVICE_CATALOG_TTL: '5 minutes' })).toEqual([
+    expect(
+      faultsOf({
+        ...least,
+        SERVICE_RUN_MAX_TIMEOUT: '25d',
+        SERVICE_MESSAGE_TIMEOUT: '0',
+        SERVICE_CATALOG_TTL: '5 minutes',
+      }),
+    ).toEqual([
       'SERVICE_RUN_MAX_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
       'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with its unit, like 30s or 5m',
       'SERVICE_MESSAGE_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
@@ -87,7 +96,14 @@ describe('parseConfig', () => {
   })
 
   test('parseConfig: refuses bytes that are no positive integer', () => {
-    expect(faultsOf({ ...least, SERVICE_MAX_BODY_BYTES: '2MB', SERVICE_MAX_PAYLOAD_BYTES: '0', SERVICE_TRACE_MAX_BYTES: '1.5' })).toEqual([
+    expect(
+      faultsOf({
+        ...least,
+        SERVICE_MAX_BODY_BYTES: '2MB',
+        SERVICE_MAX_PAYLOAD_BYTES: '0',
+        SERVICE_TRACE_MAX_BYTES: '1.5',
+      }),
+    ).toEqual([
       'SERVICE_MAX_BODY_BYTES must be an integer of at least 1',
       'SERVICE_MAX_PAYLOAD_BYTES must be an integer of at least 1',
       'SERVICE_TRACE_MAX_BYTES must be an integer of at least 1',
@@ -101,7 +117,9 @@ describe('parseConfig', () => {
   })
 
   test('parseConfig: refuses what is neither true nor false', () => {
-    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual(['SERVICE_TRACE_LOCAL_ON must be true or false'])
+    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual([
+      'SERVICE_TRACE_LOCAL_ON must be true or false',
+    ])
   })
 
   test('parseConfig: takes origins only as browsers send them', () => {
@@ -109,13 +127,18 @@ describe('parseConfig', () => {
       'https://a.example',
       'http://localhost:5173',
     ])
-    expect(faultsOf({ ...least, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(/^SERVICE_CORS_ORIGINS must be/)
+    expect(faultsOf({ ...least, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(
+      /^SERVICE_CORS_ORIGINS must be/,
+    )
   })
 })
 
 describe('parseConfig, who may call', () => {
   test('parseConfig: listens everywhere once there is a token', () => {
-    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret' })).toMatchObject({ server: { host: '0.0.0.0' }, access: { tokens: ['s3cret'] } })
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret' })).toMatchObject({
+      server: { host: '0.0.0.0' },
+      access: { tokens: ['s3cret'] },
+    })
   })
 
   test('parseConfig: takes a list of tokens and drops its empty entries', () => {
@@ -137,9 +160,11 @@ describe('parseConfig, who may call', () => {
   })
 
   test('parseConfig: stays open on each loopback address', () => {
-    expect(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]'].map((host) => parse({ SERVICE_HOST: host }).access.tokens)).toEqual(
-      Array(5).fill(null),
-    )
+    expect(
+      ['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]'].map(
+        (host) => parse({ SERVICE_HOST: host }).access.tokens,
+      ),
+    ).toEqual(Array(5).fill(null))
   })
 
   test('parseConfig: does not count loopback for those who do not open the socket', () => {
@@ -162,7 +187,9 @@ describe('parseConfig, who may call', () => {
   })
 
   test('parseConfig: never ignores a token, not even where anonymous calls are allowed', () => {
-    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual(['s3cret'])
+    expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual([
+      's3cret',
+    ])
   })
 })
 
@@ -177,14 +204,21 @@ describe('parseConfig, the base path', () => {
   test.each(['portico', '//', '/a//b', '/a/../b', '/.', '/a b', '/a%20b', '/a?b', '/a#b', 'http://host/a'])(
     'SERVICE_BASE_PATH: %s is refused',
     (path) => {
-      expect(faultsOf({ ...least, SERVICE_BASE_PATH: path })).toEqual([expect.stringMatching(/^SERVICE_BASE_PATH must be a path like/)])
+      expect(faultsOf({ ...least, SERVICE_BASE_PATH: path })).toEqual([
+        expect.stringMatching(/^SERVICE_BASE_PATH must be a path like/),
+      ])
     },
   )
 })
 
 describe('parseConfig, the engine', () => {
   test('parseConfig: an API key implies TLS', () => {
-    expect(parse({ ENGINE_API_KEY: 'key' }).engine.tls).toEqual({ caPath: null, certPath: null, keyPath: null, serverName: null })
+    expect(parse({ ENGINE_API_KEY: 'key' }).engine.tls).toEqual({
+      caPath: null,
+      certPath: null,
+      keyPath: null,
+      serverName: null,
+    })
   })
 
   test('parseConfig: a key travels in plain text only when TLS is switched off by name', () => {
@@ -196,7 +230,9 @@ describe('parseConfig, the engine', () => {
   })
 
   test('parseConfig: a client certificate needs its key', () => {
-    expect(faultsOf({ ...least, ENGINE_TLS_CERT: '/cert.pem' })).toEqual(['ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together'])
+    expect(faultsOf({ ...least, ENGINE_TLS_CERT: '/cert.pem' })).toEqual([
+      'ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together',
+    ])
   })
 
   test('parseConfig: certificates contradict ENGINE_TLS=false', () => {
@@ -209,7 +245,10 @@ describe('parseConfig, the engine', () => {
 
   test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT'])('parseConfig: %s is a base URL', (name) => {
     for (const value of ['http://user:pw@host', 'http://host?a=b', 'http://host/#a', 'host:80', 'ftp://host'])
-      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, [expect.stringMatching(`^${name} must be a URL`)]])
+      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([
+        value,
+        [expect.stringMatching(`^${name} must be a URL`)],
+      ])
     for (const value of ['http://host', 'https://host/', 'https://host:8080/base/'])
       expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, []])
   })
@@ -241,7 +280,9 @@ describe('parseConfig over HTTP', () => {
   const http = { ...least, ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://engine:8080' }
 
   test('ENGINE_API_KEY: travels in plain text only where that is said', () => {
-    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key' })).toEqual([expect.stringMatching(/^ENGINE_HTTP_URL must begin with https:\/\//)])
+    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key' })).toEqual([
+      expect.stringMatching(/^ENGINE_HTTP_URL must begin with https:\/\//),
+    ])
     expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' })).toEqual([])
     expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_HTTP_URL: 'https://engine' })).toEqual([])
     expect(faultsOf({ ...http, ENGINE_TLS: 'true' })).toHaveLength(1)

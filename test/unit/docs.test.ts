@@ -68,11 +68,16 @@ test('README.md: its worker is the one of examples/, shortened', () => {
 
   expect([...files.keys()]).toEqual(['workflows.ts', 'catalog.ts', 'worker.ts'])
   for (const [name, code] of files)
-    expect(notIn(withoutActivities(codeOf(`examples/${name}`)), withoutComments(code)), `lines missing in examples/${name}`).toEqual([])
+    expect(
+      notIn(withoutActivities(codeOf(`examples/${name}`)), withoutComments(code)),
+      `lines missing in examples/${name}`,
+    ).toEqual([])
 })
 
 test('README.md: says once which Node.js is needed, the one of package.json', () => {
-  const versions = [...textOf('README.md').matchAll(/\bNode(?:\.js)? (\d+\.\d+|\d+ or newer)/g)].map(([, version]) => `>=${version}`)
+  const versions = [...textOf('README.md').matchAll(/\bNode(?:\.js)? (\d+\.\d+|\d+ or newer)/g)].map(
+    ([, version]) => `>=${version}`,
+  )
 
   expect(versions).toEqual([JSON.parse(textOf('package.json')).engines.node])
 })
@@ -135,9 +140,9 @@ function anchorsOf(page: string): Set<string> {
 }
 
 function pathsIn(page: string): string[] {
-  return [...proseOf(textOf(page)).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g)].map(
-    ([, path = '']) => path,
-  )
+  return [
+    ...proseOf(textOf(page)).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g),
+  ].map(([, path = '']) => path)
 }
 
 function isThere(path: string): boolean {
@@ -177,6 +182,9 @@ function notIn(lines: string[], wanted: string[]): string[] {
 /** Second column of the tables of variables. */
 function defaultsIn(page: string): Map<string, string> {
   return new Map(
-    [...textOf(page).matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', value = '']) => [name, value]),
+    [...textOf(page).matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
   )
 }

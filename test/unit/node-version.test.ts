@@ -7,12 +7,16 @@ test('Node.js: the oldest that is accepted is the one of package.json', () => {
   const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? []
 
   expect(nodeVersionFault({ node: `${major}.${minor}.0` })).toBeNull()
-  expect(nodeVersionFault({ node: `${major}.${Number(minor) - 1}.9` })).toContain(`needs Node.js ${major}.${minor} or newer`)
+  expect(nodeVersionFault({ node: `${major}.${Number(minor) - 1}.9` })).toContain(
+    `needs Node.js ${major}.${minor} or newer`,
+  )
 })
 
 test('Node.js: newer majors are accepted, older ones and their nightlies are not', () => {
   expect(['23.0.0', '24.21.0', '100.1.0'].map((node) => nodeVersionFault({ node }))).toEqual([null, null, null])
-  expect(nodeVersionFault({ node: '20.20.2' })).toBe('Portico needs Node.js 22.18 or newer, and this is Node.js 20.20.2')
+  expect(nodeVersionFault({ node: '20.20.2' })).toBe(
+    'Portico needs Node.js 22.18 or newer, and this is Node.js 20.20.2',
+  )
   expect(nodeVersionFault({ node: '21.99.0-nightly' })).toContain('21.99.0-nightly')
 })
 

@@ -5,7 +5,9 @@ import { type Environment, parseConfig } from '../../src/config.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-const documented = [...read('docs/operating.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
+const documented = [...read('docs/operating.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
+  ([, name = '']) => name,
+)
 
 describe('docs/operating.md', () => {
   test('docs/operating.md: lists each variable that is read, once, and no other', () => {
@@ -18,8 +20,15 @@ describe('docs/operating.md', () => {
   })
 
   test('docs/operating.md: lists each variable that a deployment sets', () => {
-    const files = ['Dockerfile', 'compose.yaml', 'wrangler.toml', ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`)]
-    const named = files.flatMap((file) => [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })))
+    const files = [
+      'Dockerfile',
+      'compose.yaml',
+      'wrangler.toml',
+      ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`),
+    ]
+    const named = files.flatMap((file) =>
+      [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),
+    )
 
     expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
     expect(named.filter(({ name }) => !documented.includes(name))).toEqual([])

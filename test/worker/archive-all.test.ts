@@ -59,7 +59,9 @@ beforeAll(async () => {
   for (const namespace of NAMESPACES) {
     await begin(namespace)
     await begin(namespace)
-    plainWorkers.push(await startWorker({ address: engine.address, namespace, taskQueue: plainQueue, activities, workflowsPath }))
+    plainWorkers.push(
+      await startWorker({ address: engine.address, namespace, taskQueue: plainQueue, activities, workflowsPath }),
+    )
   }
 }, 120_000)
 
@@ -74,14 +76,18 @@ afterAll(async () => {
 
 test('archive: every closed run of every kind has its object, whatever happens meanwhile, and no list of spans is left', async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    for (const namespace of NAMESPACES) await startAllKinds(new Client({ connection, namespace }), `${round}-${crypto.randomUUID()}`)
+    for (const namespace of NAMESPACES)
+      await startAllKinds(new Client({ connection, namespace }), `${round}-${crypto.randomUUID()}`)
     await DISTURBANCES[round % DISTURBANCES.length]?.()
   }
   wayToS3.restore()
   await Promise.all(NAMESPACES.map((namespace) => endEverything(namespace)))
 
   const runs = (await Promise.all(NAMESPACES.map(closedRuns))).flat()
-  await until('every run is archived', async () => (await objectKeys()).length >= runs.length, { timeoutMs: 150_000, everyMs: 1000 })
+  await until('every run is archived', async () => (await objectKeys()).length >= runs.length, {
+    timeoutMs: 150_000,
+    everyMs: 1000,
+  })
   await until('no spans wait', async () => (await spanKeys()).length === 0, { timeoutMs: 120_000, everyMs: 1000 })
 
   const keys = await objectKeys()
@@ -248,7 +254,8 @@ function faultsOf(run: Run, { entries, ...document }: TraceDocument): string[] {
   const faults: string[] = []
   const say = (fault: string) => faults.push(`${run.namespace} ${run.workflowId} ${run.runId}: ${fault}`)
   const { namespace, workflowId, runId } = document
-  if (namespace !== run.namespace || workflowId !== run.workflowId || runId !== run.runId) say('is the trace of another run')
+  if (namespace !== run.namespace || workflowId !== run.workflowId || runId !== run.runId)
+    say('is the trace of another run')
   const tree = toTraceTree(entries)
   if (tree === null) return [`${run.runId}: has no root`]
   if (tree.endedAt === null) say('has no end')
@@ -256,7 +263,8 @@ function faultsOf(run: Run, { entries, ...document }: TraceDocument): string[] {
   if (run.taskQueue === plainQueue) return faults
   for (const step of tree.children.filter(isTracedStep)) {
     const outer = step.children.filter(({ kind }) => kind === 'llm')
-    const isWhole = outer.length > 0 && outer.every(({ endedAt, children }) => endedAt !== null && children.length === 1)
+    const isWhole =
+      outer.length > 0 && outer.every(({ endedAt, children }) => endedAt !== null && children.length === 1)
     // A local activity is carried out again where its workflow task is: when its worker was killed or frozen.
     const isOnce = outer.length === 1 || step.attributes.local === true
     if (!(isWhole && isOnce) && !wasDisturbed(step)) say(`step ${step.name} has ${outer.length} spans`)

@@ -50,7 +50,10 @@ test('archiver: a missing bucket keeps no file from being written, and has its o
   expect(await objectOf('not-there-yet', runId)).toBe(404)
   await s3.client.fetch(`${s3.endpoint}/not-there-yet`, { method: 'PUT' })
 
-  await until('the object is there', async () => (await objectOf('not-there-yet', runId)) === 200, { timeoutMs: 90_000, everyMs: 500 })
+  await until('the object is there', async () => (await objectOf('not-there-yet', runId)) === 200, {
+    timeoutMs: 90_000,
+    everyMs: 500,
+  })
   await stop()
 }, 150_000)
 
@@ -80,20 +83,39 @@ test('archiver: `portico archive` serves task queues without any worker of the k
   const { address } = inject('engine')
   const taskQueue = `kitless-${crypto.randomUUID()}`
   const worker = await startWorker({ address, taskQueue, activities, workflowsPath })
-  const command = { command: process.execPath, args: [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), taskQueue] }
-  const archiver = await startProcess({ ...command, env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) } })
+  const command = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), taskQueue],
+  }
+  const archiver = await startProcess({
+    ...command,
+    env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) },
+  })
   await until('it archives', () => archiver.output().includes('Archiving traces'), { timeoutMs: 20_000 })
-  const handle = await new Client({ connection }).workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'complete' }] })
+  const handle = await new Client({ connection }).workflow.start('story', {
+    workflowId: taskQueue,
+    taskQueue,
+    args: [{ end: 'complete' }],
+  })
   // What a worker in any language does: two commands.
   const runId = handle.firstExecutionRunId
-  const span = { id: `${runId}:span:a`, parentId: `${runId}:step:1`, kind: 'llm', name: 'from elsewhere', at: Date.now(), phase: 'began' }
+  const span = {
+    id: `${runId}:span:a`,
+    parentId: `${runId}:step:1`,
+    kind: 'llm',
+    name: 'from elsewhere',
+    at: Date.now(),
+    phase: 'began',
+  }
   const store = new Redis(redis.url)
   await store.rpush(`spans:default:${runId}`, JSON.stringify(span))
   await store.pexpire(`spans:default:${runId}`, 2_592_000_000)
   await handle.result()
 
   await until('the object is there', async () => (await objectOf(s3.bucket, runId)) === 200, { timeoutMs: 30_000 })
-  await until('its spans are archived', async () => (await store.exists(`spans:default:${runId}`)) === 0, { timeoutMs: 30_000 })
+  await until('its spans are archived', async () => (await store.exists(`spans:default:${runId}`)) === 0, {
+    timeoutMs: 30_000,
+  })
   store.disconnect()
   const stored = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/traces/default/${runId}.json`)
   expect(await stored.text()).toContain('from elsewhere')
@@ -141,7 +163,9 @@ test('archiver: a bucket that cannot be used is warned of at the start, by its n
     warn,
   )
 
-  expect(messages).toEqual([expect.stringMatching(/^Traces cannot be written to bucket wrong-bucket.*404 NoSuchBucket/)])
+  expect(messages).toEqual([
+    expect.stringMatching(/^Traces cannot be written to bucket wrong-bucket.*404 NoSuchBucket/),
+  ])
 })
 
 function storageOf({ accessKeyId, secretAccessKey, region, bucket, endpoint }: RunningS3) {

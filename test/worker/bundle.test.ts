@@ -11,7 +11,9 @@ test('the workflow sandbox: loads the workflows, the SDK, and nothing of the kit
   const modules = [...code.matchAll(/^\/\*{3}\/ "(\S+)"/gm)].map(([, path]) => path)
   expect(modules).toContain('./examples/workflows.ts')
   expect(
-    modules.filter((path) => !/^(\?|\.\/examples\/workflows|\.\/node_modules\/(@temporalio|nexus-rpc|long|ms)\/)/.test(path ?? '')),
+    modules.filter(
+      (path) => !/^(\?|\.\/examples\/workflows|\.\/node_modules\/(@temporalio|nexus-rpc|long|ms)\/)/.test(path ?? ''),
+    ),
   ).toEqual([])
   expect(code).not.toMatch(/\bzod\b/i)
 })

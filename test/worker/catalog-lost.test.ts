@@ -57,7 +57,11 @@ test('an engine that is killed and comes back without its data gets the catalog 
   const worker = await run({ address: engine.address, taskQueue: served.catalog })
   await worker.ready
   const startUnknown = async () => {
-    const init = { method: 'POST', body: '{"workflowName":"nonsense","input":1}', headers: { 'content-type': 'application/json' } }
+    const init = {
+      method: 'POST',
+      body: '{"workflowName":"nonsense","input":1}',
+      headers: { 'content-type': 'application/json' },
+    }
     return (await served.fetch(new Request('http://portico/workflow/start', init))).status
   }
   expect(await startUnknown()).toBe(424)
@@ -83,7 +87,9 @@ test('a worker that starts while the engine is frozen runs on, and publishes whe
 
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([
-    expect.stringMatching(`^Catalog ${taskQueue} can't be published to namespace default: .*. The worker keeps running and tries again$`),
+    expect.stringMatching(
+      `^Catalog ${taskQueue} can't be published to namespace default: .*. The worker keeps running and tries again$`,
+    ),
   ])
   await end(worker, engine)
 }, 90_000)
@@ -97,7 +103,9 @@ test('a worker that runs while the engine is frozen runs on, with one warning', 
 
   await until('a look has failed', () => warningsOf(taskQueue).length > 0, { timeoutMs: 40_000 })
   process.kill(engine.pid, 'SIGCONT')
-  await until('a look has worked', () => log.some(({ message, meta }) => message === ANSWERS_AGAIN && meta?.catalog === taskQueue))
+  await until('a look has worked', () =>
+    log.some(({ message, meta }) => message === ANSWERS_AGAIN && meta?.catalog === taskQueue),
+  )
 
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([expect.stringContaining("can't be looked at in namespace default")])
@@ -138,7 +146,9 @@ test('a refused permission ends the worker with the reason, before it was seen p
   const allow = proxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
   const worker = await run({ address: proxy.address, taskQueue })
 
-  await expect(worker.running).rejects.toThrow(`Catalog ${taskQueue} can't be published to namespace default: not yours`)
+  await expect(worker.running).rejects.toThrow(
+    `Catalog ${taskQueue} can't be published to namespace default: not yours`,
+  )
 
   allow()
 
@@ -207,7 +217,10 @@ function warningsOf(catalog: string): string[] {
 
 async function isPublished(taskQueue: string): Promise<boolean> {
   const execution = { workflowId: `$catalog:${taskQueue}` }
-  const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+  const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
+    namespace: 'default',
+    execution,
+  })
   return run?.status === 1
 }
 

@@ -159,7 +159,10 @@ function aDeployment() {
     },
     async published() {
       const execution = { workflowId: `$catalog:${taskQueue}` }
-      const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+      const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({
+        namespace: 'default',
+        execution,
+      })
       if (run?.status !== 1) return null
       const names = JSON.parse(Buffer.from(run.memo?.fields?.workflowNames?.data ?? '{}').toString())
       const version = JSON.parse(Buffer.from(run.memo?.fields?.version?.data ?? 'null').toString())
@@ -167,7 +170,10 @@ function aDeployment() {
     },
     // The engine knows a version some moments after its worker's first poll.
     setCurrent: (buildId: string) =>
-      until(`${buildId} is current`, async () => !!(await workflowService.setWorkerDeploymentCurrentVersion({ ...asked, buildId }))),
+      until(
+        `${buildId} is current`,
+        async () => !!(await workflowService.setWorkerDeploymentCurrentVersion({ ...asked, buildId })),
+      ),
     setRamping: (buildId: string, percentage: number) =>
       until(
         `${buildId} is ramping`,

@@ -45,7 +45,12 @@ test('local traces: a run leaves one file, with its steps and the spans below th
   const { tree, document } = await archived(handle.firstExecutionRunId)
 
   expect(document).toMatchObject({ namespace: 'default', workflowId, runId: handle.firstExecutionRunId })
-  expect(tree).toMatchObject({ kind: 'workflow', name: 'story', output: 'the end', attributes: { status: 'completed' } })
+  expect(tree).toMatchObject({
+    kind: 'workflow',
+    name: 'story',
+    output: 'the end',
+    attributes: { status: 'completed' },
+  })
   const [step] = tree.children
   expect(step).toMatchObject({ kind: 'step', name: 'thinks', output: 'thought', attributes: { attempts: 1 } })
   expect(step?.attributes.queueMs).toBeGreaterThanOrEqual(0)
@@ -86,7 +91,11 @@ test('local traces: runs of a queue without the kit are archived where a worker 
   const without = await startWorker({ address, taskQueue: plain, activities, workflowsPath, catalog })
   const archiving = `archives-${crypto.randomUUID()}`
   const kit = await startTraced(archiving, folder, { traceQueues: [plain] })
-  const handle = await client.workflow.start('story', { workflowId: plain, taskQueue: plain, args: [{ end: 'complete' }] })
+  const handle = await client.workflow.start('story', {
+    workflowId: plain,
+    taskQueue: plain,
+    args: [{ end: 'complete' }],
+  })
   await handle.result()
 
   const { tree } = await archived(handle.firstExecutionRunId)
@@ -142,12 +151,20 @@ test('local traces: payloads that a codec has encoded are archived encoded, and 
     ['encoded', false],
     ['decoded', true],
   ] as const) {
-    const { document, tree, stop } = await runOnce(startTraced, { worker: { dataConverter }, tracePayloads }, dataConverter)
+    const { document, tree, stop } = await runOnce(
+      startTraced,
+      { worker: { dataConverter }, tracePayloads },
+      dataConverter,
+    )
 
     const text = JSON.stringify(document)
     expect(text.includes('the end')).toBe(isReadable)
     expect(text.includes('thought')).toBe(isReadable)
-    expect(tree).toMatchObject({ kind: 'workflow', attributes: { status: 'completed' }, children: [{ name: 'thinks' }] })
+    expect(tree).toMatchObject({
+      kind: 'workflow',
+      attributes: { status: 'completed' },
+      children: [{ name: 'thinks' }],
+    })
     const ended = document.entries.find(({ id, phase }) => id === document.runId && phase === 'ended')
     expect(ended?.encoded).toEqual(isReadable ? undefined : ['/output'])
     await stop()
@@ -160,7 +177,11 @@ test('local traces: a folder that cannot be written to does not concern the work
   const file = join(folder, 'in-the-way')
   await writeFile(file, '')
   const own = await startTraced(queue, join(file, 'below'))
-  const handle = await client.workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
+  const handle = await client.workflow.start('story', {
+    workflowId: queue,
+    taskQueue: queue,
+    args: [{ end: 'complete' }],
+  })
 
   expect(await handle.result()).toBe('the end')
 
@@ -171,7 +192,11 @@ interface Options extends Omit<PorticoPluginOptions, 'catalog' | 'traces'> {
   worker?: TestWorkerOptions['options']
 }
 
-function startTraced(queue: string, directory: string, { worker: options = {}, ...given }: Options = {}): Promise<TestWorker> {
+function startTraced(
+  queue: string,
+  directory: string,
+  { worker: options = {}, ...given }: Options = {},
+): Promise<TestWorker> {
   const traces = { remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 }
   return startWorker({
     address: inject('engine').address,
@@ -206,7 +231,10 @@ function wrapping(encoding: string): PayloadCodec {
   const { Payload } = proto.temporal.api.common.v1
   return {
     encode: async (payloads) =>
-      payloads.map((payload) => ({ metadata: { encoding: Buffer.from(encoding) }, data: Payload.encode(payload).finish() })),
+      payloads.map((payload) => ({
+        metadata: { encoding: Buffer.from(encoding) },
+        data: Payload.encode(payload).finish(),
+      })),
     decode: async (payloads) =>
       payloads.map(({ metadata, data }) => {
         if (Buffer.from(metadata?.encoding ?? []).toString() !== encoding) throw new Error(`This is not ${encoding}`)

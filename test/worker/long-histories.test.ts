@@ -32,7 +32,11 @@ beforeAll(async () => {
   const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 25 }
   const plugins = [porticoPlugin({ catalog: defineCatalog({ story: {} }), traces })]
   const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
-  handle = await new Client({ connection }).workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'complete' }] })
+  handle = await new Client({ connection }).workflow.start('story', {
+    workflowId: taskQueue,
+    taskQueue,
+    args: [{ end: 'complete' }],
+  })
   for (let sent = 0; sent < SIGNALS; sent += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, index) => handle.signal('count', sent + index)))
   }
@@ -49,7 +53,9 @@ afterAll(async () => {
 test('a long history is read page by page, and what the worker stores of it is the same', async () => {
   const { pages, data } = await traceLog()
   const path = join(folder, 'default', `${handle.firstExecutionRunId}.json`)
-  const stored = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), { timeoutMs: 20_000 })
+  const stored = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), {
+    timeoutMs: 20_000,
+  })
 
   const counted = data.children.filter(({ kind }) => kind === 'signal').map(({ input }) => Number(input))
   expect(pages).toBeGreaterThan(7)

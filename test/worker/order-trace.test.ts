@@ -39,8 +39,14 @@ beforeAll(async () => {
   distance = await startTcpProxy(new URL(s3.endpoint).host, { latencyMs: 300 })
   const endpoint = `http://${distance.address}`
   const { bucket, region, accessKeyId, secretAccessKey } = s3
-  const remote = { storage: { bucket, region, accessKeyId, secretAccessKey, endpoint }, kvstore: { url: redis.url, token: null } }
-  const plugin = porticoPlugin({ catalog, traces: { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 } })
+  const remote = {
+    storage: { bucket, region, accessKeyId, secretAccessKey, endpoint },
+    kvstore: { url: redis.url, token: null },
+  }
+  const plugin = porticoPlugin({
+    catalog,
+    traces: { remote, local: { directory: folder, writes: true }, maxBytes: 1 << 20 },
+  })
   const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
   worker = await startWorker({ address, taskQueue, activities, workflowsPath, options: { plugins: [plugin] } })
   const start = (env: Record<string, string>) => startService({ address, catalog: taskQueue, env })
@@ -83,12 +89,22 @@ test('order: its trace shows what it did, the same from all four sources, with s
     'signal approve',
     'step ship',
   ])
-  expect(history.children[1]?.attributes).toMatchObject({ attempts: 3, lastFailure: { message: 'The bank did not answer' } })
+  expect(history.children[1]?.attributes).toMatchObject({
+    attempts: 3,
+    lastFailure: { message: 'The bank did not answer' },
+  })
   expect(shipOf(remote.children).children).toMatchObject([
     {
       kind: 'note',
       attributes: { orderId: 'o-1' },
-      children: [{ kind: 'llm', name: 'write', input: 'Thank the customer for order o-1.', attributes: { model: 'parrot-1', tokens: 6 } }],
+      children: [
+        {
+          kind: 'llm',
+          name: 'write',
+          input: 'Thank the customer for order o-1.',
+          attributes: { model: 'parrot-1', tokens: 6 },
+        },
+      ],
     },
   ])
   expect(kvstore).toEqual(remote)
@@ -142,7 +158,11 @@ async function traceFrom(source: keyof typeof services, workflowId: string): Pro
 
 function place(): Promise<WorkflowHandle> {
   const workflowId = `order-${crypto.randomUUID()}`
-  return client.workflow.start('order', { workflowId, taskQueue, args: [{ orderId: 'o-1', amount: 500, card: 'flaky' }] })
+  return client.workflow.start('order', {
+    workflowId,
+    taskQueue,
+    args: [{ orderId: 'o-1', amount: 500, card: 'flaky' }],
+  })
 }
 
 function stage(handle: WorkflowHandle, wanted: string): Promise<boolean> {

@@ -64,7 +64,9 @@ test('order: a priority it does not know is refused and changes nothing', async 
   const handle = await place({ amount: 500 })
   await stage(handle, 'waiting_for_approval')
 
-  const unknown = await handle.executeUpdate<unknown, [unknown]>('priority', { args: [{ level: 'at once' }] }).catch(thrown)
+  const unknown = await handle
+    .executeUpdate<unknown, [unknown]>('priority', { args: [{ level: 'at once' }] })
+    .catch(thrown)
   const missing = await handle.executeUpdate('priority').catch(thrown)
 
   expect(unknown).toMatchObject({ cause: { message: 'level must be one of low, normal, high' } })
@@ -78,7 +80,9 @@ test('order: card 0000 fails for good as CardDeclined', async () => {
 
   const failure = await handle.result().catch(thrown)
 
-  expect(failure).toMatchObject({ cause: { cause: { type: 'CardDeclined', nonRetryable: true, message: 'Card 0000 was declined' } } })
+  expect(failure).toMatchObject({
+    cause: { cause: { type: 'CardDeclined', nonRetryable: true, message: 'Card 0000 was declined' } },
+  })
   expect(await steps(handle)).toEqual(['validate', 'charge'])
 })
 
@@ -127,7 +131,9 @@ function stage(handle: WorkflowHandle<typeof order>, wanted: string): Promise<bo
 /** Names of the activities, in order. */
 async function steps(handle: WorkflowHandle<typeof order>): Promise<(string | null | undefined)[]> {
   const { events } = await handle.fetchHistory()
-  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => (step ? [step.activityType?.name] : []))
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) =>
+    step ? [step.activityType?.name] : [],
+  )
 }
 
 function thrown(error: unknown): unknown {

@@ -21,15 +21,19 @@ const tracer = trace.getTracer('test')
 
 /** An instrumented library, in and around `span()`. */
 async function thinks(): Promise<string> {
-  return tracer.startActiveSpan('POST', { attributes: { 'http.request.method': 'POST', authorization: 'Basic x' } }, async (outer) => {
-    await span('note', 'inside', async () => {
-      tracer.startActiveSpan('chat', { attributes: { 'gen_ai.request.model': 'm' } }, (inner) => inner.end())
-    })
-    outer.recordException(new TypeError('no answer'))
-    outer.setAttribute('http.response.status_code', 503)
-    outer.end()
-    return 'thought'
-  })
+  return tracer.startActiveSpan(
+    'POST',
+    { attributes: { 'http.request.method': 'POST', authorization: 'Basic x' } },
+    async (outer) => {
+      await span('note', 'inside', async () => {
+        tracer.startActiveSpan('chat', { attributes: { 'gen_ai.request.model': 'm' } }, (inner) => inner.end())
+      })
+      outer.recordException(new TypeError('no answer'))
+      outer.setAttribute('http.response.status_code', 503)
+      outer.end()
+      return 'thought'
+    },
+  )
 }
 
 let folder: string
@@ -58,7 +62,11 @@ afterAll(async () => {
 
 test('OpenTelemetry: its spans are nodes of the run, nested with those of span(), with kinds, attributes and errors', async () => {
   tracer.startActiveSpan('outside of any activity', (outside) => outside.end())
-  const handle = await new Client({ connection }).workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'complete' }] })
+  const handle = await new Client({ connection }).workflow.start('story', {
+    workflowId: taskQueue,
+    taskQueue,
+    args: [{ end: 'complete' }],
+  })
   await handle.result()
 
   const [step] = (await archived(handle.firstExecutionRunId)).children
@@ -69,7 +77,13 @@ test('OpenTelemetry: its spans are nodes of the run, nested with those of span()
       name: 'POST',
       error: { name: 'TypeError', message: 'no answer' },
       attributes: { attempt: 1, authorization: '[redacted]', 'http.response.status_code': 503 },
-      children: [{ kind: 'note', name: 'inside', children: [{ kind: 'llm', name: 'chat', attributes: { 'gen_ai.request.model': 'm' } }] }],
+      children: [
+        {
+          kind: 'note',
+          name: 'inside',
+          children: [{ kind: 'llm', name: 'chat', attributes: { 'gen_ai.request.model': 'm' } }],
+        },
+      ],
     },
   ])
   expect(step?.children).toHaveLength(1)
@@ -93,7 +107,11 @@ test('Nexus: a span in the handler of an operation stands below the operation of
       plugins: [porticoPlugin({ catalog: defineCatalog({ pays: {} }), traces })],
     },
   })
-  const handle = await new Client({ connection }).workflow.start('pays', { workflowId: queue, taskQueue: queue, args: [{ endpoint }] })
+  const handle = await new Client({ connection }).workflow.start('pays', {
+    workflowId: queue,
+    taskQueue: queue,
+    args: [{ endpoint }],
+  })
   expect(await handle.result()).toBe('paid')
 
   const { children } = await archived(handle.firstExecutionRunId)

@@ -53,7 +53,10 @@ test('porticoPlugin: a worker can be shut down while its catalog is being publis
 
 test('porticoPlugin: a catalog that the engine refuses ends the worker with the reason', async () => {
   const taskQueue = aCatalog()
-  const huge = { ...CATALOG, workflows: CATALOG.workflows.map((workflow) => ({ ...workflow, description: 'x'.repeat(3 << 20) })) }
+  const huge = {
+    ...CATALOG,
+    workflows: CATALOG.workflows.map((workflow) => ({ ...workflow, description: 'x'.repeat(3 << 20) })),
+  }
   const worker = await Worker.create({ connection, taskQueue, activities, plugins: [porticoPlugin({ catalog: huge })] })
 
   await expect(worker.run()).rejects.toThrow(`Catalog ${taskQueue} can't be published to namespace default`)

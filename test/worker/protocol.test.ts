@@ -33,7 +33,8 @@ test('docs/protocol.md: what it publishes by hand is what the kit would have pub
   const env = { ...process.env, TEMPORAL_ADDRESS: address }
   await outputOf({ command: 'sh', args: ['-c', script, await haveTemporal()], cwd: folder, env })
 
-  const publish = () => publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
+  const publish = () =>
+    publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
   const byHand = await started(catalog)
   expect((await publish()).state).toBe('unchanged')
   await connection.workflowService.terminateWorkflowExecution({

@@ -155,7 +155,10 @@ function publish(catalog: string, definition: typeof FIRST, through = connection
 }
 
 function describe(catalog: string) {
-  return connection.workflowService.describeWorkflowExecution({ namespace: 'default', execution: { workflowId: `$catalog:${catalog}` } })
+  return connection.workflowService.describeWorkflowExecution({
+    namespace: 'default',
+    execution: { workflowId: `$catalog:${catalog}` },
+  })
 }
 
 async function openRunId(catalog: string): Promise<string | null | undefined> {

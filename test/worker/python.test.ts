@@ -33,7 +33,9 @@ test('a Python worker: sends numbers beyond 2^53 as they are', async () => {
   const { events } = await handle.fetchHistory()
   const payload = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0]
 
-  expect(Buffer.from(payload?.data ?? '').toString()).toBe('{"given":null,"id":9007199254740993,"wide":1000000000000000000000000000007}')
+  expect(Buffer.from(payload?.data ?? '').toString()).toBe(
+    '{"given":null,"id":9007199254740993,"wide":1000000000000000000000000000007}',
+  )
 })
 
 test('a Python worker: takes signals, queries and updates', async () => {

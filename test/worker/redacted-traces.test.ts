@@ -13,14 +13,30 @@ import { defineCatalog, porticoPlugin, type Redact } from '../../src/worker/inde
 import { startWorker, type TestWorker } from '../support/worker.ts'
 import * as activities from './fixtures/secretive-activities.ts'
 
-const NAMES = ['password', 'passwd', 'token', 'secret', 'api_key', 'apiKey', 'access-token', 'RefreshToken', 'client_secret', 'private.key']
+const NAMES = [
+  'password',
+  'passwd',
+  'token',
+  'secret',
+  'api_key',
+  'apiKey',
+  'access-token',
+  'RefreshToken',
+  'client_secret',
+  'private.key',
+]
 const HEADERS = ['authorization', 'Cookie', 'Set-Cookie', 'X-API-Key', 'proxy-authorization']
 
 /** Every name on every level, and header lists. */
 function secretive(mark: string): Record<string, unknown> {
   const level = Object.fromEntries(NAMES.map((name) => [name, `${mark}-${name}`]))
   const headers = HEADERS.map((name) => [name, `${mark}-${name}`])
-  return { shown: 'plain', ...level, below: [{ ...level, list: [{ ...level, headers }] }], headers: Object.fromEntries(headers) }
+  return {
+    shown: 'plain',
+    ...level,
+    below: [{ ...level, list: [{ ...level, headers }] }],
+    headers: Object.fromEntries(headers),
+  }
 }
 
 let folder: string
@@ -83,7 +99,11 @@ async function lifeOf(mark: string, redact?: Redact, anywhere = 'anywhere'): Pro
   const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
   const worker: TestWorker = await startWorker({ address, taskQueue, activities, workflowsPath, options: { plugins } })
   const start = (env: Record<string, string>) => startService({ address, catalog: taskQueue, env })
-  const services: Service[] = await Promise.all([start(tracedEnv(redis, s3)), start({ SERVICE_TRACE_LOCAL_DIR: folder }), start({})])
+  const services: Service[] = await Promise.all([
+    start(tracedEnv(redis, s3)),
+    start({ SERVICE_TRACE_LOCAL_DIR: folder }),
+    start({}),
+  ])
   const handle = await new Client({ connection }).workflow.start('secretive', {
     workflowId: taskQueue,
     taskQueue,
@@ -109,7 +129,8 @@ async function lifeOf(mark: string, redact?: Redact, anywhere = 'anywhere'): Pro
   await until('it has ended', async () => (await look()).length > 0 && hasEnded, { timeoutMs: 20_000 })
   await until(
     'it is archived',
-    async () => (await look()).some(({ source }) => source === 'local') && seen.some(({ source }) => source === 'remote'),
+    async () =>
+      (await look()).some(({ source }) => source === 'local') && seen.some(({ source }) => source === 'remote'),
     {
       timeoutMs: 30_000,
     },

@@ -74,7 +74,12 @@ test('runWorker: says which catalog is ready, where, and how many workflows it h
 })
 
 test('runWorker: says everything that is wrong with its environment at once, and never a secret', async () => {
-  const env = { SERVICE_CATALOG_ID: '', ENGINE_MAX_CACHED_WORKFLOWS: 'many', ENGINE_TLS_CERT: '/cert.pem', ENGINE_API_KEY: 'not a key' }
+  const env = {
+    SERVICE_CATALOG_ID: '',
+    ENGINE_MAX_CACHED_WORKFLOWS: 'many',
+    ENGINE_TLS_CERT: '/cert.pem',
+    ENGINE_API_KEY: 'not a key',
+  }
 
   const worker = await start(env)
 
@@ -87,7 +92,11 @@ test('runWorker: says everything that is wrong with its environment at once, and
 })
 
 test('runWorker: what is wrong with its environment is all that is printed, no stack and no line of code', async () => {
-  const worker = await start({ SERVICE_CATALOG_ID: '', SERVICE_CATALOGID: 'orders', ENGINE_MAX_CACHED_WORKFLOWS: 'many' })
+  const worker = await start({
+    SERVICE_CATALOG_ID: '',
+    SERVICE_CATALOGID: 'orders',
+    ENGINE_MAX_CACHED_WORKFLOWS: 'many',
+  })
 
   expect((await worker.ended).code).toBe(1)
   expect(worker.output().trim().split('\n')).toEqual([
@@ -105,7 +114,11 @@ test('runWorker: a rejection that is handled is the caller’s alone, and nobody
     await runWorker({ catalog: defineCatalog({ echo: {} }) }).catch((error) => console.log('handled', error.name))
     setImmediate(() => console.log('listening', process.listenerCount('uncaughtException')))`
   const env = { PATH: process.env.PATH, SERVICE_CATALOG_ID: '' }
-  const worker = await startProcess({ command: process.execPath, args: ['--input-type=module', '--eval', program], env })
+  const worker = await startProcess({
+    command: process.execPath,
+    args: ['--input-type=module', '--eval', program],
+    env,
+  })
   started.push(worker)
 
   expect(await worker.ended).toEqual({ code: 0, signal: null })
@@ -163,7 +176,9 @@ test('runWorker: speaks TLS, and shows its certificate to an engine that asks fo
   vi.stubEnv('ENGINE_ADDRESS', proxy.address)
   vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
   vi.stubEnv('ENGINE_TLS_CA', await file('ca.pem', authority.cert))
-  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow(`The engine at ${proxy.address} can't be reached`)
+  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow(
+    `The engine at ${proxy.address} can't be reached`,
+  )
   vi.stubEnv('ENGINE_TLS_CERT', await file('cert.pem', own.cert))
   vi.stubEnv('ENGINE_TLS_KEY', await file('key.pem', own.key))
 
@@ -178,7 +193,10 @@ test('runWorker: sends its API key', async () => {
   const keys = new Set<string | undefined>()
   const engine = createSecureServer(server, (request, response) => {
     keys.add(request.headers.authorization)
-    response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true })
+    response.stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' },
+      { endStream: true },
+    )
   }).listen(0, '127.0.0.1')
   await once(engine, 'listening')
   const address = engine.address()
@@ -211,9 +229,15 @@ function endOncePublished(look: (worker: Worker) => void = () => {}): WorkerPlug
   }
 }
 
-async function isPublished({ workflowService }: Pick<Connection, 'workflowService'>, catalog: string): Promise<boolean> {
+async function isPublished(
+  { workflowService }: Pick<Connection, 'workflowService'>,
+  catalog: string,
+): Promise<boolean> {
   const execution = { workflowId: `$catalog:${catalog}` }
-  const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({ namespace: 'default', execution })
+  const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({
+    namespace: 'default',
+    execution,
+  })
   return run?.status === 1
 }
 

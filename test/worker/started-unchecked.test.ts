@@ -71,7 +71,9 @@ async function startUnderRequests() {
   await Promise.all(streams)
   const { workflow } = new Client({ connection })
   const runs = await Promise.all(accepted.map((id) => workflow.getHandle(id).describe()))
-  const results = await Promise.allSettled(accepted.map((id, index) => runs[index]?.type === 'echo' && workflow.getHandle(id).result()))
+  const results = await Promise.allSettled(
+    accepted.map((id, index) => runs[index]?.type === 'echo' && workflow.getHandle(id).result()),
+  )
   const unchecked = runs.filter(({ type }, index) => {
     const result = results[index]
     return type !== 'echo' || result?.status !== 'fulfilled' || result.value !== 1
@@ -86,7 +88,11 @@ async function startUnderRequests() {
   )
   await worker.stop()
   await served.close()
-  return { refusedBefore, acceptedAfter: accepted.length, unchecked: unchecked.map(({ type, workflowId }) => `${type} ${workflowId}`) }
+  return {
+    refusedBefore,
+    acceptedAfter: accepted.length,
+    unchecked: unchecked.map(({ type, workflowId }) => `${type} ${workflowId}`),
+  }
 }
 
 async function start({ fetch }: Served, body: object): Promise<{ status: number; workflowId: string }> {

@@ -68,14 +68,26 @@ test('tracing: can be switched on and off under an open run, which then replays 
 })
 
 function plugin() {
-  return porticoPlugin({ catalog, traces: { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 } })
+  return porticoPlugin({
+    catalog,
+    traces: { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 },
+  })
 }
 
 function run(taskQueue: string, { traced }: { traced: boolean }) {
   const { address } = inject('engine')
   // What the worker before has cached is not waited for.
-  const options = { stickyQueueScheduleToStartTimeout: '100ms', plugins: [traced ? plugin() : porticoPlugin({ catalog })] } as const
-  return startWorker({ address, taskQueue, activities, workflowsPath, options: { ...options, plugins: [...options.plugins] } })
+  const options = {
+    stickyQueueScheduleToStartTimeout: '100ms',
+    plugins: [traced ? plugin() : porticoPlugin({ catalog })],
+  } as const
+  return startWorker({
+    address,
+    taskQueue,
+    activities,
+    workflowsPath,
+    options: { ...options, plugins: [...options.plugins] },
+  })
 }
 
 /** The types of the events of each plan's first run. */

@@ -25,7 +25,13 @@ export type MessageKind = keyof typeof HANDLERS
  *
  * A refusal is based on what was read after the request came. What cannot be read within half a second refuses nothing.
  */
-export function admitMessage(ports: AdmissionPorts, ref: ExecutionRef, kind: MessageKind, message: MessageCommand, call: Call) {
+export function admitMessage(
+  ports: AdmissionPorts,
+  ref: ExecutionRef,
+  kind: MessageKind,
+  message: MessageCommand,
+  call: Call,
+) {
   return admit(ports, kind, message, call, async (freshSince, call) => {
     const { value: run, readAt } = await inTime(ports.knownRuns.read(ref, freshSince), call)
     return isChecked(run, kind) ? { ...run, workflowId: ref.workflowId, readAt } : null
@@ -60,7 +66,13 @@ interface Target extends Pick<KnownRun, 'workflowName' | 'catalog' | 'pinnedVers
 /** Null where nothing is to be checked. */
 type FindTarget = (freshSince: number, call: Call) => Promise<Target | null>
 
-async function admit(ports: AdmissionPorts, kind: MessageKind, message: MessageCommand, call: Call, find: FindTarget): Promise<void> {
+async function admit(
+  ports: AdmissionPorts,
+  kind: MessageKind,
+  message: MessageCommand,
+  call: Call,
+  find: FindTarget,
+): Promise<void> {
   if (message.args.length === 0) return
   const { now = Date.now } = ports
   const arrivedAt = now()
@@ -84,7 +96,9 @@ async function judge(
   if (target === null) return null
   const { schema, readAt } = await handlerSchema(catalogs, target, kind, message.name, freshSince, call)
   const issues = schema === null ? [] : await checkArgument(message, schema, ownerOf(target, kind, message), call)
-  return issues.length === 0 ? null : { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
+  return issues.length === 0
+    ? null
+    : { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
 }
 
 function ownerOf({ workflowName, catalog }: Target, kind: MessageKind, { name }: MessageCommand): string {
@@ -133,7 +147,12 @@ function isNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.error === 'WorkflowNotFoundError'
 }
 
-function invalid({ workflowId, runId, workflowName }: Target, kind: MessageKind, { name }: MessageCommand, issues: Issue[]): ServiceError {
+function invalid(
+  { workflowId, runId, workflowName }: Target,
+  kind: MessageKind,
+  { name }: MessageCommand,
+  issues: Issue[],
+): ServiceError {
   const [first] = issues
   const handler = `${kind[0]?.toUpperCase()}${kind.slice(1)} "${name}" of workflow "${workflowName}"`
   return new ServiceError('ValidationError', `${handler} refuses this argument: ${first?.path} ${first?.message}`, {

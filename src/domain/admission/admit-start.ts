@@ -25,7 +25,12 @@ const MAX_AVAILABLE = 50
  * Every refusal is given on what was read after the request came, so a fresh deploy is never refused. So is every acceptance
  * where nothing is published: a catalog that is in force is never missed.
  */
-export async function accept(catalogs: Catalogs, command: StartCommand, call: Call, now: () => number = Date.now): Promise<Accepted> {
+export async function accept(
+  catalogs: Catalogs,
+  command: StartCommand,
+  call: Call,
+  now: () => number = Date.now,
+): Promise<Accepted> {
   const asked: Asked = { catalogs, command, call, now }
   const arrivedAt = now()
   const first = await judge(asked, 0)
@@ -49,7 +54,8 @@ async function judge(asked: Asked, freshSince: number): Promise<Verdict> {
   if (published !== null) return { readAt, ...(await judgePublished(asked, published)) }
   const polled = await inTime(catalogs.lastPolledAt(command.catalog, freshSince), call)
   const lastPoll = polled.value?.getTime() ?? 0
-  if (now() - lastPoll >= POLL_IS_FRESH_MS) return { readAt: Math.min(readAt, polled.readAt), refusal: unavailable(command) }
+  if (now() - lastPoll >= POLL_IS_FRESH_MS)
+    return { readAt: Math.min(readAt, polled.readAt), refusal: unavailable(command) }
   // The kit publishes before it polls: what is read after its poll was seen, and after the request came, has its catalog.
   const again = await inTime(catalogs.published(command.catalog, now()), call)
   const judgement = again.value === null ? judgeUnpublished(command) : await judgePublished(asked, again.value)
@@ -87,9 +93,13 @@ function unsupported({ workflowName, catalog }: StartCommand, available: string[
 
 function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError {
   const [first] = issues
-  return new ServiceError('ValidationError', `Workflow "${workflowName}" refuses this input: ${first?.path} ${first?.message}`, {
-    details: { issues },
-  })
+  return new ServiceError(
+    'ValidationError',
+    `Workflow "${workflowName}" refuses this input: ${first?.path} ${first?.message}`,
+    {
+      details: { issues },
+    },
+  )
 }
 
 function unavailable({ catalog }: StartCommand): ServiceError {

@@ -14,7 +14,12 @@ export interface Arguments {
  *
  * Parts of a schema that can't be evaluated refuse nothing, as the worker checks again. The log warns of them once.
  */
-export async function checkArgument({ args, argumentPointer }: Arguments, schema: JsonSchema, name: string, call: Call): Promise<Issue[]> {
+export async function checkArgument(
+  { args, argumentPointer }: Arguments,
+  schema: JsonSchema,
+  name: string,
+  call: Call,
+): Promise<Issue[]> {
   if (args.length === 0) return []
   // Loaded when it is needed: it is a third of what the service has to read before it listens.
   const { checkInput } = await import('./check-input.ts')

@@ -41,7 +41,12 @@ const MAX_RUNS = 10_000
 export const READ_TIMEOUT_MS = 500
 
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
-  const runs = remember({ read: (key) => describeRun(engine, JSON.parse(key)), ttlMs: TTL_MS, maxKeys: MAX_RUNS, ...options })
+  const runs = remember({
+    read: (key) => describeRun(engine, JSON.parse(key)),
+    ttlMs: TTL_MS,
+    maxKeys: MAX_RUNS,
+    ...options,
+  })
   return {
     read: (ref, freshSince) => runs(toKey(ref), freshSince),
     add: ({ workflowId, runId, workflowName, catalog }) =>
@@ -71,6 +76,9 @@ function toKey({ workflowId, runId }: ExecutionRef): string {
 }
 
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
-  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(ref, sharedCall('known-runs', READ_TIMEOUT_MS))
+  const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(
+    ref,
+    sharedCall('known-runs', READ_TIMEOUT_MS),
+  )
   return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
 }

@@ -2,7 +2,10 @@ import { ServiceError } from '../errors.ts'
 import type { Features, StartCommand } from '../workflows.ts'
 
 /** Throws for an id that the engine could not be told, before it is asked whether a run of that id may be started. */
-export function refuseUnreachableId({ slashInIds }: Pick<Features, 'slashInIds'>, { workflowId = '' }: StartCommand): void {
+export function refuseUnreachableId(
+  { slashInIds }: Pick<Features, 'slashInIds'>,
+  { workflowId = '' }: StartCommand,
+): void {
   if (slashInIds || !workflowId.includes('/')) return
   throw new ServiceError(
     'NotSupportedError',

@@ -47,7 +47,13 @@ const MAX_DEFINITIONS = 50
 
 const READ_TIMEOUT_MS = 4000
 
-export function createCatalogs({ engine, namespace, ttlMs, now = Date.now, sharesPending = true }: CatalogOptions): Catalogs {
+export function createCatalogs({
+  engine,
+  namespace,
+  ttlMs,
+  now = Date.now,
+  sharesPending = true,
+}: CatalogOptions): Catalogs {
   const shared = { maxKeys: MAX_CATALOGS, now, sharesPending }
   const olderForms = new Set<string>()
 

@@ -5,7 +5,12 @@ import type { CatalogListing } from '../workflows.ts'
 import type { Catalogs } from './catalogs.ts'
 
 /** What is on the task queue. Nothing published is said only of what was read after the request came. */
-export async function readListing(catalogs: Catalogs, catalog: string, call: Call, now: () => number = Date.now): Promise<CatalogListing> {
+export async function readListing(
+  catalogs: Catalogs,
+  catalog: string,
+  call: Call,
+  now: () => number = Date.now,
+): Promise<CatalogListing> {
   const arrivedAt = now()
   const read = async (freshSince: number) => await inTime(catalogs.published(catalog, freshSince), call)
   const first = await read(0)

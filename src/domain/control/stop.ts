@@ -30,7 +30,8 @@ async function onLatest<T>(ref: ExecutionRef, act: () => Promise<T>): Promise<T>
     return await act()
   } catch (error) {
     // Only the engine's refusal has a cause: a run that was closed when we looked has no successor to look for.
-    const wentOn = error instanceof ServiceError && error.error === 'WorkflowNotRunningError' && error.cause !== undefined
+    const wentOn =
+      error instanceof ServiceError && error.error === 'WorkflowNotRunningError' && error.cause !== undefined
     if (ref.runId !== undefined || !wentOn) throw error
     return act()
   }
@@ -44,11 +45,17 @@ async function describeOwn(engine: Engine, ref: ExecutionRef, call: Call): Promi
 
 /** Catalogs are data that workers keep: no client changes them. */
 export function catalogRun({ workflowId }: ExecutionRef): ServiceError {
-  return new ServiceError('ForbiddenError', `Workflow ${workflowId} is a catalog, which its workers keep`, { details: { workflowId } })
+  return new ServiceError('ForbiddenError', `Workflow ${workflowId} is a catalog, which its workers keep`, {
+    details: { workflowId },
+  })
 }
 
 function notRunning(run: RunRef, workflowStatus: Description['status']): ServiceError {
-  return new ServiceError('WorkflowNotRunningError', `Workflow ${run.workflowId} is not running: it is ${workflowStatus}`, {
-    details: { ...run, workflowStatus },
-  })
+  return new ServiceError(
+    'WorkflowNotRunningError',
+    `Workflow ${run.workflowId} is not running: it is ${workflowStatus}`,
+    {
+      details: { ...run, workflowStatus },
+    },
+  )
 }

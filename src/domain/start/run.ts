@@ -5,7 +5,15 @@ import { type Call, SHUTTING_DOWN, within } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import type { Engine, Started } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import { type Closing, type Description, type Execution, isOpen, type OpenStatus, type RunRef, type WorkflowResult } from '../execution.ts'
+import {
+  type Closing,
+  type Description,
+  type Execution,
+  isOpen,
+  type OpenStatus,
+  type RunRef,
+  type WorkflowResult,
+} from '../execution.ts'
 import { fromArguments } from '../from-arguments.ts'
 import { toResult } from '../result.ts'
 import { type Problem, toldProblem } from '../status/problem.ts'
@@ -23,19 +31,32 @@ const LAST_LOOK_MS = 600
 const REST_MS = 500
 
 /** Starts a workflow and waits for the end of its chain. What was started is never lost: every answer from then on carries its ids. */
-export async function run(engine: Engine, catalogs: Catalogs, command: RunCommand, call: Call): Promise<WorkflowResult> {
+export async function run(
+  engine: Engine,
+  catalogs: Catalogs,
+  command: RunCommand,
+  call: Call,
+): Promise<WorkflowResult> {
   const beganAt = Date.now()
   const accepted = await accept(catalogs, command, call)
   const waitUntil = beganAt + command.timeoutMs
   // Of many starts at once the last ones take an engine longer than an answer may: who waits for the end can wait for the beginning.
-  const started = await startAccepted(engine, command, accepted, { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) })
+  const started = await startAccepted(engine, command, accepted, {
+    ...call,
+    deadlineAt: Math.max(call.deadlineAt, waitUntil),
+  })
   command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
   const waited = await waitForEnd(engine, started, { ...call, deadlineAt: waitUntil })
   const waitedMs = Date.now() - beganAt
   const end = waited.closing === null ? await lastLook(engine, waited.run, call) : waited
   if (end.closing === null) throw timedOut(end, waitedMs)
   try {
-    return await toAnswer({ engine, catalogs, command, accepted, started }, end.run, end.closing, within(call, READ_TIMEOUT_MS))
+    return await toAnswer(
+      { engine, catalogs, command, accepted, started },
+      end.run,
+      end.closing,
+      within(call, READ_TIMEOUT_MS),
+    )
   } catch (error) {
     throw withIds(error, end.run)
   }
@@ -105,7 +126,12 @@ interface Ran {
 }
 
 /** What was sent is the input and the catalog knows where the trace is, unless a chain, a cancellation or a silent catalog asks for a look. */
-async function toAnswer({ engine, catalogs, command, accepted, started }: Ran, run: RunRef, closing: Closing, call: Call) {
+async function toAnswer(
+  { engine, catalogs, command, accepted, started }: Ran,
+  run: RunRef,
+  closing: Closing,
+  call: Call,
+) {
   const isChain = run.runId !== started.runId
   const hasReason = closing.outcome.status === 'canceled'
   const known = { ...run, input: isChain ? null : fromArguments(command.args) }
@@ -139,7 +165,16 @@ async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: 
 function timedOut({ run: { workflowId, runId }, status, problem }: End, waitedMs: number): ServiceError {
   const now = status === undefined ? '; its status could not be read' : ` and is still ${status}`
   const why = problem === undefined ? '' : `; ${toldProblem(problem)}`
-  return new ServiceError('WorkflowExecutionTimedOutError', `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}${why}`, {
-    details: { workflowId, runId, ...(status !== undefined && { workflowStatus: status }), ...(problem && { problem }) },
-  })
+  return new ServiceError(
+    'WorkflowExecutionTimedOutError',
+    `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}${why}`,
+    {
+      details: {
+        workflowId,
+        runId,
+        ...(status !== undefined && { workflowStatus: status }),
+        ...(problem && { problem }),
+      },
+    },
+  )
 }

@@ -5,7 +5,10 @@ import type { Engine, Started, StartRequest } from '../engine.ts'
 import type { StartCommand } from '../workflows.ts'
 
 /** What `accept` has let through, under its canonical name; an id it is not given sorts by time. */
-export function toStartRequest({ workflowId = uuidv7(), catalog, args }: StartCommand, { workflowName }: Accepted): StartRequest {
+export function toStartRequest(
+  { workflowId = uuidv7(), catalog, args }: StartCommand,
+  { workflowName }: Accepted,
+): StartRequest {
   return { workflowId, workflowName, catalog, args }
 }
 

@@ -36,7 +36,11 @@ export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Pro
 }
 
 /** The destinations that the catalog's templates name for a run. */
-export function fillTemplates(templates: TraceTemplates, { runId }: Pick<Run, 'runId'>, namespace: string): TraceMeta | null {
+export function fillTemplates(
+  templates: TraceTemplates,
+  { runId }: Pick<Run, 'runId'>,
+  namespace: string,
+): TraceMeta | null {
   if (templates === false) return null
   const { local, remote } = templates
   const fill = (template: string) => fillTemplate(template, { namespace, runId })

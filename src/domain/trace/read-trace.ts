@@ -40,7 +40,13 @@ export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call
   const data = toTraceTree(decoded)
   if (data === null) throw own.failure ?? notAvailable(description, [...warnings])
   const { runId, status } = description
-  return { source: own.source, runId, complete: !isOpen(status) || tellsEnd(run, own.entries), warnings: [...warnings], data }
+  return {
+    source: own.source,
+    runId,
+    complete: !isOpen(status) || tellsEnd(run, own.entries),
+    warnings: [...warnings],
+    data,
+  }
 }
 
 interface ReadRun {
@@ -52,7 +58,13 @@ interface ReadRun {
 }
 
 /** One run, from the first source that has all of it, or from all that have something. */
-async function readRun(ports: TracePorts, run: TracedRun, catalog: string, call: Call, warnings: Set<string>): Promise<ReadRun> {
+async function readRun(
+  ports: TracePorts,
+  run: TracedRun,
+  catalog: string,
+  call: Call,
+  warnings: Set<string>,
+): Promise<ReadRun> {
   const read: ReadRun = { source: null, entries: [], failure: null }
   for (const source of ports.sources) {
     const found = await find(source, run, call, warnings)
@@ -65,7 +77,12 @@ async function readRun(ports: TracePorts, run: TracedRun, catalog: string, call:
   return read
 }
 
-async function find(source: TraceSource, run: TracedRun, call: Call, warnings: Set<string>): Promise<FoundTrace | ServiceError | null> {
+async function find(
+  source: TraceSource,
+  run: TracedRun,
+  call: Call,
+  warnings: Set<string>,
+): Promise<FoundTrace | ServiceError | null> {
   try {
     const found = await source.find(run, within(call, SOURCE_TIMEOUT_MS))
     for (const warning of found?.warnings ?? []) warnings.add(`${source.name}: ${warning}`)
@@ -80,13 +97,23 @@ async function find(source: TraceSource, run: TracedRun, call: Call, warnings: S
 }
 
 /** Values that the worker's own `redact` has not seen are not shown where the catalog says that there is one. */
-async function masked(entries: TraceEntry[], catalog: string, { catalogs }: TracePorts, call: Call): Promise<TraceEntry[]> {
+async function masked(
+  entries: TraceEntry[],
+  catalog: string,
+  { catalogs }: TracePorts,
+  call: Call,
+): Promise<TraceEntry[]> {
   const { value: published } = await inTime(catalogs.published(catalog), call)
   return published?.redacted ? entries.map(maskEntry) : entries
 }
 
 /** The run's entries with those of its children, breadth first, as far as there is room and time. */
-async function withChildren(ports: TracePorts, root: { entries: TraceEntry[]; catalog: string }, call: Call, warnings: Set<string>) {
+async function withChildren(
+  ports: TracePorts,
+  root: { entries: TraceEntry[]; catalog: string },
+  call: Call,
+  warnings: Set<string>,
+) {
   const entries = [...root.entries]
   let left = ports.maxBytes - sizeOf(entries)
   let runs = 1
@@ -108,18 +135,24 @@ async function withChildren(ports: TracePorts, root: { entries: TraceEntry[]; ca
         startedAt: null,
         completedAt: null,
         destinations: async (call) =>
-          (await traceOf({ ...child.run, catalog: child.catalog, memo: new Map() }, ports.catalogs, call))?.destinations ?? {},
+          (await traceOf({ ...child.run, catalog: child.catalog, memo: new Map() }, ports.catalogs, call))
+            ?.destinations ?? {},
       }
       const read = await readRun(ports, run, child.catalog, childrenCall, warnings)
       if (read.source === null) entries.push(truncated(child.entry))
-      const own = read.entries.map((entry) => (entry.id === child.run.runId ? { ...entry, parentId: child.entry.id } : entry))
+      const own = read.entries.map((entry) =>
+        entry.id === child.run.runId ? { ...entry, parentId: child.entry.id } : entry,
+      )
       left -= sizeOf(own)
       entries.push(...own)
       next.push(...childrenOf(own, child.catalog, seen))
     })
     level = next
   }
-  if (cut > 0) warnings.add(`${cut} child ${cut === 1 ? 'run was' : 'runs were'} not read: nodes with attributes.truncated lack something`)
+  if (cut > 0)
+    warnings.add(
+      `${cut} child ${cut === 1 ? 'run was' : 'runs were'} not read: nodes with attributes.truncated lack something`,
+    )
   return entries
 }
 
@@ -140,10 +173,18 @@ function childrenOf(entries: readonly TraceEntry[], catalog: string, seen: Set<s
     const attributes = Object.assign({}, ...own.map((entry) => entry.attributes)) as Record<string, unknown>
     const { workflowId, runId, catalog: childCatalog = catalog } = attributes
     const [entry] = own
-    if (typeof workflowId !== 'string' || typeof runId !== 'string' || typeof childCatalog !== 'string' || !entry || seen.has(runId))
+    if (
+      typeof workflowId !== 'string' ||
+      typeof runId !== 'string' ||
+      typeof childCatalog !== 'string' ||
+      !entry ||
+      seen.has(runId)
+    )
       return []
     seen.add(runId)
-    return [{ run: { workflowId, runId }, catalog: childCatalog, entry, ended: own.some(({ phase }) => phase === 'ended') }]
+    return [
+      { run: { workflowId, runId }, catalog: childCatalog, entry, ended: own.some(({ phase }) => phase === 'ended') },
+    ]
   })
 }
 
@@ -179,7 +220,10 @@ function sizeOf(entries: readonly TraceEntry[]): number {
 
 /** The history is there, and can be read later. */
 function isTransient(found: FoundTrace | ServiceError | null): found is ServiceError {
-  return found instanceof ServiceError && (found.error === 'EngineUnavailableError' || found.error === 'ResourceExhaustedError')
+  return (
+    found instanceof ServiceError &&
+    (found.error === 'EngineUnavailableError' || found.error === 'ResourceExhaustedError')
+  )
 }
 
 /** The client has left, or the service shuts down: no source can be asked any more. */
@@ -191,7 +235,11 @@ function interrupted({ workflowId, runId }: TracedRun, cause: unknown): ServiceE
 }
 
 function notAvailable({ workflowId, runId }: Description, warnings: string[]): ServiceError {
-  return new ServiceError('TraceNotAvailableError', [`No trace is available for workflow ${workflowId}.`, ...warnings].join(' '), {
-    details: { workflowId, runId },
-  })
+  return new ServiceError(
+    'TraceNotAvailableError',
+    [`No trace is available for workflow ${workflowId}.`, ...warnings].join(' '),
+    {
+      details: { workflowId, runId },
+    },
+  )
 }

@@ -5,5 +5,7 @@ import type { TraceMeta } from '../execution.ts'
 export function toTraceMeta(value: unknown): TraceMeta | null {
   if (!isObject(value)) return null
   const { local, remote } = isObject(value.destinations) ? value.destinations : value
-  return { destinations: { ...(typeof local === 'string' && { local }), ...(typeof remote === 'string' && { remote }) } }
+  return {
+    destinations: { ...(typeof local === 'string' && { local }), ...(typeof remote === 'string' && { remote }) },
+  }
 }

@@ -6,7 +6,12 @@ import { isGoneOrClosed } from '../errors.ts'
 import { onOpenRun } from './on-open-run.ts'
 
 /** Unpinned, it reaches the run that its chain has come to by now: the engine takes a cancellation of a closed run in silence. */
-export async function cancel(wire: Wire, run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void> {
+export async function cancel(
+  wire: Wire,
+  run: Started,
+  options: { reason: string | null; pinned: boolean },
+  call: Call,
+): Promise<void> {
   const { workflowId, runId, firstRunId } = run
   const request = {
     namespace: wire.namespace,

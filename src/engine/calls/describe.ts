@@ -24,8 +24,19 @@ export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promi
       { namespace, execution: toExecution(ref) },
       call,
     )
-    const { execution, firstRunId, type, taskQueue, status, parentExecution, memo, startTime, closeTime, historyLength, versioningInfo } =
-      workflowExecutionInfo ?? {}
+    const {
+      execution,
+      firstRunId,
+      type,
+      taskQueue,
+      status,
+      parentExecution,
+      memo,
+      startTime,
+      closeTime,
+      historyLength,
+      versioningInfo,
+    } = workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
     const failingTask = toFailingTask(wire, { workflowId: ref.workflowId, runId }, pendingWorkflowTask)
     clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
@@ -50,7 +61,9 @@ export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promi
   }
 }
 
-function pinnedVersion(info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined): WorkerVersion | null {
+function pinnedVersion(
+  info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined,
+): WorkerVersion | null {
   const override = info?.versioningOverride
   if (override ? override.autoUpgrade : info?.behavior !== VersioningBehavior.PINNED) return null
   const { deploymentName, buildId } =

@@ -44,5 +44,7 @@ async function toProblem(wire: Wire, run: RunRef, attempt: number, call: Call): 
 /** Latest first, as the events are. */
 function failuresOfLastTask(events: readonly HistoryEvent[]): HistoryEvent[] {
   const completedAt = events.findIndex((event) => event.workflowTaskCompletedEventAttributes)
-  return events.slice(0, completedAt === -1 ? events.length : completedAt).filter((event) => failureOfTask(event) !== null)
+  return events
+    .slice(0, completedAt === -1 ? events.length : completedAt)
+    .filter((event) => failureOfTask(event) !== null)
 }

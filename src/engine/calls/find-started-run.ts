@@ -30,7 +30,12 @@ export interface FoundRun {
 }
 
 /** The latest run, or the one named; null when there is none. As a request may have been sent, no error invites to send it again. */
-export async function whoseRun(wire: Wire, { facts, requestId }: OnceOnly, call: Call, runId?: string): Promise<FoundRun | null> {
+export async function whoseRun(
+  wire: Wire,
+  { facts, requestId }: OnceOnly,
+  call: Call,
+  runId?: string,
+): Promise<FoundRun | null> {
   const { rpc, namespace } = wire
   const { workflowId } = facts
   const execution = toExecution(runId === undefined ? { workflowId } : { workflowId, runId })

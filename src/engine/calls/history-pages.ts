@@ -13,15 +13,32 @@ export interface Page {
   nextPageToken: Uint8Array | null
 }
 
-type PageOptions = Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest, 'maximumPageSize' | 'nextPageToken'>
+type PageOptions = Pick<
+  temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest,
+  'maximumPageSize' | 'nextPageToken'
+>
 
-export async function readPage({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
-  const { history, nextPageToken } = await rpc('getWorkflowExecutionHistory', { namespace, execution: toExecution(ref), ...options }, call)
+export async function readPage(
+  { rpc, namespace }: Wire,
+  ref: ExecutionRef,
+  call: Call,
+  options: PageOptions,
+): Promise<Page> {
+  const { history, nextPageToken } = await rpc(
+    'getWorkflowExecutionHistory',
+    { namespace, execution: toExecution(ref), ...options },
+    call,
+  )
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
 /** The last events, latest first. */
-export async function readLast({ rpc, namespace }: Wire, ref: ExecutionRef, call: Call, options: PageOptions): Promise<Page> {
+export async function readLast(
+  { rpc, namespace }: Wire,
+  ref: ExecutionRef,
+  call: Call,
+  options: PageOptions,
+): Promise<Page> {
   const { history, nextPageToken } = await rpc(
     'getWorkflowExecutionHistoryReverse',
     { namespace, execution: toExecution(ref), ...options },

@@ -38,7 +38,10 @@ export async function investigate(wire: Wire, asked: OnceOnly, sentAt: number, c
 
 /** Whether the request was carried out cannot be known: it is not sent again, and there is no `Retry-After`. */
 export function outcomeUnknown(facts: ErrorFacts, cause: unknown): ServiceError {
-  return new ServiceError('EngineUnavailableError', `The workflow engine's answer was lost, ${MAY_BE_DONE}`, { cause, details: facts })
+  return new ServiceError('EngineUnavailableError', `The workflow engine's answer was lost, ${MAY_BE_DONE}`, {
+    cause,
+    details: facts,
+  })
 }
 
 /** Attempts at a signal or an update, whose id the engine knows only within the run that took it. */
@@ -55,14 +58,21 @@ export function beginAttempts(wire: Wire, ref: ExecutionRef, facts: OnceOnly['fa
   const attempts: Attempts = {
     ref,
     repeat: (request, call) => async (lost) => {
-      if (attempts.ref.runId === undefined) attempts.ref = { ...ref, runId: await runToRepeatTo(wire, facts, sentAt, lost, call) }
+      if (attempts.ref.runId === undefined)
+        attempts.ref = { ...ref, runId: await runToRepeatTo(wire, facts, sentAt, lost, call) }
       return { request: { ...request, workflowExecution: toExecution(attempts.ref) } }
     },
   }
   return attempts
 }
 
-async function runToRepeatTo(wire: Wire, facts: OnceOnly['facts'], sentAt: number, lost: RpcError, call: Call): Promise<string> {
+async function runToRepeatTo(
+  wire: Wire,
+  facts: OnceOnly['facts'],
+  sentAt: number,
+  lost: RpcError,
+  call: Call,
+): Promise<string> {
   const finding = await investigate(wire, { facts }, sentAt, call)
   if (finding.kind === 'same run') return finding.run.runId
   if (finding.kind === 'no run')
@@ -74,7 +84,12 @@ async function runToRepeatTo(wire: Wire, facts: OnceOnly['facts'], sentAt: numbe
 }
 
 /** The run that went on as this one; null for the first of a chain. */
-async function runBefore({ rpc, namespace }: Wire, facts: OnceOnly['facts'], runId: string, call: Call): Promise<string | null> {
+async function runBefore(
+  { rpc, namespace }: Wire,
+  facts: OnceOnly['facts'],
+  runId: string,
+  call: Call,
+): Promise<string | null> {
   const request = { namespace, execution: toExecution({ workflowId: facts.workflowId, runId }), maximumPageSize: 1 }
   try {
     const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, LOOK_MS))

@@ -32,10 +32,21 @@ export async function missingHandler(
 const LIST_MS = 2000
 
 /** Null when the workflow's SDK does not tell. */
-async function handlerNames(wire: Wire, ref: ExecutionRef, kind: 'query' | 'update', call: Call): Promise<string[] | null> {
-  const request = { namespace: wire.namespace, execution: toExecution(ref), query: { queryType: '__temporal_workflow_metadata' } }
+async function handlerNames(
+  wire: Wire,
+  ref: ExecutionRef,
+  kind: 'query' | 'update',
+  call: Call,
+): Promise<string[] | null> {
+  const request = {
+    namespace: wire.namespace,
+    execution: toExecution(ref),
+    query: { queryType: '__temporal_workflow_metadata' },
+  }
   try {
-    const { queryResult } = await attended(wire.rpc, atMost(call, LIST_MS), (watched) => wire.rpc('queryWorkflow', request, watched))
+    const { queryResult } = await attended(wire.rpc, atMost(call, LIST_MS), (watched) =>
+      wire.rpc('queryWorkflow', request, watched),
+    )
     const [metadata] = await wire.payloads.decode(queryResult?.payloads)
     return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
   } catch {
@@ -56,5 +67,7 @@ function textOf(value: unknown): string {
 }
 
 function property(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined
 }

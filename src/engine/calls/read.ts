@@ -1,5 +1,12 @@
 import type { Call } from '../../domain/call.ts'
-import { type Closing, type Description, type Execution, type ExecutionRef, isOpen, type RunRef } from '../../domain/execution.ts'
+import {
+  type Closing,
+  type Description,
+  type Execution,
+  type ExecutionRef,
+  isOpen,
+  type RunRef,
+} from '../../domain/execution.ts'
 import { type HistoryEvent, toClosing } from '../../temporal/outcome.ts'
 import { toOpening } from '../../temporal/started-event.ts'
 import { factsOf, type Wire } from '../context.ts'

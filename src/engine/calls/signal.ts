@@ -4,7 +4,12 @@ import type { ExecutionRef } from '../../domain/execution.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from '../context.ts'
 import { onOpenRun } from './on-open-run.ts'
 
-export async function signal(wire: Wire, ref: ExecutionRef, { name, args }: Message, call: Call): Promise<{ runId: string | null }> {
+export async function signal(
+  wire: Wire,
+  ref: ExecutionRef,
+  { name, args }: Message,
+  call: Call,
+): Promise<{ runId: string | null }> {
   const request = {
     namespace: wire.namespace,
     workflowExecution: toExecution(ref),

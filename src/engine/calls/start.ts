@@ -28,7 +28,8 @@ export async function start(wire: Wire, request: StartRequest, call: Call): Prom
 
   async function whenLost(lost: RpcError, call: Call): Promise<AfterLoss<'startWorkflowExecution', Started>> {
     const finding = await investigate(wire, once, sentAt, call)
-    if (finding.kind === 'ours') return { found: { workflowId, runId: finding.run.runId, firstRunId: finding.run.runId } }
+    if (finding.kind === 'ours')
+      return { found: { workflowId, runId: finding.run.runId, firstRunId: finding.run.runId } }
     if (finding.kind !== 'later run') return { request: asked }
     const { runId, status } = finding.run
     throw isOpen(status) ? idInUse({ workflowId, runId }, lost) : outcomeUnknown(once.facts, lost)

@@ -42,7 +42,12 @@ export function toRequest({ updateId, message: { name }, args }: Update): tempor
  * `answered` is what the engine has said of it by now, undefined when it has not been sent; null when it may have been.
  * From then on it is asked for by its id, on a pinned run alone.
  */
-export async function outcomeOf(wire: Wire, update: Update, call: Call, answered?: UpdateAnswer | null): Promise<unknown> {
+export async function outcomeOf(
+  wire: Wire,
+  update: Update,
+  call: Call,
+  answered?: UpdateAnswer | null,
+): Promise<unknown> {
   const { ref, updateId } = update
   let run = ref
   let isAdmitted = answered !== undefined
@@ -75,12 +80,23 @@ function send(wire: Wire, update: Update, call: Call) {
     waitPolicy: UNTIL_COMPLETED,
     request: toRequest(update),
   }
-  return onOpenRun(wire, ref, { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } }, call, ({ repeat }) =>
-    attended(wire.rpc, call, (watched) => wire.rpc('updateWorkflowExecution', request, watched, { whenLost: repeat(request, watched) })),
+  return onOpenRun(
+    wire,
+    ref,
+    { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } },
+    call,
+    ({ repeat }) =>
+      attended(wire.rpc, call, (watched) =>
+        wire.rpc('updateWorkflowExecution', request, watched, { whenLost: repeat(request, watched) }),
+      ),
   )
 }
 
-async function resultOf(wire: Wire, { ref, message, updateId }: Update, payloads: Payload[] | null | undefined): Promise<unknown> {
+async function resultOf(
+  wire: Wire,
+  { ref, message, updateId }: Update,
+  payloads: Payload[] | null | undefined,
+): Promise<unknown> {
   const { value, storedElsewhere } = await wire.payloads.decodeOutput(payloads, ref.workflowId)
   if (storedElsewhere === undefined) return value
   const result = `Update "${message.name}" of workflow ${ref.workflowId} was carried out; its result`
@@ -91,19 +107,32 @@ function isBusy(error: unknown): boolean {
   return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
 }
 
-async function failed(wire: Wire, { ref, message, updateId }: Update, failure: Failure, call: Call): Promise<ServiceError> {
+async function failed(
+  wire: Wire,
+  { ref, message, updateId }: Update,
+  failure: Failure,
+  call: Call,
+): Promise<ServiceError> {
   const { name, message: text } = toErrorDetails(await revealed(failure, wire.payloads))
-  if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server') return closedUnder(wire, ref, updateId, call)
+  if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server')
+    return closedUnder(wire, ref, updateId, call)
   const missing = await missingHandler(wire, ref, 'update', message, text, call)
   const details = { ...factsOf(ref), updateId }
   return (
-    missing ?? new ServiceError('UpdateFailedError', `Update "${message.name}" of workflow ${ref.workflowId} failed: ${text}`, { details })
+    missing ??
+    new ServiceError('UpdateFailedError', `Update "${message.name}" of workflow ${ref.workflowId} failed: ${text}`, {
+      details,
+    })
   )
 }
 
 async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call: Call): Promise<ServiceError> {
   const { runId, status } = await describe(wire, run, atMost(call, LOOK_MS))
-  return new ServiceError('WorkflowNotRunningError', `Workflow ${run.workflowId} ended before the update did: it is ${status}`, {
-    details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
-  })
+  return new ServiceError(
+    'WorkflowNotRunningError',
+    `Workflow ${run.workflowId} ended before the update did: it is ${status}`,
+    {
+      details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
+    },
+  )
 }

@@ -28,7 +28,12 @@ export async function updateWithStart(
   // Together, for together they are weighed.
   const encoded = (await wire.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
   const input = toPayloads(encoded.slice(0, request.args.length))
-  const update: Update = { ref: { workflowId }, message, args: toPayloads(encoded.slice(request.args.length)), updateId }
+  const update: Update = {
+    ref: { workflowId },
+    message,
+    args: toPayloads(encoded.slice(request.args.length)),
+    updateId,
+  }
   // One for all attempts, like the update's id.
   const requestId = crypto.randomUUID()
   const { namespace } = wire
@@ -42,7 +47,12 @@ export async function updateWithStart(
     requestId,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
   }
-  const updateWorkflow = { namespace, workflowExecution: { workflowId }, waitPolicy: UNTIL_COMPLETED, request: toRequest(update) }
+  const updateWorkflow = {
+    namespace,
+    workflowExecution: { workflowId },
+    waitPolicy: UNTIL_COMPLETED,
+    request: toRequest(update),
+  }
   const operations = { namespace, operations: [{ startWorkflow }, { updateWorkflow }] }
   const asked: Asked = { facts: { workflowId, updateId }, requestId, operations }
 
@@ -73,7 +83,9 @@ async function begin(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
     return await attended(wire.rpc, call, (watched) => send(wire, asked, watched))
   } catch (error) {
     const told = toServiceError(error, { kind: 'write', waitsForWorker: true, facts })
-    throw told instanceof ServiceError ? await located(told, call, (lastLook) => reachedRun(wire, asked, lastLook)) : withIds(told, facts)
+    throw told instanceof ServiceError
+      ? await located(told, call, (lastLook) => reachedRun(wire, asked, lastLook))
+      : withIds(told, facts)
   }
 }
 
@@ -144,10 +156,14 @@ async function onLatest(wire: Wire, asked: Asked, refusal: RpcError, call: Call)
   if (latest === null) throw refusal
   const { runId, status } = latest
   if (isOpen(status)) return { runId, started: (await ownRun(wire, latest, asked, call)) !== null, answer: null }
-  throw new ServiceError('WorkflowNotRunningError', `Workflow ${facts.workflowId} ended before it took the update: it is ${status}`, {
-    cause: refusal,
-    details: { ...facts, runId, workflowStatus: status },
-  })
+  throw new ServiceError(
+    'WorkflowNotRunningError',
+    `Workflow ${facts.workflowId} ended before it took the update: it is ${status}`,
+    {
+      cause: refusal,
+      details: { ...facts, runId, workflowStatus: status },
+    },
+  )
 }
 
 /** Which run the update has reached, if any: not one that was closed before. */
@@ -171,7 +187,11 @@ const LAST_LOOK_MS = 1000
 const UNLOCATED: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
 
 /** The same error, with the run the update was sent to when the call timed out or the run cannot accept it now. */
-async function located(error: unknown, call: Call, find: (lastLook: Call) => Promise<string | undefined>): Promise<unknown> {
+async function located(
+  error: unknown,
+  call: Call,
+  find: (lastLook: Call) => Promise<string | undefined>,
+): Promise<unknown> {
   if (!(error instanceof ServiceError && UNLOCATED.has(error.error)) || error.details.runId !== undefined) return error
   const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
   const runId = await find(lastLook).catch(

@@ -36,7 +36,8 @@ export async function wait(wire: Wire, run: RunRef, call: Call): Promise<Closing
       if (closing !== null) return closing
     }
     const restMs = Math.min(REST_MS * Math.max(1, interruptions), MAX_REST_MS)
-    if (Date.now() - polledAt < restMs) await pause(Math.min(restMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
+    if (Date.now() - polledAt < restMs)
+      await pause(Math.min(restMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
   }
   return null
 }

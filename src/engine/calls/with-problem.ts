@@ -12,16 +12,25 @@ const LOOK_MS = 1000
  * Rejects as `act` does. Where a worker has not answered, the refusal also says of which run, and what keeps that run from
  * going on. `ref` is null where only the refusal knows the run.
  */
-export async function explaining<T>(wire: Wire, ref: ExecutionRef | null, call: Call, act: () => Promise<T>): Promise<T> {
+export async function explaining<T>(
+  wire: Wire,
+  ref: ExecutionRef | null,
+  call: Call,
+  act: () => Promise<T>,
+): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    throw error instanceof ServiceError && isUnanswered(error) && hasReader(call) ? await explained(wire, ref, call, error) : error
+    throw error instanceof ServiceError && isUnanswered(error) && hasReader(call)
+      ? await explained(wire, ref, call, error)
+      : error
   }
 }
 
 function isUnanswered({ error, details }: ServiceError): boolean {
-  return error === 'DeadlineExceededError' || (error === 'WorkflowNotReadyError' && details.workflowStatus === undefined)
+  return (
+    error === 'DeadlineExceededError' || (error === 'WorkflowNotReadyError' && details.workflowStatus === undefined)
+  )
 }
 
 function hasReader({ signal }: Call): boolean {
@@ -37,7 +46,10 @@ async function explained(wire: Wire, ref: ExecutionRef | null, call: Call, error
     const { runId: described, failingTask } = await describe(wire, run, look)
     const problem = await failingTask?.problem(look)
     const details = { ...error.details, runId: described, ...(problem && { problem }) }
-    return new ServiceError(error.error, problem ? withReason(error, problem) : error.message, { cause: error.cause, details })
+    return new ServiceError(error.error, problem ? withReason(error, problem) : error.message, {
+      cause: error.cause,
+      details,
+    })
   } catch {
     // The answer is late as it is, and complete without the look too.
     return error

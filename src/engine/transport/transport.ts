@@ -92,7 +92,13 @@ export class RpcError extends Error {
 
   constructor(
     message: string,
-    options: { code: number; details?: readonly ErrorDetail[]; maybeSent?: boolean; repeated?: boolean; cause?: unknown },
+    options: {
+      code: number
+      details?: readonly ErrorDetail[]
+      maybeSent?: boolean
+      repeated?: boolean
+      cause?: unknown
+    },
   ) {
     super(message, { cause: options.cause })
     this.name = 'RpcError'

@@ -9,8 +9,13 @@ interface ArgumentFields {
   args?: unknown[]
 }
 
-export const notBoth = z.refine<ArgumentFields>((body) => !('payload' in body && 'args' in body), 'must not have both payload and args')
+export const notBoth = z.refine<ArgumentFields>(
+  (body) => !('payload' in body && 'args' in body),
+  'must not have both payload and args',
+)
 
 export function toArguments(body: ArgumentFields): Arguments {
-  return 'payload' in body ? { args: [body.payload], argumentPointer: '/payload' } : { args: body.args ?? [], argumentPointer: '/args/0' }
+  return 'payload' in body
+    ? { args: [body.payload], argumentPointer: '/payload' }
+    : { args: body.args ?? [], argumentPointer: '/args/0' }
 }

@@ -39,5 +39,7 @@ const messageRequest = z.pipe(z.strictObject(argumentFields).check(notBoth), z.t
 /** Most callers send the bare value first, as a start has its `input`. */
 function wrapAdvice(body: unknown): string | null {
   if (isObject(body) && ('payload' in body || 'args' in body)) return null
-  return Array.isArray(body) ? 'wrap the value: {"payload": …}, or {"args": […]} for several arguments' : 'wrap the value: {"payload": …}'
+  return Array.isArray(body)
+    ? 'wrap the value: {"payload": …}, or {"args": […]} for several arguments'
+    : 'wrap the value: {"payload": …}'
 }

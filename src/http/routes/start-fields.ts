@@ -43,7 +43,12 @@ interface StartBody {
 }
 
 /** `catalog`, or its old name, or the default; the answer tells when it was the old name. */
-export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, several: SeveralKey): StartCommand {
+export function startCommand(
+  c: Context<Env>,
+  body: StartBody,
+  defaultCatalog: string,
+  several: SeveralKey,
+): StartCommand {
   const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
   if (taskQueue !== undefined) deprecateTaskQueue(c)
   return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, ...startArguments(body, several) }

@@ -31,7 +31,9 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs, commentEv
       const body = await json(c, runRequest)
       const { timeout: timeoutMs = Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs) } = body
       const runCommand = { ...startCommand(c, body, defaultCatalog, 'args'), timeoutMs }
-      return asksForEvents(c) ? runAsEvents(c, workflows, runCommand, commentEveryMs) : answer(c, await workflows.run(runCommand, call(c)))
+      return asksForEvents(c)
+        ? runAsEvents(c, workflows, runCommand, commentEveryMs)
+        : answer(c, await workflows.run(runCommand, call(c)))
     })
     .post('/start', async (c) => {
       const command = startCommand(c, await json(c, runRequest), defaultCatalog, 'args')
@@ -42,7 +44,12 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs, commentEv
 }
 
 /** `started` at once, then how it ended: whoever loses the connection knows by then what has been started. */
-async function runAsEvents(c: Context<Env>, workflows: Workflows, command: RunCommand, commentEveryMs: number): Promise<Response> {
+async function runAsEvents(
+  c: Context<Env>,
+  workflows: Workflows,
+  command: RunCommand,
+  commentEveryMs: number,
+): Promise<Response> {
   const { promise: started, resolve: onStarted } = Promise.withResolvers<RunRef>()
   const ended = workflows.run({ ...command, onStarted }, call(c))
   // Refused before anything was started, it is an answer like any other.

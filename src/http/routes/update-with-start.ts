@@ -17,7 +17,11 @@ export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs 
     const name = handlerName(c)
     const body = await json(c, request)
     const command = startCommand(c, body, defaultCatalog, 'startArgs')
-    const { workflowId, runId, started, result } = await workflows.updateWithStart(command, { name, ...toArguments(body) }, call(c))
+    const { workflowId, runId, started, result } = await workflows.updateWithStart(
+      command,
+      { name, ...toArguments(body) },
+      call(c),
+    )
     c.header('Location', resultPath(c, workflowId))
     return answer(c, { workflowId, runId, started, result })
   })

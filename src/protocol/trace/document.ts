@@ -69,7 +69,8 @@ export const MAX_TEXT_LENGTH = 4096
 function toEntry(value: unknown): TraceEntry | null {
   if (!isObject(value)) return null
   const { id, parentId = null, kind, name, at, phase } = value
-  if (!isText(id) || id === '' || !(parentId === null || isText(parentId)) || !isText(kind) || !isText(name)) return null
+  if (!isText(id) || id === '' || !(parentId === null || isText(parentId)) || !isText(kind) || !isText(name))
+    return null
   if (!isInstant(at) || (phase !== 'began' && phase !== 'ended')) return null
   const error = toError(value.error, MAX_CAUSES)
   return {

@@ -9,5 +9,7 @@ export function isTraceTemplate(template: string): boolean {
 
 /** Replaces `{namespace}` and `{runId}` by their percent-encoded values. */
 export function fillTemplate(template: string, { namespace, runId }: { namespace: string; runId: string }): string {
-  return template.replaceAll('{namespace}', () => percentEncoded(namespace)).replaceAll('{runId}', () => percentEncoded(runId))
+  return template
+    .replaceAll('{namespace}', () => percentEncoded(namespace))
+    .replaceAll('{runId}', () => percentEncoded(runId))
 }

@@ -52,7 +52,18 @@ function toSpan(entries: TraceEntry[]): Span {
 function emptySpan({ id, parentId, kind, name, at }: TraceEntry): Span {
   return {
     parentId,
-    node: { id, kind, name, startedAt: at, endedAt: null, input: null, output: null, error: null, attributes: {}, children: [] },
+    node: {
+      id,
+      kind,
+      name,
+      startedAt: at,
+      endedAt: null,
+      input: null,
+      output: null,
+      error: null,
+      attributes: {},
+      children: [],
+    },
   }
 }
 

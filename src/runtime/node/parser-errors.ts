@@ -26,11 +26,21 @@ const CONNECT: Refusal = {
 const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
   [
     'HPE_HEADER_OVERFLOW',
-    { status: 431, error: 'PayloadTooLargeError', title: 'Too large', message: 'The headers, with the URL, are larger than 16 KiB' },
+    {
+      status: 431,
+      error: 'PayloadTooLargeError',
+      title: 'Too large',
+      message: 'The headers, with the URL, are larger than 16 KiB',
+    },
   ],
   [
     'HPE_CHUNK_EXTENSIONS_OVERFLOW',
-    { status: 413, error: 'PayloadTooLargeError', title: 'Too large', message: 'The chunk extensions of the body are larger than 16 KiB' },
+    {
+      status: 413,
+      error: 'PayloadTooLargeError',
+      title: 'Too large',
+      message: 'The chunk extensions of the body are larger than 16 KiB',
+    },
   ],
   [
     'ERR_HTTP_REQUEST_TIMEOUT',
@@ -50,7 +60,10 @@ export function refuseOnSocket(error: Error, socket: Duplex): void {
 
 /** For `connect`: this service is not a proxy. */
 export function refuseConnect({ headers }: IncomingMessage, socket: Duplex): void {
-  endWith(socket, toBytes(CONNECT, { given: headers['x-request-id'], more: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' } }))
+  endWith(
+    socket,
+    toBytes(CONNECT, { given: headers['x-request-id'], more: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' } }),
+  )
 }
 
 /** For what is HTTP but names no URL. */
@@ -62,10 +75,17 @@ export function refuseUrl(): Response {
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** For a request whose head alone is refused, whatever the app would say; null for any other. */
-export function refuseHead({ httpVersion, headers }: { httpVersion: string; headers: IncomingHttpHeaders }): Response | null {
+export function refuseHead({
+  httpVersion,
+  headers,
+}: {
+  httpVersion: string
+  headers: IncomingHttpHeaders
+}): Response | null {
   if (httpVersion !== '1.1') return null
   if (headers.host === undefined) return toResponse(NO_HOST, headers['x-request-id'])
-  if (headers.expect !== undefined && !CONTINUE.test(headers.expect)) return toResponse(UNMET_EXPECTATION, headers['x-request-id'])
+  if (headers.expect !== undefined && !CONTINUE.test(headers.expect))
+    return toResponse(UNMET_EXPECTATION, headers['x-request-id'])
   return null
 }
 
@@ -82,7 +102,10 @@ function toResponse(refusal: Refusal, given?: GivenId): Response {
   return new Response(body, { status: refusal.status, headers })
 }
 
-function toBytes(refusal: Refusal, { given, more = {} }: { given?: GivenId; more?: Record<string, string> } = {}): string {
+function toBytes(
+  refusal: Refusal,
+  { given, more = {} }: { given?: GivenId; more?: Record<string, string> } = {},
+): string {
   const { headers, body } = toAnswer(refusal, given)
   const all = {
     ...headers,

@@ -19,7 +19,8 @@ export function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<C
 /** Else each request would find it out, and not say which variable. */
 function refuseUnusable({ ca, cert, key }: GrpcTls): void {
   // Node passes over an authority that is none.
-  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError(['ENGINE_TLS_CA holds no PEM certificate'])
+  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----'))
+    throw new ConfigError(['ENGINE_TLS_CA holds no PEM certificate'])
   try {
     createSecureContext({ ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) })
   } catch (error) {

@@ -30,7 +30,9 @@ export function createKv(options: KvOptions): KvStore {
     async readList(key, maxBytes, call) {
       const values: string[] = []
       for (let left = maxBytes; ; ) {
-        const page = strings(await connection.send(['LRANGE', key, values.length, values.length + PAGE - 1], call, left))
+        const page = strings(
+          await connection.send(['LRANGE', key, values.length, values.length + PAGE - 1], call, left),
+        )
         for (const value of page) {
           left -= byteLength(value)
           if (left < 0) return { values, complete: false }

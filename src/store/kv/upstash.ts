@@ -21,7 +21,10 @@ const SMALL_ANSWER_BYTES = 1024 * 1024
  */
 export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConnection {
   const address = new URL(url)
-  const headers = { authorization: `Bearer ${token ?? decodeURIComponent(address.password)}`, 'content-type': 'application/json' }
+  const headers = {
+    authorization: `Bearer ${token ?? decodeURIComponent(address.password)}`,
+    'content-type': 'application/json',
+  }
   address.username = ''
   address.password = ''
   return {

@@ -66,7 +66,10 @@ export function signedRequests(options: ObjectStoreOptions) {
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
  */
-export function objectUrl({ endpoint, region }: Pick<ObjectStoreOptions, 'endpoint' | 'region'>, { bucket, key }: ObjectRef): string {
+export function objectUrl(
+  { endpoint, region }: Pick<ObjectStoreOptions, 'endpoint' | 'region'>,
+  { bucket, key }: ObjectRef,
+): string {
   const fault = keyFault(key)
   if (fault !== null) throw new StoreError(`The key of an object ${fault}`)
   if (endpoint !== null) return `${endpoint.replace(/\/+$/, '')}/${bucket}/${encodeKey(key)}`
@@ -113,7 +116,8 @@ export function refusal({ status, headers }: Response, code: string): StoreError
 
 function adviceFor(status: number, code: string): string {
   if (code === 'RequestTimeTooSkewed') return ': the clock of this machine is wrong'
-  if (code === 'SignatureDoesNotMatch' || code === 'InvalidAccessKeyId') return ': look at the SERVICE_STORAGE_ credentials'
+  if (code === 'SignatureDoesNotMatch' || code === 'InvalidAccessKeyId')
+    return ': look at the SERVICE_STORAGE_ credentials'
   if (code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed') return ': look at SERVICE_STORAGE_REGION'
   return status >= 300 && status < 400 ? ': redirects are not followed' : ''
 }

@@ -60,7 +60,8 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
         }
         const code = await refusalCode(response)
         // 409: somebody else is writing it at this moment; 404 with If-Match: it has been deleted.
-        if (response.status === 412 || response.status === 409 || (response.status === 404 && code === 'NoSuchKey')) return false
+        if (response.status === 412 || response.status === 409 || (response.status === 404 && code === 'NoSuchKey'))
+          return false
         throw refusal(response, code)
       })
     },

@@ -12,7 +12,9 @@ export const childEvents: EventTable = {
 
   childWorkflowExecutionStartedEventAttributes({ initiatedEventId, workflowExecution }, event, { open }) {
     const what = open.get(String(initiatedEventId))
-    return what === undefined ? [] : [{ ...what, at: timeOf(event), phase: 'began', attributes: { runId: workflowExecution?.runId } }]
+    return what === undefined
+      ? []
+      : [{ ...what, at: timeOf(event), phase: 'began', attributes: { runId: workflowExecution?.runId } }]
   },
 
   startChildWorkflowExecutionFailedEventAttributes: ({ initiatedEventId }, event, story) =>
@@ -22,7 +24,8 @@ export const childEvents: EventTable = {
     ended(story, event, initiatedEventId, { output: result?.payloads ?? null }),
   childWorkflowExecutionFailedEventAttributes: ({ initiatedEventId, failure }, event, story) =>
     ended(story, event, initiatedEventId, { failure: failure ?? null }),
-  childWorkflowExecutionCanceledEventAttributes: ({ initiatedEventId }, event, story) => ended(story, event, initiatedEventId, CANCELED),
+  childWorkflowExecutionCanceledEventAttributes: ({ initiatedEventId }, event, story) =>
+    ended(story, event, initiatedEventId, CANCELED),
   childWorkflowExecutionTimedOutEventAttributes: ({ initiatedEventId }, event, story) =>
     ended(story, event, initiatedEventId, named('TimeoutFailure', 'The child workflow timed out')),
   childWorkflowExecutionTerminatedEventAttributes: ({ initiatedEventId }, event, story) =>

@@ -9,7 +9,11 @@ type AttributesName = Extract<keyof HistoryEvent, `${string}EventAttributes`>
 
 /** What each kind of event tells: nothing, something that began, something that ended. */
 export type EventTable = {
-  readonly [Name in AttributesName]?: (told: NonNullable<HistoryEvent[Name]>, event: HistoryEvent, story: Story) => Draft[]
+  readonly [Name in AttributesName]?: (
+    told: NonNullable<HistoryEvent[Name]>,
+    event: HistoryEvent,
+    story: Story,
+  ) => Draft[]
 }
 
 export type Began = Pick<TraceEntry, 'id' | 'parentId' | 'kind' | 'name' | 'at'>
@@ -26,7 +30,12 @@ export interface Story {
   /** Ids of local activities that will be tried again, by name and time of scheduling: their activity id changes. */
   localRetries: Map<string, string>
   /** The last workflow task, and the failures since one was completed. */
-  task: { scheduledAt: number | null; startedAt: number | null; attempt: number; failing: { node: Began; attempts: number } | null }
+  task: {
+    scheduledAt: number | null
+    startedAt: number | null
+    attempt: number
+    failing: { node: Began; attempts: number } | null
+  }
   workflowName: string
   cancelRequested: HistoryEvent | null
 }

@@ -18,11 +18,17 @@ export interface LocalMarker {
 type Told = Pick<temporal.api.history.v1.IMarkerRecordedEventAttributes, 'details' | 'markerName'>
 
 /** Null for a marker of something else. */
-export function toLocalMarker({ markerName, details }: Told, event: HistoryEvent, taskStartedAt: number | null): LocalMarker | null {
+export function toLocalMarker(
+  { markerName, details }: Told,
+  event: HistoryEvent,
+  taskStartedAt: number | null,
+): LocalMarker | null {
   const told = (key: string) => parsed(details?.[key]?.payloads?.[0])
   if (markerName === 'core_local_activity') return ofCore(told('data'), event, taskStartedAt)
   if (markerName !== 'LocalActivity') return null
-  return details?.type ? ofJava({ id: told('activityId'), name: told('type'), meta: told('meta') }, event) : ofGo(told('data'), event)
+  return details?.type
+    ? ofJava({ id: told('activityId'), name: told('type'), meta: told('meta') }, event)
+    : ofGo(told('data'), event)
 }
 
 /** TypeScript, Python, .NET, Ruby: all that are built on Temporal's core. */
@@ -36,7 +42,8 @@ function ofCore(told: unknown, event: HistoryEvent, taskStartedAt: number | null
     attempts: attemptsOf(told.attempt),
     scheduledAt,
     // Core reports the start of the workflow task plus the duration as the time of completion.
-    endedAt: completeTime === null ? timeOf(event) : scheduledAt + Math.max(0, completeTime - (taskStartedAt ?? scheduledAt)),
+    endedAt:
+      completeTime === null ? timeOf(event) : scheduledAt + Math.max(0, completeTime - (taskStartedAt ?? scheduledAt)),
     willRetry: isObject(told.backoff),
   }
 }
@@ -53,7 +60,10 @@ function ofGo(told: unknown, event: HistoryEvent): LocalMarker | null {
 }
 
 /** `LocalActivityMarkerUtils` and `LocalActivityMarkerMetadata` of Java. */
-function ofJava({ id, name, meta }: { id: unknown; name: unknown; meta: unknown }, event: HistoryEvent): LocalMarker | null {
+function ofJava(
+  { id, name, meta }: { id: unknown; name: unknown; meta: unknown },
+  event: HistoryEvent,
+): LocalMarker | null {
   if (!isText(id) || !isText(name)) return null
   const { firstSkd, atpt, backoff } = isObject(meta) ? meta : {}
   const endedAt = timeOf(event)

@@ -26,7 +26,11 @@ export const messageEvents: EventTable = {
   },
 }
 
-function updateBegan(story: Story, event: HistoryEvent, request: temporal.api.update.v1.IRequest | null | undefined): Draft[] {
+function updateBegan(
+  story: Story,
+  event: HistoryEvent,
+  request: temporal.api.update.v1.IRequest | null | undefined,
+): Draft[] {
   const { input, meta } = request ?? {}
   const what = { id: idOfUpdate(story, meta?.updateId), kind: 'update', name: input?.name }
   return began(story, event, what, { input: input?.args?.payloads ?? null, attributes: { updateId: meta?.updateId } })

@@ -12,5 +12,6 @@ export const nexusEvents: EventTable = {
     ended(story, event, scheduledEventId, { failure: failure ?? null }),
   nexusOperationTimedOutEventAttributes: ({ scheduledEventId, failure }, event, story) =>
     ended(story, event, scheduledEventId, { failure: failure ?? null }),
-  nexusOperationCanceledEventAttributes: ({ scheduledEventId }, event, story) => ended(story, event, scheduledEventId, CANCELED),
+  nexusOperationCanceledEventAttributes: ({ scheduledEventId }, event, story) =>
+    ended(story, event, scheduledEventId, CANCELED),
 }

@@ -29,7 +29,8 @@ export const stepEvents: EventTable = {
     stepEnded(story, event, scheduledEventId, { failure: failure ?? null }),
   activityTaskTimedOutEventAttributes: ({ scheduledEventId, failure }, event, story) =>
     stepEnded(story, event, scheduledEventId, { failure: failure ?? null }),
-  activityTaskCanceledEventAttributes: ({ scheduledEventId }, event, story) => stepEnded(story, event, scheduledEventId, CANCELED),
+  activityTaskCanceledEventAttributes: ({ scheduledEventId }, event, story) =>
+    stepEnded(story, event, scheduledEventId, CANCELED),
 }
 
 /** An activity's own id, for its worker knows no other; once that has been used before in this run, the id of the event. */
@@ -43,5 +44,9 @@ function stepEnded(story: Story, event: HistoryEvent, scheduledEventId: unknown,
   const key = String(scheduledEventId)
   const { attempts = 1, queueMs = null, lastFailure = null } = story.attempts.get(key) ?? {}
   story.attempts.delete(key)
-  return ended(story, event, scheduledEventId, { ...result, attributes: { attempts, ...(queueMs !== null && { queueMs }) }, lastFailure })
+  return ended(story, event, scheduledEventId, {
+    ...result,
+    attributes: { attempts, ...(queueMs !== null && { queueMs }) },
+    lastFailure,
+  })
 }

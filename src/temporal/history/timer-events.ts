@@ -2,8 +2,14 @@ import { began, CANCELED, type EventTable, ended, idOf } from './history-state.t
 
 export const timerEvents: EventTable = {
   timerStartedEventAttributes({ timerId, startToFireTimeout }, event, story) {
-    const durationMs = Number(startToFireTimeout?.seconds ?? 0) * 1000 + Math.floor((startToFireTimeout?.nanos ?? 0) / 1e6)
-    return began(story, event, { id: idOf(story, 'timer', event), kind: 'timer', name: timerId }, { attributes: { durationMs } })
+    const durationMs =
+      Number(startToFireTimeout?.seconds ?? 0) * 1000 + Math.floor((startToFireTimeout?.nanos ?? 0) / 1e6)
+    return began(
+      story,
+      event,
+      { id: idOf(story, 'timer', event), kind: 'timer', name: timerId },
+      { attributes: { durationMs } },
+    )
   },
 
   timerFiredEventAttributes: ({ startedEventId }, event, story) => ended(story, event, startedEventId),

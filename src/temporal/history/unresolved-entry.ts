@@ -39,7 +39,9 @@ export async function toEntries(drafts: readonly Draft[], payloads: PayloadReade
       ...rest,
       ...(given !== undefined && { input: given.value }),
       ...(returned !== undefined && { output: unwrapOutput(returned.value) }),
-      ...((given?.storedElsewhere || returned?.storedElsewhere) && { attributes: { ...rest.attributes, storedElsewhere: true } }),
+      ...((given?.storedElsewhere || returned?.storedElsewhere) && {
+        attributes: { ...rest.attributes, storedElsewhere: true },
+      }),
     }
     // Most have none of these, and histories are long.
     const isPlain = failure === undefined && failedTask === undefined && lastFailure == null && closing === undefined
@@ -57,7 +59,9 @@ async function withFailures(
     ...entry,
     ...(failedTask !== undefined && { error: await toTaskError(failedTask, payloads) }),
     ...(failure !== undefined && { error: await ownFailure(failure ?? {}, payloads) }),
-    ...(lastFailure != null && { attributes: { ...entry.attributes, lastFailure: await ownFailure(lastFailure, payloads) } }),
+    ...(lastFailure != null && {
+      attributes: { ...entry.attributes, lastFailure: await ownFailure(lastFailure, payloads) },
+    }),
     ...(closing !== undefined && (await toEnd(entry, closing, payloads))),
   }
 }
@@ -68,7 +72,11 @@ async function ownFailure(failure: Failure, payloads: PayloadReader): Promise<Tr
   return { name, message, cause }
 }
 
-async function toEnd(entry: TraceEntry, events: readonly HistoryEvent[], payloads: PayloadReader): Promise<Partial<TraceEntry>> {
+async function toEnd(
+  entry: TraceEntry,
+  events: readonly HistoryEvent[],
+  payloads: PayloadReader,
+): Promise<Partial<TraceEntry>> {
   const closing = await toClosing(events, payloads)
   if (closing === null) return {}
   const { outcome, nextRunId } = closing

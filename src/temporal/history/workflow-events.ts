@@ -7,7 +7,11 @@ export const workflowEvents: EventTable = {
   workflowExecutionStartedEventAttributes(told, event, story) {
     const { workflowId, runId } = story.run
     story.workflowName = told.workflowType?.name ?? ''
-    const attributes = { workflowId, runId, ...(told.continuedExecutionRunId && { previousRunId: told.continuedExecutionRunId }) }
+    const attributes = {
+      workflowId,
+      runId,
+      ...(told.continuedExecutionRunId && { previousRunId: told.continuedExecutionRunId }),
+    }
     return [{ ...workflow(story), at: timeOf(event), phase: 'began', input: told.input?.payloads ?? null, attributes }]
   },
 

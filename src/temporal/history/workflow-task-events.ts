@@ -21,7 +21,12 @@ export const workflowTaskEvents: EventTable = {
   workflowTaskFailedEventAttributes({ baseRunId }, event, story) {
     if (!baseRunId) return failed(event, story)
     // How a reset appears in the run that it made: all before it is a copy of the base run's history.
-    const reset: Draft = { ...workflow(story), at: timeOf(event), phase: 'began', attributes: { previousRunId: baseRunId } }
+    const reset: Draft = {
+      ...workflow(story),
+      at: timeOf(event),
+      phase: 'began',
+      attributes: { previousRunId: baseRunId },
+    }
     return [...noLongerFailing(event, story), reset]
   },
 
@@ -41,16 +46,32 @@ function failed(event: HistoryEvent, story: Story): Draft[] {
   // SDKs let later attempts time out in silence: what a worker has said counts more.
   const saysMore = task.failing === null || event.workflowTaskFailedEventAttributes != null
   const at = task.failing === null ? (task.scheduledAt ?? timeOf(event)) : timeOf(event)
-  const node = { id: idOf(story, 'workflow_task', event), parentId: run.runId, kind: 'workflow_task', name: nameOf(event), at }
+  const node = {
+    id: idOf(story, 'workflow_task', event),
+    parentId: run.runId,
+    kind: 'workflow_task',
+    name: nameOf(event),
+    at,
+  }
   task.failing ??= { node, attempts: 0 }
   task.failing.attempts = Math.max(task.attempt, task.failing.attempts + 1)
-  return [{ ...task.failing.node, at, phase: 'began', ...(saysMore && { failedTask }), attributes: { attempts: task.failing.attempts } }]
+  return [
+    {
+      ...task.failing.node,
+      at,
+      phase: 'began',
+      ...(saysMore && { failedTask }),
+      attributes: { attempts: task.failing.attempts },
+    },
+  ]
 }
 
 function noLongerFailing(event: HistoryEvent, { task }: Story): Draft[] {
   const { failing } = task
   task.failing = null
-  return failing === null ? [] : [{ ...failing.node, at: timeOf(event), phase: 'ended', attributes: { attempts: failing.attempts } }]
+  return failing === null
+    ? []
+    : [{ ...failing.node, at: timeOf(event), phase: 'ended', attributes: { attempts: failing.attempts } }]
 }
 
 const NAMES: ReadonlyMap<unknown, string> = new Map([

@@ -44,7 +44,12 @@ const STORE_TIMEOUT_MS = 10_000
  *
  * Rejects when a target could not be written; the others are written all the same, and the spans stay in their list.
  */
-export async function archiveRun(run: ClosedRun, ports: ArchivePorts, isStored: boolean, signal: AbortSignal): Promise<void> {
+export async function archiveRun(
+  run: ClosedRun,
+  ports: ArchivePorts,
+  isStored: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const { spans, targets, maxBytes, warn } = ports
   const call = (): StoreCall => ({ signal, deadlineAt: Date.now() + STORE_TIMEOUT_MS })
   let unread: unknown = null
@@ -61,7 +66,9 @@ export async function archiveRun(run: ClosedRun, ports: ArchivePorts, isStored: 
     fromHistory ??= readHistory(run, ports, signal)
     return fromHistory
   }
-  const written = await Promise.allSettled(targets.map((target) => writeTo(target, run, added, { history, call, maxBytes })))
+  const written = await Promise.allSettled(
+    targets.map((target) => writeTo(target, run, added, { history, call, maxBytes })),
+  )
   const failed = written.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   // Archived without its spans: they are added by the next attempt.
@@ -75,7 +82,12 @@ interface WriteContext {
   maxBytes: number
 }
 
-async function writeTo(target: TraceTarget, run: ClosedRun, added: readonly TraceEntry[], context: WriteContext): Promise<void> {
+async function writeTo(
+  target: TraceTarget,
+  run: ClosedRun,
+  added: readonly TraceEntry[],
+  context: WriteContext,
+): Promise<void> {
   const { history, call, maxBytes } = context
   // A trace that is there has its history; without new spans there is nothing to add.
   if (added.length === 0 && (await target.has(run, call()))) return
@@ -124,7 +136,9 @@ function fitted(document: ClosedRun & { entries: TraceEntry[] }, maxBytes: numbe
   if (Buffer.byteLength(whole) <= maxBytes) return whole
   const { runId, entries } = document
   const own = entries.filter(({ id }) => id === runId)
-  const mark = own.slice(0, 1).map(({ input: _, ...rest }) => ({ ...rest, attributes: { ...rest.attributes, truncated: true } }))
+  const mark = own
+    .slice(0, 1)
+    .map(({ input: _, ...rest }) => ({ ...rest, attributes: { ...rest.attributes, truncated: true } }))
   const kept = [...own.map(({ input: _, output: __, ...rest }) => rest), ...mark]
   let left = maxBytes - Buffer.byteLength(toTraceDocument({ ...document, entries: kept }))
   for (const entry of entries) {

@@ -45,7 +45,11 @@ const SHORT_WINDOW_MS = 60_000
 const MAX_REMEMBERED = 50_000
 
 /** Archives closed runs, oldest window first, until `signal` aborts. Never rejects otherwise. */
-export async function archiveForEver(ports: ArchiverPorts, { watermark, failing }: ArchiverState, signal: AbortSignal): Promise<void> {
+export async function archiveForEver(
+  ports: ArchiverPorts,
+  { watermark, failing }: ArchiverState,
+  signal: AbortSignal,
+): Promise<void> {
   const { namespace, engine, archive, heartbeat, warn, now = Date.now, pollMs = POLL_MS } = ports
   const state: ArchiverState = { watermark, failing: [...failing] }
   const isArchived = createMemory()
@@ -62,7 +66,11 @@ export async function archiveForEver(ports: ArchiverPorts, { watermark, failing 
         state.failing = state.failing.filter(({ runId }) => runId !== run.runId)
       } catch (error) {
         signal.throwIfAborted()
-        warn('A trace could not be archived and will be retried', { workflowId: run.workflowId, runId: run.runId, error })
+        warn('A trace could not be archived and will be retried', {
+          workflowId: run.workflowId,
+          runId: run.runId,
+          error,
+        })
         if (state.failing.some(({ runId }) => runId === run.runId)) return
         // So many failures are an outage: the window is repeated instead.
         if (state.failing.length >= MAX_FAILING) throw error
@@ -113,7 +121,10 @@ export async function archiveForEver(ports: ArchiverPorts, { watermark, failing 
 /** The end of the first part of the window that is small enough to be listed at once. */
 async function narrowed(engine: ArchiverPorts['engine'], window: Window, signal: AbortSignal): Promise<number> {
   let { until } = window
-  while (until - window.from > SHORT_WINDOW_MS && (await engine.countClosed({ ...window, until }, signal)) > MAX_WINDOW_RUNS) {
+  while (
+    until - window.from > SHORT_WINDOW_MS &&
+    (await engine.countClosed({ ...window, until }, signal)) > MAX_WINDOW_RUNS
+  ) {
     until = Math.floor((window.from + until) / 2)
   }
   return until

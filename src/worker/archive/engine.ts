@@ -40,7 +40,12 @@ export interface ArchiverEngineOptions {
   identity: string
 }
 
-export function createArchiverEngine({ connection, namespace, catalog, identity }: ArchiverEngineOptions): ArchiverEngine {
+export function createArchiverEngine({
+  connection,
+  namespace,
+  catalog,
+  identity,
+}: ArchiverEngineOptions): ArchiverEngine {
   const { workflowService } = connection
 
   /** The SDK's connection does not abort calls: on shutdown this stops waiting for them. */
@@ -81,7 +86,9 @@ export function createArchiverEngine({ connection, namespace, catalog, identity 
         const request = { namespace, query, pageSize: PAGE_SIZE, ...(nextPageToken && { nextPageToken }) }
         const listed = await call(signal, () => workflowService.listWorkflowExecutions(request))
         yield (listed.executions ?? []).flatMap(({ execution }) =>
-          execution?.workflowId && execution.runId ? [{ namespace, workflowId: execution.workflowId, runId: execution.runId }] : [],
+          execution?.workflowId && execution.runId
+            ? [{ namespace, workflowId: execution.workflowId, runId: execution.runId }]
+            : [],
         )
         nextPageToken = listed.nextPageToken?.length ? listed.nextPageToken : undefined
       } while (nextPageToken)
@@ -134,7 +141,9 @@ export function createArchiverEngine({ connection, namespace, catalog, identity 
 export const HEARTBEAT_TIMEOUT_MS = 30_000
 
 type Int64 = NonNullable<
-  NonNullable<Parameters<NativeConnection['workflowService']['startActivityExecution']>[0]['startToCloseTimeout']>['seconds']
+  NonNullable<
+    Parameters<NativeConnection['workflowService']['startActivityExecution']>[0]['startToCloseTimeout']
+  >['seconds']
 >
 
 // protobufjs writes plain numbers as well; its types know only Long.

@@ -58,7 +58,8 @@ export async function hostArchiver(options: ArchiverHostOptions, signal: AbortSi
       shutdownGraceTime: 0,
       shutdownForceTime: SHUTDOWN_FORCE_TIME,
     })
-    const assert = () => engine.ensureArchiver(since, signal).catch((error) => unlessAborted(signal, () => warn(START_FAILED, { error })))
+    const assert = () =>
+      engine.ensureArchiver(since, signal).catch((error) => unlessAborted(signal, () => warn(START_FAILED, { error })))
     const timer = setInterval(assert, ASSERT_EVERY_MS)
     void assert()
     const stop = () => worker.getState() === 'RUNNING' && worker.shutdown()
@@ -87,10 +88,16 @@ const START_FAILED = 'The archiver of traces could not be started and will be re
 const CHECK_TIMEOUT_MS = 5000
 
 /** Warns of an unusable bucket or folder once, at the start. */
-export async function checkTargets({ targets }: Pick<ArchivePorts, 'targets'>, signal: AbortSignal, warn: Warn): Promise<void> {
+export async function checkTargets(
+  { targets }: Pick<ArchivePorts, 'targets'>,
+  signal: AbortSignal,
+  warn: Warn,
+): Promise<void> {
   const checks = targets.map((target) =>
     target.check({ signal, deadlineAt: Date.now() + CHECK_TIMEOUT_MS }).catch((error: unknown) => {
-      unlessAborted(signal, () => warn(`Traces cannot be written to ${target.name}; until they can, they are retried`, { error }))
+      unlessAborted(signal, () =>
+        warn(`Traces cannot be written to ${target.name}; until they can, they are retried`, { error }),
+      )
     }),
   )
   await Promise.all(checks)

@@ -64,7 +64,8 @@ function objectTarget(storage: StorageConfig, bucket: string): TraceTarget {
       const stored = await objects.get(objectOf(run), maxBytes, call)
       return stored === null ? null : { text: stored.text, version: stored.etag }
     },
-    write: (run, text, etag, call) => objects.put(objectOf(run), { bytes: Buffer.from(text), contentType: TRACE_CONTENT_TYPE, etag }, call),
+    write: (run, text, etag, call) =>
+      objects.put(objectOf(run), { bytes: Buffer.from(text), contentType: TRACE_CONTENT_TYPE, etag }, call),
     check: (call) => objects.checkBucket(bucket, call),
   }
 }

@@ -15,14 +15,17 @@ import type { AnyWorkflow, WorkflowDescriptions } from './workflow-description.t
  * Throws one `TypeError` that lists everything wrong: names that are reserved or given twice, unknown keys, schemas that are
  * broken or that JSON Schema cannot be made of, more bytes than the engine takes.
  */
-export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(workflows: WorkflowDescriptions<Workflows>): CatalogDefinition {
+export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(
+  workflows: WorkflowDescriptions<Workflows>,
+): CatalogDefinition {
   const faults: string[] = []
   const entries = toEntries(workflows, faults)
   const workflowNames = toWorkflowNames(entries, faults)
   const catalog = { workflows: entries, workflowNames: Object.fromEntries(workflowNames) }
   const tooLarge = faults.length === 0 ? sizeFault(catalog) : null
   if (tooLarge !== null) faults.push(tooLarge)
-  if (faults.length > 0) throw new TypeError(`This catalog can't be published:\n${faults.map((fault) => `- ${fault}`).join('\n')}`)
+  if (faults.length > 0)
+    throw new TypeError(`This catalog can't be published:\n${faults.map((fault) => `- ${fault}`).join('\n')}`)
   return catalog
 }
 
@@ -30,7 +33,10 @@ export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(workflows
 function toWorkflowNames(entries: CatalogEntry[], faults: string[]): Map<string, string> {
   const names = new Map<string, string>()
   for (const { name, aliases } of entries) {
-    for (const [known, what] of [[name, name], ...aliases.map((alias) => [alias, `${name}.aliases`])] as [string, string][]) {
+    for (const [known, what] of [[name, name], ...aliases.map((alias) => [alias, `${name}.aliases`])] as [
+      string,
+      string,
+    ][]) {
       const fault = workflowNameFault(known) ?? objectNameFault(known)
       if (fault !== null) faults.push(`${what}: the name "${known}" ${fault}`)
       const taken = names.get(known)

@@ -49,7 +49,11 @@ export type OutputSchema<Value = unknown> =
   | StandardSchema<{ readonly output: Value }>
 
 /** The schema as JSON; null after passing to `onFault` each thing that is wrong with it. */
-export function toJsonSchema(schema: unknown, io: 'input' | 'output', onFault: (fault: string) => void): JsonSchema | null {
+export function toJsonSchema(
+  schema: unknown,
+  io: 'input' | 'output',
+  onFault: (fault: string) => void,
+): JsonSchema | null {
   try {
     const json = convert(schema, io)
     const faults = faultsOf(json)
@@ -81,7 +85,8 @@ function fromStandard(standard: unknown, schema: object, io: 'input' | 'output')
   if (vendor === 'zod') return schema
   const converter = isObject(jsonSchema) ? jsonSchema[io] : undefined
   if (typeof converter !== 'function') {
-    const hint = HINTS.get(String(vendor)) ?? 'a version that has Standard JSON Schema is needed, or JSON Schema in its place'
+    const hint =
+      HINTS.get(String(vendor)) ?? 'a version that has Standard JSON Schema is needed, or JSON Schema in its place'
     throw new TypeError(`is a schema of ${vendor}, which does not convert itself to JSON Schema: ${hint}`)
   }
   try {
@@ -97,7 +102,8 @@ function toJson(schema: unknown): JsonSchema {
     return JSON.parse(JSON.stringify(schema, refuseFunctions))
   } catch (cause) {
     // The engine's own message draws the circle, on several lines.
-    if (/circular|cyclic/i.test(messageOf(cause))) throw new TypeError('contains itself: refer to a part of it with $ref', { cause })
+    if (/circular|cyclic/i.test(messageOf(cause)))
+      throw new TypeError('contains itself: refer to a part of it with $ref', { cause })
     throw cause
   }
 }

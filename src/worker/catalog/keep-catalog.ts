@@ -27,7 +27,13 @@ const MAX_BACKOFF_MS = 15_000
  *
  * Looks at it every `lookEveryMs`, and tries again what fails for a while. Rejects when the engine refuses the catalog.
  */
-export async function keepCatalog({ publish, onPublishError, lookEveryMs, signal, ...options }: KeepOptions): Promise<void> {
+export async function keepCatalog({
+  publish,
+  onPublishError,
+  lookEveryMs,
+  signal,
+  ...options
+}: KeepOptions): Promise<void> {
   const { logger, facts } = options
   let last: Publication | null = null
   let wasInForce = false

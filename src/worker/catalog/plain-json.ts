@@ -62,9 +62,12 @@ function objectToPlain(value: object, place: Place): unknown {
     place.encoded.push(place.path)
     return payload
   }
-  if (value instanceof Error) return membersToPlain([['name', value.name], ['message', value.message], ...Object.entries(value)], place)
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return cutText(`[${value.byteLength} bytes]`, place.budget)
-  if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), { ...place, depthLeft: place.depthLeft - 1 })
+  if (value instanceof Error)
+    return membersToPlain([['name', value.name], ['message', value.message], ...Object.entries(value)], place)
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+    return cutText(`[${value.byteLength} bytes]`, place.budget)
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return toPlain(value.toJSON(), { ...place, depthLeft: place.depthLeft - 1 })
   if (value instanceof Map || value instanceof Headers) return membersToPlain(value.entries(), place)
   if (Array.isArray(value) || value instanceof Set) return elementsToPlain(value, place)
   return membersToPlain(Object.entries(value), place)

@@ -83,9 +83,14 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
 async function readStanding({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
   try {
     const execution = { workflowId: catalogWorkflowId(catalog) }
-    const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({ namespace, execution })
+    const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
+      namespace,
+      execution,
+    })
     if (!OPEN_STATUSES.includes(run?.status)) return null
-    return parseCatalogMemo(new Map(Object.entries(run?.memo?.fields ?? {}).map(([key, payload]) => [key, fromPayload(payload)])))
+    return parseCatalogMemo(
+      new Map(Object.entries(run?.memo?.fields ?? {}).map(([key, payload]) => [key, fromPayload(payload)])),
+    )
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return null
     throw error
@@ -116,7 +121,10 @@ async function readRouting({ connection, namespace, catalog }: PublishOptions): 
   }
 }
 
-function toRequest({ namespace, catalog, definition, traces, redacted = false, identity, version }: PublishOptions, hash: string) {
+function toRequest(
+  { namespace, catalog, definition, traces, redacted = false, identity, version }: PublishOptions,
+  hash: string,
+) {
   const { workflowNames } = definition
   const memo = { workflowNames, hash, traces, ...(redacted && { redacted }), ...(version && { version }) }
   return {
@@ -134,7 +142,9 @@ function toRequest({ namespace, catalog, definition, traces, redacted = false, i
   }
 }
 
-function toVersion(version: temporal.api.deployment.v1.IWorkerDeploymentVersion | null | undefined): WorkerVersion | null {
+function toVersion(
+  version: temporal.api.deployment.v1.IWorkerDeploymentVersion | null | undefined,
+): WorkerVersion | null {
   return version?.buildId ? { deploymentName: version.deploymentName ?? '', buildId: version.buildId } : null
 }
 

@@ -18,7 +18,8 @@ export function report(now: Publication, last: Publication | null, { logger, fac
   } else if (state === 'unchanged') {
     if (last === null) logger.info('Catalog is published already', told)
   } else if (last?.state !== 'left' || last.other?.hash !== other?.hash) {
-    if (last === null || last.state === 'left') logger.info("Catalog not published: it is not this version's turn", told)
+    if (last === null || last.state === 'left')
+      logger.info("Catalog not published: it is not this version's turn", told)
     else if (other === null || other.lacks.length === 0) logger.info("Another worker's catalog is published now", told)
     else logger.warn("Another worker's catalog is published now: names are lost", { ...told, lost: other.lacks })
   }

@@ -51,7 +51,9 @@ export type WorkflowDescriptions<Workflows> = {
     : never
 }
 
-type WorkflowNames<Workflows> = { [Name in keyof Workflows]: Workflows[Name] extends AnyWorkflow ? Name : never }[keyof Workflows]
+type WorkflowNames<Workflows> = {
+  [Name in keyof Workflows]: Workflows[Name] extends AnyWorkflow ? Name : never
+}[keyof Workflows]
 
 // Whatever can be called with anything takes any schema.
 type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends Args ? unknown : Args[0]
@@ -72,7 +74,9 @@ type Kind = 'Signal' | 'Query' | 'Update'
 
 type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
   ? Readonly<Record<string, `the workflows module exports no define${K}`>>
-  : { readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description'] }
+  : {
+      readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description']
+    }
 
 /** The name in the definition's type; `defineSignal<[Args]>('name')` has none there, so the name of the export counts. */
 type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
@@ -84,7 +88,10 @@ type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [
 /** Never for an export that is not a definition of this kind. */
 type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
   ? never
-  : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<ArgsBrand, infer Args extends unknown[]>
+  : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<
+        ArgsBrand,
+        infer Args extends unknown[]
+      >
     ? { name: Name; description: HandlerDescription<First<Args>, ReturnedBy<Exported>> }
     : never
 

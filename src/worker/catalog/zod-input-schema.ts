@@ -55,7 +55,8 @@ function leaveOutRequired(json: Json, def: z.core.$ZodTypes['_zod']['def']): voi
       if (json.required !== undefined) json.required = json.required.filter((key) => !mayBeAbsent(def.shape[key]))
       break
     case 'tuple':
-      if (json.minItems !== undefined) json.minItems = Math.min(json.minItems, def.items.findLastIndex((item) => !mayBeAbsent(item)) + 1)
+      if (json.minItems !== undefined)
+        json.minItems = Math.min(json.minItems, def.items.findLastIndex((item) => !mayBeAbsent(item)) + 1)
       break
     case 'record':
       if (def.mode === 'loose') keepOnly(json, 'type')

@@ -2,7 +2,15 @@ import type { Worker } from '@temporalio/worker'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { storedElsewhere } from '../../temporal/external-storage.ts'
-import { asOne, type Codec, createPayloads, type Decoded, type Payload, type PayloadReader, toPayload } from '../../temporal/payload.ts'
+import {
+  asOne,
+  type Codec,
+  createPayloads,
+  type Decoded,
+  type Payload,
+  type PayloadReader,
+  toPayload,
+} from '../../temporal/payload.ts'
 import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']

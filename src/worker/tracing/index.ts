@@ -49,12 +49,15 @@ export function createTracing({ traces, redact, queues = [], payloads = 'encoded
     const { warn, flush: flushWarnings } = createWarnings(logger())
     const codec = toCodec(loadedDataConverter.payloadCodecs)
     const encode =
-      codec === null || payloads === 'decoded' ? null : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
+      codec === null || payloads === 'decoded'
+        ? null
+        : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
     const safeRedact = redact === undefined ? sameValue : guarded(redact, warn)
     const lists = spanLists(traces)
     const ending = new AbortController()
     const buffer = createSpanBuffer({
-      send: async (run, texts) => lists?.append(run, texts, { signal: ending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
+      send: async (run, texts) =>
+        lists?.append(run, texts, { signal: ending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
       encode,
       redact: safeRedact,
       warn,
@@ -158,7 +161,8 @@ function callerOf(links: readonly { url: URL }[]): (SpanRun & { eventId: string 
   for (const { url } of links) {
     const [, namespace, runId] = /\/namespaces\/([^/]+)\/workflows\/[^/]+\/([^/]+)\/history$/.exec(url.pathname) ?? []
     const eventId = url.searchParams.get('eventID')
-    if (namespace && runId && eventId) return { namespace: decodeURIComponent(namespace), runId: decodeURIComponent(runId), eventId }
+    if (namespace && runId && eventId)
+      return { namespace: decodeURIComponent(namespace), runId: decodeURIComponent(runId), eventId }
   }
   return undefined
 }

@@ -81,7 +81,12 @@ async function runUnrecorded<T>(body: Body<T>): Promise<T> {
   return body({ set() {}, input() {} })
 }
 
-async function runRecorded<T>(context: SpanContext, what: Pick<TraceEntry, 'kind' | 'name'>, given: Attributes, body: Body<T>): Promise<T> {
+async function runRecorded<T>(
+  context: SpanContext,
+  what: Pick<TraceEntry, 'kind' | 'name'>,
+  given: Attributes,
+  body: Body<T>,
+): Promise<T> {
   const { run, attempt, record } = context
   const parentId = shared.parentOf?.(context) ?? context.parentId
   const entry = { id: newSpanId(run.runId), parentId, ...what }

@@ -20,7 +20,12 @@ export function createWarnings(logger: Pick<Logger, 'warn'>): { warn: Warn; flus
   const pending = new Map<string, Pending>()
 
   function log(message: string): void {
-    const { times, dropped, fields, timer } = pending.get(message) ?? { times: 0, dropped: 0, fields: {}, timer: undefined }
+    const { times, dropped, fields, timer } = pending.get(message) ?? {
+      times: 0,
+      dropped: 0,
+      fields: {},
+      timer: undefined,
+    }
     clearTimeout(timer)
     pending.delete(message)
     if (times === 0) return

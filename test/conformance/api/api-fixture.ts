@@ -1,5 +1,10 @@
 /** What the API suite plays on: one engine, two workers, and the service in four situations. */
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId, type WorkflowStartOptions } from '@temporalio/client'
+import {
+  Client,
+  Connection,
+  type WorkflowHandleWithFirstExecutionRunId,
+  type WorkflowStartOptions,
+} from '@temporalio/client'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freePort } from '../../../dev/servers/ports.ts'
 import { until } from '../../../dev/servers/until.ts'
@@ -107,7 +112,10 @@ export function setStage(serve: Serve, gaps: readonly Gap[]): () => Stage {
       plain,
       client: new Client({ connection }),
     }
-    await until('the catalog is published', async () => (await stage?.open.call('GET', '/workflow/catalog'))?.status === 200)
+    await until(
+      'the catalog is published',
+      async () => (await stage?.open.call('GET', '/workflow/catalog'))?.status === 200,
+    )
   })
 
   afterAll(async () => {
@@ -130,11 +138,18 @@ export function startBehind(
   workflowName: string,
   options: Partial<WorkflowStartOptions> = {},
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
-  return client.workflow.start(workflowName, { taskQueue: plain, workflowId: anId(), ...options } as WorkflowStartOptions)
+  return client.workflow.start(workflowName, {
+    taskQueue: plain,
+    workflowId: anId(),
+    ...options,
+  } as WorkflowStartOptions)
 }
 
 /** A run with every kind of handler that has set them. */
-export async function startMessages(stage: Stage, api: Api = stage.open): Promise<{ workflowId: string; runId: string }> {
+export async function startMessages(
+  stage: Stage,
+  api: Api = stage.open,
+): Promise<{ workflowId: string; runId: string }> {
   const { body } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
   await untilStatus(stage, body.workflowId, 'running', { events: 4 })
   return body

@@ -23,8 +23,17 @@ export function badInput(stage: () => Stage): void {
     const { client, open } = stage()
     const catalog = `bad-input-${randomUUID()}`
     const { connection } = client
-    await publishCatalog({ connection, namespace: 'default', catalog, definition: testCatalog, traces: false, identity: 'test' })
-    const sent = bodies.map((body) => (typeof body === 'string' || body instanceof Uint8Array ? body : { catalog, ...Object(body) }))
+    await publishCatalog({
+      connection,
+      namespace: 'default',
+      catalog,
+      definition: testCatalog,
+      traces: false,
+      identity: 'test',
+    })
+    const sent = bodies.map((body) =>
+      typeof body === 'string' || body instanceof Uint8Array ? body : { catalog, ...Object(body) },
+    )
 
     const ran = await Promise.all(sent.map((body) => open.call('POST', '/workflow/run', body)))
     const started = await Promise.all(sent.map((body) => open.call('POST', '/workflow/start', body)))
@@ -105,11 +114,27 @@ export function badInput(stage: () => Stage): void {
         '{"workflowName":"echo","input":1,"toString":1}',
       ])
 
-      expect(told).toEqual([invalid('/workflowid'), invalid('/a~1b~0c', '/priority'), invalid('/__proto__'), invalid('/toString')])
+      expect(told).toEqual([
+        invalid('/workflowid'),
+        invalid('/a~1b~0c', '/priority'),
+        invalid('/__proto__'),
+        invalid('/toString'),
+      ])
     })
 
     test('bad input: names that are reserved, or of every object', async () => {
-      const names = ['__proto__', 'toString', 'constructor', '', '$catalog', '$', '__temporal_x', 'nul\0', '\ud800', 'x'.repeat(1001)]
+      const names = [
+        '__proto__',
+        'toString',
+        'constructor',
+        '',
+        '$catalog',
+        '$',
+        '__temporal_x',
+        'nul\0',
+        '\ud800',
+        'x'.repeat(1001),
+      ]
 
       const told = await refusals(names.map((workflowName) => ({ workflowName, input: 1 })))
 
@@ -218,7 +243,9 @@ export function badInput(stage: () => Stage): void {
       expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known key; wrap the value: {"payload": …}')
       expect(await messageOf('signal', { input: 1 })).toBe('/input is not a known key; wrap the value: {"payload": …}')
       expect(await messageOf('query', '17')).toMatch(/^The body must be .*; wrap the value: \{"payload": …\}$/)
-      expect(await messageOf('update', [1, 2])).toMatch(/; wrap the value: \{"payload": …\}, or \{"args": \[…\]\} for several arguments$/)
+      expect(await messageOf('update', [1, 2])).toMatch(
+        /; wrap the value: \{"payload": …\}, or \{"args": \[…\]\} for several arguments$/,
+      )
       expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known key')
     })
 
@@ -237,21 +264,39 @@ export function badInput(stage: () => Stage): void {
       ]
 
       const answers = await Promise.all(
-        bodies.flatMap((body) => ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/x`, body))),
+        bodies.flatMap((body) =>
+          ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/x`, body)),
+        ),
       )
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'ValidationError']))
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+        answers.map(() => [400, 'ValidationError']),
+      )
     })
 
     test('bad input: handler names', async () => {
       const { open } = stage()
-      const names = ['$x', '__stack_trace', '__temporal_workflow_metadata', '__proto__', '%00', '%ED%A0%80', '%zz', '%', 'x'.repeat(1001)]
+      const names = [
+        '$x',
+        '__stack_trace',
+        '__temporal_workflow_metadata',
+        '__proto__',
+        '%00',
+        '%ED%A0%80',
+        '%zz',
+        '%',
+        'x'.repeat(1001),
+      ]
 
       const answers = await Promise.all(
-        names.flatMap((name) => ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/${name}`))),
+        names.flatMap((name) =>
+          ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/${name}`)),
+        ),
       )
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'ValidationError']))
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+        answers.map(() => [400, 'ValidationError']),
+      )
     })
 
     test('bad input: ids in a path', async () => {
@@ -275,7 +320,9 @@ export function badInput(stage: () => Stage): void {
         ['1', '%20', 'null', `${randomUUID()}0`].map((id) => open.call('GET', `/workflow/w/runs/${id}/status`)),
       )
       const catalogs = await Promise.all(
-        ['%00', 'x'.repeat(992), '__temporal_x', '%2F_sys%2Fx'].map((id) => open.call('GET', `/workflow/catalog/${id}`)),
+        ['%00', 'x'.repeat(992), '__temporal_x', '%2F_sys%2Fx'].map((id) =>
+          open.call('GET', `/workflow/catalog/${id}`),
+        ),
       )
 
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
@@ -292,7 +339,15 @@ export function badInput(stage: () => Stage): void {
     test('bad input: reasons and keys of stop and terminate', async () => {
       const { open } = stage()
       const { body } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
-      const bodies = [{ reason: 1 }, { reason: null }, { reason: 'nul\0' }, { reason: '\ud800' }, { why: 'x' }, [], 'null']
+      const bodies = [
+        { reason: 1 },
+        { reason: null },
+        { reason: 'nul\0' },
+        { reason: '\ud800' },
+        { why: 'x' },
+        [],
+        'null',
+      ]
 
       const answers = await Promise.all(
         bodies.flatMap((sent) => [
@@ -301,7 +356,9 @@ export function badInput(stage: () => Stage): void {
         ]),
       )
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'ValidationError']))
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+        answers.map(() => [400, 'ValidationError']),
+      )
       expect((await open.call('GET', `/workflow/${body.workflowId}/status`)).body.status).toBe('running')
       await open.call('POST', `/workflow/${body.workflowId}/terminate`)
     })

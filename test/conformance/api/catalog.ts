@@ -54,7 +54,10 @@ export function catalogs(stage: () => Stage): void {
         updates: [],
       })
       expect(entries.get('messages')).toMatchObject({
-        signals: [{ name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null }, { name: 'finish' }],
+        signals: [
+          { name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null },
+          { name: 'finish' },
+        ],
         queries: [{ name: 'state', outputSchema: { type: 'object' } }, { name: 'echo' }],
         updates: [{ name: 'set' }, { name: 'validated', inputSchema: { type: 'number' } }],
       })
@@ -67,7 +70,11 @@ export function catalogs(stage: () => Stage): void {
 
       const { status, body } = await open.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
 
-      expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, catalog, ['one']])
+      expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
+        200,
+        catalog,
+        ['one'],
+      ])
     })
 
     test('catalog: one that nobody has published', async () => {
@@ -148,7 +155,10 @@ export function catalogs(stage: () => Stage): void {
     test('catalog: the parked run of one is reserved', async () => {
       const { open, catalog } = stage()
 
-      const { status, body } = await open.call('POST', `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
+      const { status, body } = await open.call(
+        'POST',
+        `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`,
+      )
 
       expect([status, body.error]).toEqual([400, 'ValidationError'])
     })
@@ -160,9 +170,18 @@ export function catalogs(stage: () => Stage): void {
       const catalog = `names-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
 
-      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'toString', input: null, catalog })
+      const { status, body } = await open.call('POST', '/workflow/run', {
+        workflowName: 'toString',
+        input: null,
+        catalog,
+      })
 
-      expect([status, body.error, body.available, body.source]).toEqual([424, 'UnsupportedWorkflowError', ['echo', 'nothing'], 'gateway'])
+      expect([status, body.error, body.available, body.source]).toEqual([
+        424,
+        'UnsupportedWorkflowError',
+        ['echo', 'nothing'],
+        'gateway',
+      ])
     })
 
     test('names: where a catalog is published a run is taken even when no worker is there', async () => {
@@ -183,7 +202,11 @@ export function catalogs(stage: () => Stage): void {
       const missing = await open.call('POST', '/workflow/start', { workflowName: 'nap', input: {} })
 
       expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
-      expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([400, 'ValidationError', '/input'])
+      expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
+        400,
+        'ValidationError',
+        '/input',
+      ])
     })
 
     test('names: a worker without a catalog is given any, but not those that every object has', async () => {
@@ -197,13 +220,19 @@ export function catalogs(stage: () => Stage): void {
       )
 
       expect([known.status, known.body.output]).toEqual([200, 1])
-      expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(ofObjects.map(() => [424, 'UnsupportedWorkflowError']))
+      expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(
+        ofObjects.map(() => [424, 'UnsupportedWorkflowError']),
+      )
     })
 
     test('names: where nothing serves nothing is started', async () => {
       const { open } = stage()
 
-      const { status, body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: randomUUID() })
+      const { status, body, headers } = await open.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 1,
+        catalog: randomUUID(),
+      })
 
       expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
     })
@@ -245,7 +274,12 @@ export function catalogs(stage: () => Stage): void {
 
       const refused = await until('the new catalog counts', async () => {
         const { workflowId } = body
-        const answer = await guarded.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, catalog, workflowId })
+        const answer = await guarded.call('POST', '/workflow/start', {
+          workflowName: 'nothing',
+          input: null,
+          catalog,
+          workflowId,
+        })
         return answer.status === 424 && answer.body.error
       })
 

@@ -10,9 +10,14 @@ import { anId, ORIGIN, OTHER_TOKEN, type Serve, type Stage, TOKEN } from './api-
 export function common(stage: () => Stage, serve: Serve): void {
   /** What a request without its workflow is told when it may call (404), and when it may not (401). */
   async function knock(authorization: string): Promise<number> {
-    const { status } = await makeApi({ url: stage().guarded.url }).call('GET', `/workflow/${anId()}/status`, undefined, {
-      Authorization: authorization,
-    })
+    const { status } = await makeApi({ url: stage().guarded.url }).call(
+      'GET',
+      `/workflow/${anId()}/status`,
+      undefined,
+      {
+        Authorization: authorization,
+      },
+    )
     return status
   }
 
@@ -154,7 +159,11 @@ export function common(stage: () => Stage, serve: Serve): void {
     test('auth: health, readiness and OPTIONS need none', async () => {
       const { call } = makeApi({ url: stage().guarded.url })
 
-      const answers = [await call('GET', '/health'), await call('GET', '/ready'), await call('OPTIONS', '/workflow/run')]
+      const answers = [
+        await call('GET', '/health'),
+        await call('GET', '/ready'),
+        await call('OPTIONS', '/workflow/run'),
+      ]
 
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
     })
@@ -221,11 +230,20 @@ export function common(stage: () => Stage, serve: Serve): void {
   describe('base path', () => {
     test('SERVICE_BASE_PATH: every route is below it, health too, and so is each Location', async () => {
       const { address, httpUrl } = inject('engine')
-      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: stage().catalog, SERVICE_PORT: '0', SERVICE_BASE_PATH: '/portico' }
+      const env = {
+        PATH: process.env.PATH ?? '',
+        SERVICE_CATALOG_ID: stage().catalog,
+        SERVICE_PORT: '0',
+        SERVICE_BASE_PATH: '/portico',
+      }
       const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       const { call } = makeApi({ url: new URL(server.url).origin })
 
-      const health = [await call('GET', '/portico/health'), await call('GET', '/portico/ready'), await call('GET', '/health')]
+      const health = [
+        await call('GET', '/portico/health'),
+        await call('GET', '/portico/ready'),
+        await call('GET', '/health'),
+      ]
       const run = await call('POST', '/portico/workflow/run', { workflowName: 'echo', input: 1 })
       const start = await call('POST', '/portico/workflow/start', { workflowName: 'neverEnds', input: null })
       const location = start.headers.get('Location')
@@ -244,7 +262,9 @@ export function common(stage: () => Stage, serve: Serve): void {
     test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
       const { open } = stage()
 
-      const own = await open.call('GET', `/workflow/${anId()}/status`, undefined, { 'X-Request-Id': 'order_17.retry-2' })
+      const own = await open.call('GET', `/workflow/${anId()}/status`, undefined, {
+        'X-Request-Id': 'order_17.retry-2',
+      })
       const odd = await open.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
 
       expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
@@ -268,13 +288,19 @@ export function common(stage: () => Stage, serve: Serve): void {
 
     test('CORS: a preflight allows the headers it asks for; other OPTIONS name the methods, and 404 stays 404', async () => {
       const { call } = makeApi({ url: stage().guarded.url })
-      const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'traceparent,x-custom' }
+      const asked = {
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'traceparent,x-custom',
+      }
 
       const preflight = await call('OPTIONS', '/workflow/run', undefined, { Origin: ORIGIN, ...asked })
       const other = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: ORIGIN })
       const unknown = await call('OPTIONS', '/nope', undefined, { Origin: ORIGIN })
 
-      expect([preflight.status, preflight.headers.get('Access-Control-Allow-Headers')]).toEqual([204, 'traceparent,x-custom'])
+      expect([preflight.status, preflight.headers.get('Access-Control-Allow-Headers')]).toEqual([
+        204,
+        'traceparent,x-custom',
+      ])
       expect([other.status, other.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
     })
 
@@ -285,11 +311,17 @@ export function common(stage: () => Stage, serve: Serve): void {
       const from = (origin: string, site?: string) =>
         open.call('POST', path, undefined, { Origin: origin, ...(site !== undefined && { 'Sec-Fetch-Site': site }) })
 
-      const foreign = [await from('http://evil.example'), await from('null'), await from('http://evil.example', 'cross-site')]
+      const foreign = [
+        await from('http://evil.example'),
+        await from('null'),
+        await from('http://evil.example', 'cross-site'),
+      ]
       const own = [await from(`http://${host}`), await from('http://any.example', 'same-origin')]
       const allowed = await guarded.call('POST', path, undefined, { Origin: ORIGIN })
 
-      expect(foreign.map(({ status, body }) => [status, body.error])).toEqual(foreign.map(() => [403, 'ForbiddenError']))
+      expect(foreign.map(({ status, body }) => [status, body.error])).toEqual(
+        foreign.map(() => [403, 'ForbiddenError']),
+      )
       expect([...own, allowed].map(({ status }) => status)).toEqual([404, 404, 404])
     })
 
@@ -305,7 +337,12 @@ export function common(stage: () => Stage, serve: Serve): void {
       const { open } = stage()
       const workflowId = anId()
 
-      const start = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId }, { 'Idempotency-Key': 'k1' })
+      const start = await open.call(
+        'POST',
+        '/workflow/start',
+        { workflowName: 'echo', input: 1, workflowId },
+        { 'Idempotency-Key': 'k1' },
+      )
       const status = await open.call('GET', `/workflow/${workflowId}/status`)
 
       expect([start.status, start.body.error, status.status]).toEqual([501, 'NotSupportedError', 404])
@@ -314,10 +351,19 @@ export function common(stage: () => Stage, serve: Serve): void {
     test('Content-Type: a body that is no JSON is refused, one that is some JSON is not', async () => {
       const { open } = stage()
       const sent = (type: string | null, more: Record<string, string> = {}) =>
-        open.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), { 'Content-Type': type ?? '', ...more })
+        open.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), {
+          'Content-Type': type ?? '',
+          ...more,
+        })
 
       const answers: Answer[] = []
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp']) {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data',
+        '',
+        'application/jsonp',
+      ]) {
         answers.push(await sent(type))
       }
       const gzip = await sent('application/json', { 'Content-Encoding': 'gzip' })

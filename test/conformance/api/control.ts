@@ -90,7 +90,11 @@ export function control(stage: () => Stage): void {
 
       const { body } = await open.call('GET', `/workflow/${workflowId}/status`)
       const { body: result } = await open.call('GET', `/workflow/${workflowId}/result`)
-      expect([body.status, result.status, result.error]).toEqual(['terminated', 'terminated', 'The workflow was terminated'])
+      expect([body.status, result.status, result.error]).toEqual([
+        'terminated',
+        'terminated',
+        'The workflow was terminated',
+      ])
     })
 
     test('terminate: a closed run is refused with how it ended', async () => {

@@ -40,9 +40,15 @@ export function failingTask(stage: () => Stage): void {
       const status = await untilFailing(workflowId)
       const nodes = await taskNodes(workflowId)
 
-      const message = "Failed to initialize workflow of type 'nope': no such function is exported by the workflow bundle"
+      const message =
+        "Failed to initialize workflow of type 'nope': no such function is exported by the workflow bundle"
       expect(status).toMatchObject({ status: 'running', workflowName: 'nope' })
-      expect(status.problem).toEqual({ kind: 'workflow_task_failing', attempt: expect.any(Number), since: INSTANT, message })
+      expect(status.problem).toEqual({
+        kind: 'workflow_task_failing',
+        attempt: expect.any(Number),
+        since: INSTANT,
+        message,
+      })
       expect(nodes).toEqual([
         expect.objectContaining({
           name: 'unhandled failure',
@@ -91,11 +97,17 @@ export function failingTask(stage: () => Stage): void {
       await untilFailing(workflowId)
 
       // A task that a worker has begun keeps a query waiting.
-      const waiting = await Promise.all(['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'guarded')))
+      const waiting = await Promise.all(
+        ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'guarded')),
+      )
       await untilFailing(oftener, 3)
       const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
 
-      const problem = expect.objectContaining({ kind: 'workflow_task_failing', since: INSTANT, message: 'a bug in the workflow' })
+      const problem = expect.objectContaining({
+        kind: 'workflow_task_failing',
+        since: INSTANT,
+        message: 'a bug in the workflow',
+      })
       const late = { status: 504, error: 'DeadlineExceededError', workflowId, runId, problem }
       const notReady = { status: 409, error: 'WorkflowNotReadyError', workflowId: oftener, problem }
       expect(waiting.map(({ body }) => body)).toMatchObject([late, late])
@@ -125,7 +137,11 @@ export function failingTask(stage: () => Stage): void {
     test('status: a run that a repaired worker has carried on has no problem, and its trace says what it was', async () => {
       const taskQueue = `repaired-${anId()}`
       const { address } = inject('engine')
-      const broken = await startWorker({ address, taskQueue, workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url) })
+      const broken = await startWorker({
+        address,
+        taskQueue,
+        workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url),
+      })
       const { workflowId } = await startBehind(stage(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
       const before = await untilFailing(workflowId)
       await broken.stop()
@@ -150,7 +166,10 @@ export function failingTask(stage: () => Stage): void {
     })
 
     test('status: a run that waits, a paused one and a closed one have no problem', async () => {
-      const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([startMessages(stage()), startMessages(stage())])
+      const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([
+        startMessages(stage()),
+        startMessages(stage()),
+      ])
       await pause(stage(), paused)
       await untilStatus(stage(), paused, 'paused')
       const statusOf = async (workflowId: string) => (await call('GET', `${workflowId}/status`)).body

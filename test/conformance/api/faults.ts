@@ -36,7 +36,15 @@ export function faults(stage: () => Stage, serve: Serve): void {
         answers.map(() => [503, 'EngineUnavailableError', 'engine']),
       )
       // status, result, start, run, signal, query, update: before a start or a run the catalog is read, and more is not sent.
-      expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual(['1', '1', '1', '1', onWrites, '1', onWrites])
+      expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual([
+        '1',
+        '1',
+        '1',
+        '1',
+        onWrites,
+        '1',
+        onWrites,
+      ])
       expect(performance.now() - sentAt).toBeLessThan(5000)
     })
   })
@@ -45,19 +53,41 @@ export function faults(stage: () => Stage, serve: Serve): void {
     test('faults: a start that may have arrived does not say when to come again, but which id it has', async () => {
       const { faulty, proxy } = stage()
       const workflowId = anId()
-      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' } })
+      proxy.on({
+        method: 'StartWorkflowExecution',
+        containing: workflowId,
+        fault: { code: UNAVAILABLE, message: 'gone' },
+      })
 
-      const { status, body, headers } = await faulty.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
+      const { status, body, headers } = await faulty.call('POST', '/workflow/start', {
+        workflowName: 'echo',
+        input: 1,
+        workflowId,
+      })
 
-      expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', workflowId, null])
+      expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
+        503,
+        'EngineUnavailableError',
+        workflowId,
+        null,
+      ])
     })
 
     test('faults: a start that failed for a moment is tried again', async () => {
       const { faulty, proxy } = stage()
       const workflowId = anId()
-      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 2 })
+      proxy.on({
+        method: 'StartWorkflowExecution',
+        containing: workflowId,
+        fault: { code: UNAVAILABLE, message: 'gone' },
+        times: 2,
+      })
 
-      const { status, body } = await faulty.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, workflowId })
+      const { status, body } = await faulty.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 1,
+        workflowId,
+      })
 
       expect([status, body.output]).toEqual([200, 1])
     })
@@ -82,7 +112,11 @@ export function faults(stage: () => Stage, serve: Serve): void {
       proxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
       proxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
 
-      const { status, body } = await faulty.call('POST', '/workflow/run', { workflowName: 'echo', input: 'patient', workflowId })
+      const { status, body } = await faulty.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 'patient',
+        workflowId,
+      })
 
       expect([status, body.output]).toEqual([200, 'patient'])
     })
@@ -100,8 +134,16 @@ export function faults(stage: () => Stage, serve: Serve): void {
       ])
       heal()
 
-      expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
-      expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', null])
+      expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([
+        503,
+        'EngineUnavailableError',
+        '1',
+      ])
+      expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([
+        503,
+        'EngineUnavailableError',
+        null,
+      ])
       expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
       await stage().open.call('POST', `/workflow/${workflowId}/signal/finish`)
     })
@@ -113,7 +155,12 @@ export function faults(stage: () => Stage, serve: Serve): void {
 
       const { status, body, headers } = await faulty.call('GET', `/workflow/${workflowId}/status`)
 
-      expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
+      expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
+        429,
+        'ResourceExhaustedError',
+        'engine',
+        '1',
+      ])
     })
   })
 
@@ -154,7 +201,11 @@ export function faults(stage: () => Stage, serve: Serve): void {
     test('faults: what the engine does not support', async () => {
       const { faulty, proxy } = stage()
       const workflowId = anId()
-      proxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: { code: UNIMPLEMENTED, message: 'unknown method' } })
+      proxy.on({
+        method: 'QueryWorkflow',
+        containing: workflowId,
+        fault: { code: UNIMPLEMENTED, message: 'unknown method' },
+      })
 
       const { status, body } = await faulty.call('POST', `/workflow/${workflowId}/query/state`)
 
@@ -168,7 +219,9 @@ export function faults(stage: () => Stage, serve: Serve): void {
       // A history without a beginning is what no engine answers.
       proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { answer: new Uint8Array() } })
 
-      const { status, body } = await faulty.call('GET', `/workflow/${workflowId}/result`, undefined, { 'X-Request-Id': 'look-for-me' })
+      const { status, body } = await faulty.call('GET', `/workflow/${workflowId}/result`, undefined, {
+        'X-Request-Id': 'look-for-me',
+      })
 
       expect([status, body]).toEqual([
         500,
@@ -188,7 +241,11 @@ export function faults(stage: () => Stage, serve: Serve): void {
     test('faults: a trace that no source can give', async () => {
       const { faulty, proxy } = stage()
       const { workflowId } = await startBehind(stage(), 'nothing')
-      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { code: INTERNAL, message: 'lost on disk 7' } })
+      proxy.on({
+        method: 'GetWorkflowExecutionHistory',
+        containing: workflowId,
+        fault: { code: INTERNAL, message: 'lost on disk 7' },
+      })
 
       const { status, body, text } = await faulty.call('GET', `/workflow/${workflowId}/trace-log`)
 
@@ -207,7 +264,9 @@ export function faults(stage: () => Stage, serve: Serve): void {
 
       const answers = [await reading(rpsLimit()), await reading('hang')]
 
-      expect(answers.map(({ status, body, headers }) => [status, body.error, body.workflowId, headers.get('Retry-After')])).toEqual([
+      expect(
+        answers.map(({ status, body, headers }) => [status, body.error, body.workflowId, headers.get('Retry-After')]),
+      ).toEqual([
         [429, 'ResourceExhaustedError', workflowId, '1'],
         [503, 'EngineUnavailableError', workflowId, '1'],
       ])
@@ -216,9 +275,15 @@ export function faults(stage: () => Stage, serve: Serve): void {
 }
 
 function rpsLimit() {
-  const failure = temporal.api.errordetails.v1.ResourceExhaustedFailure.encode({ cause: RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT }).finish()
+  const failure = temporal.api.errordetails.v1.ResourceExhaustedFailure.encode({
+    cause: RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT,
+  }).finish()
   const type_url = 'type.googleapis.com/temporal.api.errordetails.v1.ResourceExhaustedFailure'
   const message = 'namespace rate limit exceeded'
-  const details = google.rpc.Status.encode({ code: RESOURCE_EXHAUSTED, message, details: [{ type_url, value: failure }] }).finish()
+  const details = google.rpc.Status.encode({
+    code: RESOURCE_EXHAUSTED,
+    message,
+    details: [{ type_url, value: failure }],
+  }).finish()
   return { code: RESOURCE_EXHAUSTED, message, details }
 }

@@ -42,12 +42,17 @@ export function handlerSchemas(stage: () => Stage): void {
         expect.objectContaining({
           error: 'ValidationError',
           source: 'gateway',
-          message: 'Signal "checkout" of workflow "cart" refuses this argument: /payload/by must be of type string, not number',
+          message:
+            'Signal "checkout" of workflow "cart" refuses this argument: /payload/by must be of type string, not number',
           issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
           ...cart,
         }),
       ])
-      expect([query.status, query.body.error, query.body.issues[0].path]).toEqual([400, 'ValidationError', '/payload/a'])
+      expect([query.status, query.body.error, query.body.issues[0].path]).toEqual([
+        400,
+        'ValidationError',
+        '/payload/a',
+      ])
       expect([update.status, update.body.error, update.body.issues]).toEqual([
         400,
         'ValidationError',
@@ -69,7 +74,12 @@ export function handlerSchemas(stage: () => Stage): void {
       const set = await post(`${workflowId}/update/validated`, { payload: 5 })
       const unlisted = await post(`${workflowId}/update/echo`, { payload: { any: 'thing' } })
 
-      expect([several.body, none.body, set.body, unlisted.body]).toEqual([[{ a: 1 }, null, { a: 'x' }], [], 5, [{ any: 'thing' }]])
+      expect([several.body, none.body, set.body, unlisted.body]).toEqual([
+        [{ a: 1 }, null, { a: 'x' }],
+        [],
+        5,
+        [{ any: 'thing' }],
+      ])
       await post(`${workflowId}/signal/finish`)
     })
 
@@ -115,7 +125,12 @@ export function handlerSchemas(stage: () => Stage): void {
       const catalog = `older-${anId()}`
       const workflows = [{ name: 'cart', signals: [{ name: 'checkout', inputSchema: { type: 'string' } }] }]
       const workflowNames = { cart: 'cart' }
-      const options = { workflowId: catalog, taskQueue: `${catalog}-itself`, args: [{ workflows, workflowNames }], memo: { workflowNames } }
+      const options = {
+        workflowId: catalog,
+        taskQueue: `${catalog}-itself`,
+        args: [{ workflows, workflowNames }],
+        memo: { workflowNames },
+      }
       await startBehind(stage(), '$catalog', options)
       const { workflowId } = await startCart(catalog)
 
@@ -130,14 +145,19 @@ export function handlerSchemas(stage: () => Stage): void {
       const { proxy } = stage()
       const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
       await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
-      const [denied, hanging, unread] = await Promise.all([startCart(catalogs[0]), startCart(catalogs[0]), startCart(catalogs[1])])
+      const [denied, hanging, unread] = await Promise.all([
+        startCart(catalogs[0]),
+        startCart(catalogs[0]),
+        startCart(catalogs[1]),
+      ])
       const method = 'DescribeWorkflowExecution'
       const heal = [
         proxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
         proxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
         proxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
       ]
-      const send = ({ workflowId }: { workflowId: string }) => post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'faulty')
+      const send = ({ workflowId }: { workflowId: string }) =>
+        post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'faulty')
 
       const unchecked = await Promise.all([denied, hanging, unread].map(send))
       for (const end of heal) end()
@@ -151,7 +171,12 @@ export function handlerSchemas(stage: () => Stage): void {
       if (stage().lacks('update-with-start')) return
       const workflowId = anId()
       const send = (workflowName: string, payload: unknown, id?: string) =>
-        post('update-with-start/validated', { workflowName, input: null, payload, ...(id !== undefined && { workflowId: id }) })
+        post('update-with-start/validated', {
+          workflowName,
+          input: null,
+          payload,
+          ...(id !== undefined && { workflowId: id }),
+        })
 
       const nameless = await send('messages', 'x')
       const refused = await send('messages', 'x', workflowId)
@@ -162,7 +187,12 @@ export function handlerSchemas(stage: () => Stage): void {
       expect([nameless, refused, again].map(({ status, body }) => [status, body.error, body.issues?.[0].path])).toEqual(
         Array.from({ length: 3 }, () => [400, 'ValidationError', '/payload']),
       )
-      expect([nothing.status, started.status, started.body.result, again.body.runId]).toEqual([404, 200, 1, started.body.runId])
+      expect([nothing.status, started.status, started.body.result, again.body.runId]).toEqual([
+        404,
+        200,
+        1,
+        started.body.runId,
+      ])
       await post(`${workflowId}/terminate`)
     })
 
@@ -177,7 +207,10 @@ export function handlerSchemas(stage: () => Stage): void {
 
       const accepted = await post('update-with-start/set', body)
 
-      expect([accepted.status, accepted.body]).toEqual([200, { workflowId, runId, started: false, result: { before: null, after: 'new' } }])
+      expect([accepted.status, accepted.body]).toEqual([
+        200,
+        { workflowId, runId, started: false, result: { before: null, after: 'new' } },
+      ])
       await post(`${workflowId}/signal/finish`)
     })
   })

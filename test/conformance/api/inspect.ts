@@ -18,7 +18,10 @@ export function inspect(stage: () => Stage): void {
   describe('status', () => {
     rule('status.tells-the-current-status', async () => {
       const { open } = stage()
-      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+      const { body: started } = await open.call('POST', '/workflow/start', {
+        workflowName: 'waitForSignal',
+        input: null,
+      })
 
       const running = await open.call('GET', `/workflow/${started.workflowId}/status`)
       await open.call('POST', `/workflow/${started.workflowId}/signal/finish`)
@@ -26,12 +29,23 @@ export function inspect(stage: () => Stage): void {
       const completed = await open.call('GET', `/workflow/${started.workflowId}/status`)
 
       const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      const known = { ...started, workflowName: 'waitForSignal', catalog: stage().catalog, startedAt: instant, problem: null }
+      const known = {
+        ...started,
+        workflowName: 'waitForSignal',
+        catalog: stage().catalog,
+        startedAt: instant,
+        problem: null,
+      }
       expect([running.status, running.body]).toEqual([
         200,
         { ...known, status: 'running', completedAt: null, historyLength: expect.any(Number) },
       ])
-      expect(completed.body).toEqual({ ...known, status: 'completed', completedAt: instant, historyLength: expect.any(Number) })
+      expect(completed.body).toEqual({
+        ...known,
+        status: 'completed',
+        completedAt: instant,
+        historyLength: expect.any(Number),
+      })
       expect(completed.body.historyLength).toBeGreaterThan(running.body.historyLength)
     })
 
@@ -55,7 +69,13 @@ export function inspect(stage: () => Stage): void {
         expect.objectContaining({
           status: 'timed_out',
           error: 'The workflow timed out',
-          errorDetails: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true, activityId: null, cause: null },
+          errorDetails: {
+            name: 'TimeoutFailure',
+            message: 'The workflow timed out',
+            retryable: true,
+            activityId: null,
+            cause: null,
+          },
         }),
       ])
     })
@@ -65,7 +85,16 @@ export function inspect(stage: () => Stage): void {
 
       expect([status, result]).toEqual([
         'continued',
-        { workflowId, runId, status: 'continued', input: { links: 2 }, output: null, trace: null, error: null, errorDetails: null },
+        {
+          workflowId,
+          runId,
+          status: 'continued',
+          input: { links: 2 },
+          output: null,
+          trace: null,
+          error: null,
+          errorDetails: null,
+        },
       ])
     })
 
@@ -103,7 +132,12 @@ export function inspect(stage: () => Stage): void {
       const noRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
       const othersRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
 
-      const facts = [unknown, noRun, othersRun].map(({ status, body }) => [status, body.error, body.workflowId, body.runId])
+      const facts = [unknown, noRun, othersRun].map(({ status, body }) => [
+        status,
+        body.error,
+        body.workflowId,
+        body.runId,
+      ])
       expect(facts).toEqual([
         [404, 'WorkflowNotFoundError', workflowId, undefined],
         [404, 'WorkflowNotFoundError', one.workflowId, NO_RUN],
@@ -139,7 +173,12 @@ export function inspect(stage: () => Stage): void {
       const pinned = await open.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
 
       const { workflowId, runId } = started
-      const expected = expect.objectContaining({ error: 'WorkflowNotCompletedError', workflowId, runId, workflowStatus: 'running' })
+      const expected = expect.objectContaining({
+        error: 'WorkflowNotCompletedError',
+        workflowId,
+        runId,
+        workflowStatus: 'running',
+      })
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
       await open.call('POST', `/workflow/${workflowId}/terminate`)
     })
@@ -154,7 +193,11 @@ export function inspect(stage: () => Stage): void {
       const none = await statusOf('nothing', 'completed')
       const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
 
-      expect([none.result.input, several.result.input, several.result.output]).toEqual([null, [1, 'two', null], [1, 'two', null]])
+      expect([none.result.input, several.result.input, several.result.output]).toEqual([
+        null,
+        [1, 'two', null],
+        [1, 'two', null],
+      ])
     })
 
     test('result: of a history longer than a page', async () => {
@@ -191,8 +234,20 @@ export function inspect(stage: () => Stage): void {
       const { status, body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const pinned = await open.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
 
-      expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([200, 'history', ran.runId, true, []])
-      expect(body.data).toMatchObject({ kind: 'workflow', name: 'everyKind', input: { a: 1 }, output: { a: 1 }, error: null })
+      expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
+        200,
+        'history',
+        ran.runId,
+        true,
+        [],
+      ])
+      expect(body.data).toMatchObject({
+        kind: 'workflow',
+        name: 'everyKind',
+        input: { a: 1 },
+        output: { a: 1 },
+        error: null,
+      })
       expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
         ['step', 'echoBack'],
         ['timer', expect.any(String)],
@@ -219,7 +274,9 @@ export function inspect(stage: () => Stage): void {
       const { body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
 
       expect(body.data.error).toMatchObject({ message: expect.any(String) })
-      expect(body.data.children).toMatchObject([{ kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } }])
+      expect(body.data.children).toMatchObject([
+        { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
+      ])
     })
 
     test('trace-log: of an execution that is not there', async () => {

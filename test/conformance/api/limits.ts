@@ -12,7 +12,10 @@ const MEBIBYTE = 1 << 20
 export function limits(stage: () => Stage): void {
   describe('too large', () => {
     test('limits: a body above 2 MiB', async () => {
-      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(3 * MEBIBYTE) })
+      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 'x'.repeat(3 * MEBIBYTE),
+      })
 
       expect([status, body.error, body.source]).toEqual([413, 'PayloadTooLargeError', 'gateway'])
     })
@@ -48,7 +51,11 @@ export function limits(stage: () => Stage): void {
       const after = await open.call('POST', `/workflow/${workflowId}/update/set`, { payload: 'small' })
 
       const expected = [413, 'PayloadTooLargeError', 'gateway']
-      expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected, expected])
+      expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([
+        expected,
+        expected,
+        expected,
+      ])
       expect(after.status).toBe(200)
       await open.call('POST', `/workflow/${workflowId}/signal/finish`)
     })
@@ -56,15 +63,24 @@ export function limits(stage: () => Stage): void {
     test('limits: what the engine itself refuses, in two of its three ways', async () => {
       const { guarded } = stage()
 
-      const blob = await guarded.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(3 * MEBIBYTE) })
-      const message = await guarded.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(5 * MEBIBYTE) })
+      const blob = await guarded.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 'x'.repeat(3 * MEBIBYTE),
+      })
+      const message = await guarded.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 'x'.repeat(5 * MEBIBYTE),
+      })
 
       const expected = [413, 'PayloadTooLargeError', 'engine']
       expect([blob, message].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected])
     })
 
     test('limits: just below them all is taken', async () => {
-      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x'.repeat(1.9 * MEBIBYTE) })
+      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 'x'.repeat(1.9 * MEBIBYTE),
+      })
 
       expect([status, body.status, body.output.length]).toEqual([200, 'completed', Math.floor(1.9 * MEBIBYTE)])
     })
@@ -85,7 +101,10 @@ export function limits(stage: () => Stage): void {
       const [head = '', body = ''] = answer.split('\r\n\r\n')
       const [statusLine = '', ...lines] = head.split('\r\n')
       const headers = new Headers(
-        lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+        lines.map((line): [string, string] => [
+          line.slice(0, line.indexOf(':')),
+          line.slice(line.indexOf(':') + 1).trim(),
+        ]),
       )
       const problem = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))
       seen('POST', '/workflow/run', { status: Number(statusLine.split(' ')[1]), headers, text: body, body: problem })
@@ -109,7 +128,11 @@ export function limits(stage: () => Stage): void {
       const eleventh = await open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
       await open.call('POST', `/workflow/${workflowId}/terminate`)
 
-      expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([429, 'ResourceExhaustedError', 'engine'])
+      expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([
+        429,
+        'ResourceExhaustedError',
+        'engine',
+      ])
       expect(eleventh.headers.get('Retry-After')).toBe('1')
       expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 409))
     })
@@ -118,7 +141,9 @@ export function limits(stage: () => Stage): void {
       const { guarded } = stage()
       const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
 
-      const answers = await Promise.all(Array.from({ length: 3 }, () => guarded.call('POST', `/workflow/${workflowId}/query/state`)))
+      const answers = await Promise.all(
+        Array.from({ length: 3 }, () => guarded.call('POST', `/workflow/${workflowId}/query/state`)),
+      )
 
       const told = answers.map(({ status, body, headers }) => [status, body.error, headers.get('Retry-After')])
       expect(told.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([

@@ -31,7 +31,12 @@ export function message(stage: () => Stage): void {
       const latest = await post(`${workflowId}/signal/add`, { payload: 1 })
       const pinned = await post(`${workflowId}/runs/${runId}/signal/add`, { payload: 1 })
 
-      const expected = expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'completed' })
+      const expected = expect.objectContaining({
+        error: 'WorkflowNotRunningError',
+        workflowId,
+        runId,
+        workflowStatus: 'completed',
+      })
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([409, expected, 409, expected])
     })
 
@@ -44,7 +49,11 @@ export function message(stage: () => Stage): void {
       const pinned = await post(`${workflowId}/runs/${first.runId}/signal/finish`)
       const latest = await post(`${workflowId}/signal/finish`)
 
-      expect([pinned.status, pinned.body.error, pinned.body.workflowStatus]).toEqual([409, 'WorkflowNotRunningError', 'continued'])
+      expect([pinned.status, pinned.body.error, pinned.body.workflowStatus]).toEqual([
+        409,
+        'WorkflowNotRunningError',
+        'continued',
+      ])
       expect([latest.status, latest.body.runId === first.runId]).toEqual([200, false])
     })
 
@@ -65,7 +74,13 @@ export function message(stage: () => Stage): void {
       const several = await post(`${workflowId}/runs/${runId}/query/echo`, { args: [1, 'two'] })
       const nothing = await post(`${workflowId}/query/void`)
 
-      expect([none.status, none.body, one.body, several.body, nothing.text]).toEqual([200, [], [{ a: 1 }], [1, 'two'], 'null'])
+      expect([none.status, none.body, one.body, several.body, nothing.text]).toEqual([
+        200,
+        [],
+        [{ a: 1 }],
+        [1, 'two'],
+        'null',
+      ])
       const after = await stage().open.call('GET', `/workflow/${workflowId}/status`)
       expect(after.body.historyLength).toBe(before.body.historyLength)
       await post(`${workflowId}/signal/finish`)
@@ -106,7 +121,12 @@ export function message(stage: () => Stage): void {
 
       const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/query/state`)
 
-      expect([status, body.error, body.source, body.workflowId]).toEqual([504, 'DeadlineExceededError', 'engine', workflowId])
+      expect([status, body.error, body.source, body.workflowId]).toEqual([
+        504,
+        'DeadlineExceededError',
+        'engine',
+        workflowId,
+      ])
     })
   })
 
@@ -151,12 +171,19 @@ export function message(stage: () => Stage): void {
       const under = await waiting
       const after = await post(`${workflowId}/update/set`, { payload: 1 })
 
-      const expected = expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'terminated' })
+      const expected = expect.objectContaining({
+        error: 'WorkflowNotRunningError',
+        workflowId,
+        runId,
+        workflowStatus: 'terminated',
+      })
       expect([under.status, under.body, after.status, after.body]).toEqual([409, expected, 409, expected])
     })
 
     test('update: without a worker there is no answer in time, but the ids to ask for it', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'messages', {
+        taskQueue: `nobody-${anId()}`,
+      })
       const sentAt = performance.now()
 
       const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
@@ -233,7 +260,11 @@ export function message(stage: () => Stage): void {
       const query = await post(`${workflowId}/query/state`)
       const update = await post(`${workflowId}/update/set`)
 
-      const expected = expect.objectContaining({ error: 'WorkflowNotReadyError', workflowStatus: 'paused', source: 'engine' })
+      const expected = expect.objectContaining({
+        error: 'WorkflowNotReadyError',
+        workflowStatus: 'paused',
+        source: 'engine',
+      })
       expect([query.status, query.body, update.status, update.body]).toEqual([409, expected, 409, expected])
       await post(`${workflowId}/terminate`)
     })

@@ -72,7 +72,11 @@ export function runEnds(stage: () => Stage): void {
         name: 'Outer',
         retryable: false,
         activityId: null,
-        cause: { name: 'Middle', message: 'in the middle', cause: { name: 'Error', message: 'the root cause', cause: null } },
+        cause: {
+          name: 'Middle',
+          message: 'in the middle',
+          cause: { name: 'Error', message: 'the root cause', cause: null },
+        },
       })
       expect(activity.errorDetails).toEqual({
         message: 'no retry please',
@@ -87,7 +91,11 @@ export function runEnds(stage: () => Stage): void {
     test('run: the failure of a child is told as its own', async () => {
       const body = await runOf('failInChild')
 
-      expect([body.error, body.errorDetails.name, body.errorDetails.activityId]).toEqual(['the outer failure', 'Outer', null])
+      expect([body.error, body.errorDetails.name, body.errorDetails.activityId]).toEqual([
+        'the outer failure',
+        'Outer',
+        null,
+      ])
     })
 
     test('run: a cancellation that nobody asked for is a failure', async () => {
@@ -97,7 +105,9 @@ export function runEnds(stage: () => Stage): void {
     })
 
     test('run: a workflow stopped meanwhile is canceled, with the reason', async () => {
-      const { body } = await runWhile('cleansUp', (id) => stage().open.call('PATCH', `/workflow/${id}/stop`, { reason: 'enough' }))
+      const { body } = await runWhile('cleansUp', (id) =>
+        stage().open.call('PATCH', `/workflow/${id}/stop`, { reason: 'enough' }),
+      )
 
       expect(body).toMatchObject({
         status: 'canceled',
@@ -114,7 +124,9 @@ export function runEnds(stage: () => Stage): void {
     })
 
     test('run: a workflow terminated meanwhile is terminated, with the reason', async () => {
-      const { body } = await runWhile('neverEnds', (id) => stage().open.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }))
+      const { body } = await runWhile('neverEnds', (id) =>
+        stage().open.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }),
+      )
 
       expect(body).toMatchObject({
         status: 'terminated',
@@ -155,7 +167,12 @@ export function runEnds(stage: () => Stage): void {
       const { body: latest } = await open.call('GET', `/workflow/${workflowId}/result`)
       const { body: base } = await open.call('GET', `/workflow/${workflowId}/runs/${firstExecutionRunId}/result`)
 
-      expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([runId, 'completed', 'the input', ['after']])
+      expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([
+        runId,
+        'completed',
+        'the input',
+        ['after'],
+      ])
       expect([base.runId, base.status, base.input]).toEqual([firstExecutionRunId, 'terminated', 'the input'])
     })
 
@@ -163,15 +180,29 @@ export function runEnds(stage: () => Stage): void {
       const { open, plain } = stage()
       const trace = { local: '/traces/one.json', remote: 'https://bucket.s3.eu-central-1.amazonaws.com/one.json' }
 
-      const full = await open.call('POST', '/workflow/run', { workflowName: 'saysTrace', input: { trace }, catalog: plain })
-      const empty = await open.call('POST', '/workflow/run', { workflowName: 'saysTrace', input: { trace: {} }, catalog: plain })
+      const full = await open.call('POST', '/workflow/run', {
+        workflowName: 'saysTrace',
+        input: { trace },
+        catalog: plain,
+      })
+      const empty = await open.call('POST', '/workflow/run', {
+        workflowName: 'saysTrace',
+        input: { trace: {} },
+        catalog: plain,
+      })
       const none = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: plain })
 
-      expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([{ destinations: trace }, { destinations: {} }, null])
+      expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([
+        { destinations: trace },
+        { destinations: {} },
+        null,
+      ])
     })
 
     rule('result.trace-may-be-there-when-failed', async () => {
-      const { workflowId } = await startBehind(stage(), 'failRetryable', { memo: { trace: { local: '/traces/failed.json' } } })
+      const { workflowId } = await startBehind(stage(), 'failRetryable', {
+        memo: { trace: { local: '/traces/failed.json' } },
+      })
       await untilStatus(stage(), workflowId, 'failed')
 
       const { body } = await stage().open.call('GET', `/workflow/${workflowId}/result`)
@@ -187,11 +218,23 @@ export function runEnds(stage: () => Stage): void {
         local: '/traces/{namespace}/{runId}.json',
         remote: 'https://b.s3.eu-central-1.amazonaws.com/{namespace}/{runId}',
       }
-      await publishCatalog({ connection, namespace: 'default', catalog, definition: testCatalog, traces, identity: 'test' })
+      await publishCatalog({
+        connection,
+        namespace: 'default',
+        catalog,
+        definition: testCatalog,
+        traces,
+        identity: 'test',
+      })
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
       const workflowId = anId()
 
-      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'failRetryable', input: null, workflowId, catalog })
+      const { body } = await open.call('POST', '/workflow/run', {
+        workflowName: 'failRetryable',
+        input: null,
+        workflowId,
+        catalog,
+      })
       await worker.stop()
 
       expect(body.trace).toEqual({

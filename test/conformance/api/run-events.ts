@@ -22,7 +22,16 @@ export function runEvents(stage: () => Stage): void {
         { event: 'started', data: { workflowId, runId } },
         {
           event: 'result',
-          data: { workflowId, runId, status: 'completed', input: 1, output: 1, trace: null, error: null, errorDetails: null },
+          data: {
+            workflowId,
+            runId,
+            status: 'completed',
+            input: 1,
+            output: 1,
+            trace: null,
+            error: null,
+            errorDetails: null,
+          },
         },
       ])
     })
@@ -39,14 +48,26 @@ export function runEvents(stage: () => Stage): void {
     })
 
     test('run as events: a refusal is an answer like any other', async () => {
-      const { status, body, headers } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo' }, EVENTS)
+      const { status, body, headers } = await stage().open.call(
+        'POST',
+        '/workflow/run',
+        { workflowName: 'echo' },
+        EVENTS,
+      )
 
-      expect([status, body.error, headers.get('Content-Type')]).toEqual([400, 'ValidationError', 'application/problem+json'])
+      expect([status, body.error, headers.get('Content-Type')]).toEqual([
+        400,
+        'ValidationError',
+        'application/problem+json',
+      ])
     })
   })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
 export function eventsIn(text: string): { event: string; data: any }[] {
-  return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({ event, data: JSON.parse(data) }))
+  return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({
+    event,
+    data: JSON.parse(data),
+  }))
 }

@@ -8,7 +8,10 @@ export function run(stage: () => Stage): void {
     rule('run.blocks-until-end', async () => {
       const sentAt = performance.now()
 
-      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 500 } })
+      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+        workflowName: 'sleepFor',
+        input: { ms: 500 },
+      })
 
       expect([status, body.status, body.output]).toEqual([200, 'completed', 'slept'])
       expect(performance.now() - sentAt).toBeGreaterThan(500)
@@ -39,7 +42,9 @@ export function run(stage: () => Stage): void {
     rule('run.input-is-any-json', async () => {
       const inputs = [null, '', 'text', 0, -1.5, true, [], [1, [2]], {}, { a: { b: [null] }, ä: '🚪' }]
 
-      const answers = await Promise.all(inputs.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })))
+      const answers = await Promise.all(
+        inputs.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })),
+      )
 
       expect(answers.map(({ body }) => body.output)).toEqual(inputs)
       expect(answers.map(({ body }) => body.input)).toEqual(inputs)
@@ -48,7 +53,11 @@ export function run(stage: () => Stage): void {
     rule('run.workflowId-is-used', async () => {
       const workflowId = anId()
 
-      const { body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, workflowId })
+      const { body } = await stage().open.call('POST', '/workflow/run', {
+        workflowName: 'whoAmI',
+        input: null,
+        workflowId,
+      })
 
       expect([body.workflowId, body.output.workflowId]).toEqual([workflowId, workflowId])
       expect(body.output.runId).toBe(body.runId)
@@ -63,7 +72,12 @@ export function run(stage: () => Stage): void {
 
       expect([second.status, second.body]).toEqual([
         409,
-        expect.objectContaining({ error: 'WorkflowAlreadyStartedError', workflowId, runId: first.body.runId, source: 'engine' }),
+        expect.objectContaining({
+          error: 'WorkflowAlreadyStartedError',
+          workflowId,
+          runId: first.body.runId,
+          source: 'engine',
+        }),
       ])
       await open.call('POST', `/workflow/${workflowId}/terminate`)
     })
@@ -82,7 +96,9 @@ export function run(stage: () => Stage): void {
     test('run: generated ids are safe in a URL and sort by time', async () => {
       const ids: string[] = []
       for (let nth = 0; nth < 3; nth++) {
-        ids.push((await stage().open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId)
+        ids.push(
+          (await stage().open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId,
+        )
       }
 
       expect(ids.every((id) => /^[\w.~-]+$/.test(id))).toBe(true)
@@ -98,7 +114,11 @@ export function run(stage: () => Stage): void {
     rule('run.catalog-routes', async () => {
       const { open, plain } = stage()
 
-      const { body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, catalog: plain })
+      const { body, headers } = await open.call('POST', '/workflow/run', {
+        workflowName: 'whoAmI',
+        input: null,
+        catalog: plain,
+      })
 
       expect(body.output.taskQueue).toBe(plain)
       expect(headers.has('Deprecation')).toBe(false)
@@ -107,7 +127,11 @@ export function run(stage: () => Stage): void {
     rule('run.taskQueue-is-a-deprecated-alias', async () => {
       const { open, plain } = stage()
 
-      const { body, headers } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, taskQueue: plain })
+      const { body, headers } = await open.call('POST', '/workflow/run', {
+        workflowName: 'whoAmI',
+        input: null,
+        taskQueue: plain,
+      })
 
       expect(body.output.taskQueue).toBe(plain)
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
@@ -117,7 +141,12 @@ export function run(stage: () => Stage): void {
     rule('run.catalog-wins-over-taskQueue', async () => {
       const { open, plain, catalog } = stage()
 
-      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null, catalog, taskQueue: plain })
+      const { body } = await open.call('POST', '/workflow/run', {
+        workflowName: 'whoAmI',
+        input: null,
+        catalog,
+        taskQueue: plain,
+      })
 
       expect(body.output.taskQueue).toBe(catalog)
     })
@@ -126,13 +155,26 @@ export function run(stage: () => Stage): void {
       const { open } = stage()
       const workflowId = anId()
 
-      const answer = await open.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: 300 })
+      const answer = await open.call('POST', '/workflow/run', {
+        workflowName: 'waitForSignal',
+        input: null,
+        workflowId,
+        timeout: 300,
+      })
 
       expect([answer.status, answer.body]).toEqual([
         408,
-        expect.objectContaining({ error: 'WorkflowExecutionTimedOutError', workflowId, workflowStatus: 'running', source: 'gateway' }),
+        expect.objectContaining({
+          error: 'WorkflowExecutionTimedOutError',
+          workflowId,
+          workflowStatus: 'running',
+          source: 'gateway',
+        }),
       ])
-      expect([answer.headers.get('Location'), answer.headers.has('Retry-After')]).toEqual([`/workflow/${workflowId}/result`, false])
+      expect([answer.headers.get('Location'), answer.headers.has('Retry-After')]).toEqual([
+        `/workflow/${workflowId}/result`,
+        false,
+      ])
       const goesOn = await open.call('GET', `/workflow/${workflowId}/runs/${answer.body.runId}/status`)
       expect(goesOn.body.status).toBe('running')
       await open.call('POST', `/workflow/${workflowId}/terminate`)
@@ -143,7 +185,10 @@ export function run(stage: () => Stage): void {
       async () => {
         const sentAt = performance.now()
 
-        const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null })
+        const { status, body } = await stage().open.call('POST', '/workflow/run', {
+          workflowName: 'neverEnds',
+          input: null,
+        })
 
         expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
         expect(performance.now() - sentAt).toBeGreaterThan(29_900)
@@ -157,7 +202,11 @@ export function run(stage: () => Stage): void {
       const { open } = stage()
       const sentAt = performance.now()
 
-      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '0.2s' })
+      const { status, body } = await open.call('POST', '/workflow/run', {
+        workflowName: 'neverEnds',
+        input: null,
+        timeout: '0.2s',
+      })
 
       expect(status).toBe(408)
       expect(performance.now() - sentAt).toBeLessThan(10_000)
@@ -165,7 +214,8 @@ export function run(stage: () => Stage): void {
     })
 
     test('run: numbers leave as exactly as they came, in both directions', async () => {
-      const sent = '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
+      const sent =
+        '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
 
       const given = await stage().open.call('POST', '/workflow/run', sent)
       const made = await stage().open.call('POST', '/workflow/run', { workflowName: 'hugeNumbers', input: null })
@@ -175,7 +225,11 @@ export function run(stage: () => Stage): void {
     })
 
     test('run: a key called __proto__ is a key like any other', async () => {
-      const { text } = await stage().open.call('POST', '/workflow/run', '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}')
+      const { text } = await stage().open.call(
+        'POST',
+        '/workflow/run',
+        '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}',
+      )
 
       expect(text).toContain('"input":{"__proto__":{"a":1},"b":2},"output":{"__proto__":{"a":1},"b":2}')
     })
@@ -192,7 +246,9 @@ export function run(stage: () => Stage): void {
     test('run: many at once each get their own answer', async () => {
       const numbers = Array.from({ length: 40 }, (_, number) => number)
 
-      const answers = await Promise.all(numbers.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })))
+      const answers = await Promise.all(
+        numbers.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })),
+      )
 
       expect(answers.map(({ body }) => body.output)).toEqual(numbers)
       expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(40)
@@ -203,7 +259,13 @@ export function run(stage: () => Stage): void {
       const workflowId = anId()
       const client = new AbortController()
 
-      const answer = open.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId }, {}, client.signal)
+      const answer = open.call(
+        'POST',
+        '/workflow/run',
+        { workflowName: 'waitForSignal', input: null, workflowId },
+        {},
+        client.signal,
+      )
       const gone = expect(answer).rejects.toThrow(/abort/i)
       await untilStatus(stage(), workflowId, 'running', { events: 4 })
       client.abort()
@@ -217,7 +279,11 @@ export function run(stage: () => Stage): void {
     test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
       const { open, plain } = stage()
 
-      const { status, body } = await open.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 }, catalog: plain })
+      const { status, body } = await open.call('POST', '/workflow/run', {
+        workflowName: 'everyKind',
+        input: { a: 1 },
+        catalog: plain,
+      })
 
       expect([status, body.status, body.input, body.output]).toEqual([200, 'completed', { a: 1 }, { a: 1 }])
     })
@@ -227,7 +293,11 @@ export function run(stage: () => Stage): void {
 
       const { body } = await open.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 3 } })
 
-      expect([body.status, body.input, body.output]).toEqual(['completed', { links: 3, link: 3 }, { links: 3, link: 3 }])
+      expect([body.status, body.input, body.output]).toEqual([
+        'completed',
+        { links: 3, link: 3 },
+        { links: 3, link: 3 },
+      ])
       const { body: last } = await open.call('GET', `/workflow/${body.workflowId}/status`)
       expect(last.runId).toBe(body.runId)
     })
@@ -236,7 +306,12 @@ export function run(stage: () => Stage): void {
       const { open } = stage()
       const workflowId = anId()
 
-      const running = open.call('POST', '/workflow/run', { workflowName: 'chainOnSignal', input: 1, workflowId, timeout: 5000 })
+      const running = open.call('POST', '/workflow/run', {
+        workflowName: 'chainOnSignal',
+        input: 1,
+        workflowId,
+        timeout: 5000,
+      })
       await untilStatus(stage(), workflowId, 'running', { events: 4 })
       const before = await open.call('GET', `/workflow/${workflowId}/status`)
       await open.call('POST', `/workflow/${workflowId}/signal/next`)

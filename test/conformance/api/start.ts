@@ -8,9 +8,15 @@ export function start(stage: () => Stage): void {
     rule('start.returns-the-id-at-once', async () => {
       const { open } = stage()
 
-      const { status, body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+      const { status, body, headers } = await open.call('POST', '/workflow/start', {
+        workflowName: 'waitForSignal',
+        input: null,
+      })
 
-      expect([status, body]).toEqual([200, { workflowId: expect.any(String), runId: expect.any(String), status: 'running' }])
+      expect([status, body]).toEqual([
+        200,
+        { workflowId: expect.any(String), runId: expect.any(String), status: 'running' },
+      ])
       expect(headers.get('Location')).toBe(`/workflow/${body.workflowId}/result`)
       await open.call('POST', `/workflow/${body.workflowId}/signal/finish`, { payload: 'later' })
       await untilStatus(stage(), body.workflowId, 'completed')
@@ -41,7 +47,9 @@ export function start(stage: () => Stage): void {
         [200, [], null],
       ])
       await untilStatus(stage(), started.body.workflowId, 'completed')
-      const results = [several, one, none, started].map(({ body }) => open.call('GET', `/workflow/${body.workflowId}/result`))
+      const results = [several, one, none, started].map(({ body }) =>
+        open.call('GET', `/workflow/${body.workflowId}/result`),
+      )
       const inputs = (await Promise.all(results)).map(({ body }) => body.input)
       expect(inputs).toEqual([['Alice', null, ['Bob']], ['Alice', 'Bob'], null, [1, 2]])
     })
@@ -58,7 +66,8 @@ export function start(stage: () => Stage): void {
 
     test('run and start: the published schema is that of the first argument, and nothing is checked where there is none', async () => {
       const { open } = stage()
-      const send = (verb: string, args: unknown[]) => open.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
+      const send = (verb: string, args: unknown[]) =>
+        open.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
 
       const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
       const taken = await send('run', [{ ms: 0 }, 'more'])
@@ -75,7 +84,12 @@ export function start(stage: () => Stage): void {
     test('start: catalog goes before taskQueue, whose use is told to be deprecated', async () => {
       const { open, catalog, plain } = stage()
 
-      const { body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: 1, catalog, taskQueue: plain })
+      const { body, headers } = await open.call('POST', '/workflow/start', {
+        workflowName: 'nothing',
+        input: 1,
+        catalog,
+        taskQueue: plain,
+      })
 
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
       expect((await open.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
@@ -88,7 +102,11 @@ export function start(stage: () => Stage): void {
       const first = await open.call('POST', '/workflow/start', request)
       const second = await open.call('POST', '/workflow/start', request)
 
-      expect([second.status, second.body.error, second.body.runId]).toEqual([409, 'WorkflowAlreadyStartedError', first.body.runId])
+      expect([second.status, second.body.error, second.body.runId]).toEqual([
+        409,
+        'WorkflowAlreadyStartedError',
+        first.body.runId,
+      ])
       await open.call('POST', `/workflow/${request.workflowId}/terminate`)
     })
 
@@ -100,7 +118,10 @@ export function start(stage: () => Stage): void {
 
       const [started] = answers.filter(({ status }) => status === 200)
       const refused = answers.filter(({ status }) => status === 409)
-      expect([refused.length, new Set(refused.map(({ body }) => body.runId))]).toEqual([19, new Set([started?.body.runId])])
+      expect([refused.length, new Set(refused.map(({ body }) => body.runId))]).toEqual([
+        19,
+        new Set([started?.body.runId]),
+      ])
       await open.call('POST', `/workflow/${request.workflowId}/terminate`)
     })
 
@@ -120,7 +141,11 @@ export function start(stage: () => Stage): void {
       const slashed = `${anId()}/a b?c#d%e/🚪`
       const odd = lacks('slashes') ? slashed.replaceAll('/', '\\') : slashed
       for (const workflowId of [odd, `${anId()}..`, bytes]) {
-        const { status, body, headers } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+        const { status, body, headers } = await open.call('POST', '/workflow/start', {
+          workflowName: 'nothing',
+          input: null,
+          workflowId,
+        })
         const path = `/workflow/${encodeURIComponent(workflowId)}`
 
         expect([status, body.workflowId, headers.get('Location')]).toEqual([200, workflowId, `${path}/result`])

@@ -23,7 +23,12 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
       const { address, httpUrl } = inject('engine')
       store = await startStore({ thresholdBytes: 500, opaque: true })
       worker = await startWorker({ address, taskQueue: catalog, options: { dataConverter: store.dataConverter } })
-      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0', ENGINE_CODEC_ENDPOINT: store.codec.url }
+      const env = {
+        PATH: process.env.PATH ?? '',
+        SERVICE_CATALOG_ID: catalog,
+        SERVICE_PORT: '0',
+        ENGINE_CODEC_ENDPOINT: store.codec.url,
+      }
       server = await serve({ ...idleMarks(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       withCodec = makeApi({ url: server.url })
     })
@@ -34,7 +39,10 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
     })
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
-      const { body: ran } = await withCodec.call('POST', '/workflow/run', { workflowName: 'bigOutput', input: { bytes: 600 } })
+      const { body: ran } = await withCodec.call('POST', '/workflow/run', {
+        workflowName: 'bigOutput',
+        input: { bytes: 600 },
+      })
       const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const { body: capabilities } = await withCodec.call('GET', '/capabilities')
       const { body: open } = await withCodec.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
@@ -50,7 +58,10 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
 
     test('stored elsewhere: without a codec server an output is refused with the ids and its size, and a trace says so', async () => {
       const { open } = stage()
-      const { body: ran } = await withCodec.call('POST', '/workflow/run', { workflowName: 'bigOutput', input: { bytes: 600 } })
+      const { body: ran } = await withCodec.call('POST', '/workflow/run', {
+        workflowName: 'bigOutput',
+        input: { bytes: 600 },
+      })
       const { workflowId, runId } = ran
 
       const { status, body } = await open.call('GET', `/workflow/${workflowId}/result`)
@@ -61,7 +72,9 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
         { error: 'NotSupportedError', workflowId, runId, workflowStatus: 'completed', sizeBytes: expect.any(Number) },
       ])
       expect(body.sizeBytes).toBeGreaterThan(600)
-      expect(nodesIn(log.data)).toMatchObject([{ output: null, attributes: { status: 'completed', storedElsewhere: true } }])
+      expect(nodesIn(log.data)).toMatchObject([
+        { output: null, attributes: { status: 'completed', storedElsewhere: true } },
+      ])
     })
 
     test('stored elsewhere: without a codec server run answers the same, as an event too', async () => {
@@ -69,7 +82,11 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
       const request = { workflowName: 'bigOutput', input: { bytes: 600 }, catalog: `${catalog}-plain` }
       const plain = await startStore({ thresholdBytes: 500 })
       const { address } = inject('engine')
-      const plainWorker = await startWorker({ address, taskQueue: request.catalog, options: { dataConverter: plain.dataConverter } })
+      const plainWorker = await startWorker({
+        address,
+        taskQueue: request.catalog,
+        options: { dataConverter: plain.dataConverter },
+      })
 
       const { status, body } = await open.call('POST', '/workflow/run', request)
       const { text } = await open.call('POST', '/workflow/run', request, { Accept: 'text/event-stream' })

@@ -43,7 +43,9 @@ export function updateWithStart(stage: () => Stage): void {
 
       expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
       await post(`${answered.workflowId}/terminate`)
-      expect((await stage().open.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain('"input":9007199254740993')
+      expect((await stage().open.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
+        '"input":9007199254740993',
+      )
     })
 
     test('update-with-start: startArgs are the arguments of the start, several or none', async () => {
@@ -71,7 +73,11 @@ export function updateWithStart(stage: () => Stage): void {
       const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
 
       expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
-      expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+      expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([
+        400,
+        'ValidationError',
+        '/input/ms',
+      ])
       expect([neither, both].map(({ status, body }) => [status, body.message])).toEqual([
         [400, expect.stringMatching(/input.*startArgs/)],
         [400, expect.stringMatching(/input.*startArgs/)],
@@ -99,8 +105,15 @@ export function updateWithStart(stage: () => Stage): void {
       const { status, body: refused } = await post('update-with-start/validated', body)
 
       expect([status, refused.error, refused.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
-      expect(refused).toMatchObject({ workflowId: expect.any(String), runId: expect.any(String), updateId: expect.any(String) })
-      const { body: run } = await stage().open.call('GET', `/workflow/${refused.workflowId}/runs/${refused.runId}/status`)
+      expect(refused).toMatchObject({
+        workflowId: expect.any(String),
+        runId: expect.any(String),
+        updateId: expect.any(String),
+      })
+      const { body: run } = await stage().open.call(
+        'GET',
+        `/workflow/${refused.workflowId}/runs/${refused.runId}/status`,
+      )
       expect(run.status).toBe('running')
       await post(`${refused.workflowId}/terminate`)
     })
@@ -114,7 +127,12 @@ export function updateWithStart(stage: () => Stage): void {
       const { status, headers, body: late } = await post('update-with-start/wait', body, 'guarded')
 
       const { body: run } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
-      expect([status, late.error, late.workflowId, late.runId]).toEqual([504, 'DeadlineExceededError', workflowId, run.runId])
+      expect([status, late.error, late.workflowId, late.runId]).toEqual([
+        504,
+        'DeadlineExceededError',
+        workflowId,
+        run.runId,
+      ])
       expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
       expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
       await post(`${workflowId}/terminate`)
@@ -125,7 +143,9 @@ export function updateWithStart(stage: () => Stage): void {
 
       const { status, body } = await lonely.call('POST', '/workflow/update-with-start/set', MESSAGES)
 
-      expect([status, body.error]).toEqual(lacks('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'])
+      expect([status, body.error]).toEqual(
+        lacks('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],
+      )
     })
   })
 }

@@ -32,7 +32,12 @@ export function useBench(name: string, makeTransport: MakeTransport): Bench {
   beforeAll(async () => {
     const addresses = inject('engine')
     const transport = makeTransport(addresses)
-    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 2 * 1024 * 1024 - 16 * 1024, codec: null })
+    const engine = createEngine({
+      transport,
+      namespace: 'default',
+      maxPayloadBytes: 2 * 1024 * 1024 - 16 * 1024,
+      codec: null,
+    })
     const connection = await Connection.connect({ address: addresses.address })
     const worker = await startWorker({ address: addresses.address, taskQueue })
     parts = { engine, connection, transport, worker }

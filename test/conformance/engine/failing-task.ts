@@ -10,7 +10,10 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
     const bench = useBench(`${name}-failing-task`, makeTransport)
 
     function untilFailing(workflowId: string) {
-      return until('its task has failed', async () => (await bench.engine.describe({ workflowId }, call())).failingTask ?? null)
+      return until(
+        'its task has failed',
+        async () => (await bench.engine.describe({ workflowId }, call())).failingTask ?? null,
+      )
     }
 
     async function entriesOf(run: RunRef): Promise<TraceEntry[]> {
@@ -80,7 +83,9 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
         error: 'DeadlineExceededError',
         workflowId,
         runId,
-        message: expect.stringMatching(/; its workflow task is failing \(attempt 2\), worker reports: a bug in the workflow$/),
+        message: expect.stringMatching(
+          /; its workflow task is failing \(attempt 2\), worker reports: a bug in the workflow$/,
+        ),
         problem: { kind: 'workflow_task_failing', attempt: 2, message: 'a bug in the workflow' },
       })
     })

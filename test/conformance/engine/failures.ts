@@ -16,14 +16,24 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
           name: 'Outer',
           retryable: false,
           activityId: null,
-          cause: { name: 'Middle', message: 'in the middle', cause: { name: 'Error', message: 'the root cause', cause: null } },
+          cause: {
+            name: 'Middle',
+            message: 'in the middle',
+            cause: { name: 'Error', message: 'the root cause', cause: null },
+          },
         },
       })
     })
 
     test('failure: of an activity, with the activity’s id', async () => {
       expect(await outcomeOf('failInActivity')).toMatchObject({
-        error: { name: 'BadInput', message: 'no retry please', retryable: false, activityId: '1', cause: { message: 'the cause below' } },
+        error: {
+          name: 'BadInput',
+          message: 'no retry please',
+          retryable: false,
+          activityId: '1',
+          cause: { message: 'the cause below' },
+        },
       })
     })
 
@@ -58,7 +68,9 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
     })
 
     test('failure: of a child is the child’s own', async () => {
-      expect(await outcomeOf('failInChild')).toMatchObject({ error: { name: 'Outer', message: 'the outer failure', activityId: null } })
+      expect(await outcomeOf('failInChild')).toMatchObject({
+        error: { name: 'Outer', message: 'the outer failure', activityId: null },
+      })
     })
 
     test('failure: a cancellation that nobody asked for is a failure', async () => {

@@ -60,11 +60,16 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query and update: nobody answers where no worker is', async () => {
-      const run = await bench.engine.start({ workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] }, call())
+      const run = await bench.engine.start(
+        { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] },
+        call(),
+      )
       const { workflowId, runId } = run
 
       expect(await refusal(query(run, 'state', [], 600))).toMatchObject({ error: 'DeadlineExceededError', workflowId })
-      expect(await refusal(bench.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600)))).toMatchObject({
+      expect(
+        await refusal(bench.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600))),
+      ).toMatchObject({
         error: 'DeadlineExceededError',
         workflowId,
         runId,
@@ -98,8 +103,14 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
         requestId: crypto.randomUUID(),
       })
 
-      expect(await refusal(query(run, 'state'))).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
-      expect(await refusal(update(run, 'set'))).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
+      expect(await refusal(query(run, 'state'))).toMatchObject({
+        error: 'WorkflowNotReadyError',
+        workflowStatus: 'paused',
+      })
+      expect(await refusal(update(run, 'set'))).toMatchObject({
+        error: 'WorkflowNotReadyError',
+        workflowStatus: 'paused',
+      })
       await end(run)
     })
 
@@ -148,7 +159,11 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
 
       await end(run)
 
-      expect(await waiting).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'terminated', runId: run.runId })
+      expect(await waiting).toMatchObject({
+        error: 'WorkflowNotRunningError',
+        workflowStatus: 'terminated',
+        runId: run.runId,
+      })
     })
 
     test('signal, update, terminate: a closed run is not running, an unknown one not found; a cancellation is taken in silence', async () => {
@@ -157,7 +172,9 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       const closed = { error: 'WorkflowNotRunningError', workflowStatus: 'completed', runId: run.runId }
       const unknown = { workflowId: crypto.randomUUID() }
 
-      expect(await refusal(bench.engine.signal({ workflowId: run.workflowId }, { name: 'add', args: [] }, call()))).toMatchObject(closed)
+      expect(
+        await refusal(bench.engine.signal({ workflowId: run.workflowId }, { name: 'add', args: [] }, call())),
+      ).toMatchObject(closed)
       expect(await refusal(update(run, 'set'))).toMatchObject(closed)
       expect(await refusal(end(run))).toMatchObject(closed)
       await bench.engine.cancel(run, { reason: null, pinned: true }, call())
@@ -166,7 +183,8 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
         refusal(bench.engine.update(unknown, { name: 'set', args: [] }, 'u', call())),
         refusal(bench.engine.query(unknown, { name: 'state', args: [] }, call())),
       ]
-      for (const answer of await Promise.all(refused)) expect(answer).toMatchObject({ error: 'WorkflowNotFoundError', ...unknown })
+      for (const answer of await Promise.all(refused))
+        expect(answer).toMatchObject({ error: 'WorkflowNotFoundError', ...unknown })
     })
 
     test('cancel: unpinned reaches the run that the chain has come to', async () => {
@@ -176,7 +194,9 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
 
       await bench.engine.cancel(first, { reason: null, pinned: false }, call())
 
-      expect((await bench.closed({ workflowId: first.workflowId, runId: nextRunId ?? '' })).outcome.status).toBe('canceled')
+      expect((await bench.closed({ workflowId: first.workflowId, runId: nextRunId ?? '' })).outcome.status).toBe(
+        'canceled',
+      )
     })
 
     test('entries: what began and ended, oldest first', async () => {

@@ -30,7 +30,9 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const refused = await refusal(bench.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
 
       expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-      expect(await refusal(bench.engine.describe({ workflowId }, call()))).toMatchObject({ error: 'WorkflowNotFoundError' })
+      expect(await refusal(bench.engine.describe({ workflowId }, call()))).toMatchObject({
+        error: 'WorkflowNotFoundError',
+      })
     })
 
     test('start: each argument reaches the workflow as one, and none as none', async () => {
@@ -46,7 +48,9 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const outcomes = await Promise.all([several, one, none].map(async (run) => (await bench.closed(run)).outcome))
       const inputs = await Promise.all([several, one, none].map((run) => bench.engine.input(run, call())))
 
-      expect(outcomes).toEqual([['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })))
+      expect(outcomes).toEqual(
+        [['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })),
+      )
       expect(inputs).toEqual([['a', null, [1, 2]], ['a', 'b'], null])
       // Its parameter has a default, which null would not be.
       await bench.engine.cancel(byDefault, { reason: null, pinned: false }, call())
@@ -64,7 +68,9 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       await bench.closed(started)
       const execution = await bench.engine.read(started, call())
 
-      expect(JSON.stringify(execution.input)).toBe('{"__proto__":{"polluted":true},"plain":1.5,"big":12345678901234567890}')
+      expect(JSON.stringify(execution.input)).toBe(
+        '{"__proto__":{"polluted":true},"plain":1.5,"big":12345678901234567890}',
+      )
     })
 
     test('wait: a worker may answer numbers that no double holds', async () => {
@@ -117,7 +123,11 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
         firstRunId: first.runId,
         input: { links: 2, link: 2 },
       })
-      expect(await bench.engine.read(first, call())).toMatchObject({ runId: first.runId, status: 'continued', input: { links: 2 } })
+      expect(await bench.engine.read(first, call())).toMatchObject({
+        runId: first.runId,
+        status: 'continued',
+        input: { links: 2 },
+      })
     })
 
     test('wait: a run that the engine retries is failed, and names its successor', async () => {
@@ -127,7 +137,9 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
         workflowId,
         workflowType: { name: 'retriedRun' },
         taskQueue: { name: bench.taskQueue },
-        input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }] },
+        input: {
+          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }],
+        },
         requestId: crypto.randomUUID(),
         retryPolicy: { initialInterval: { nanos: 10_000_000 }, maximumAttempts: 3 },
       })
@@ -143,7 +155,10 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const started = await bench.start('waitForSignal')
       const { workflowId, runId } = started
       const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
-      await until('its first task is done', async () => (await bench.engine.describe(started, call())).historyLength > 3)
+      await until(
+        'its first task is done',
+        async () => (await bench.engine.describe(started, call())).historyLength > 3,
+      )
       await bench.connection.workflowService.pauseWorkflowExecution(target)
 
       expect(await bench.engine.wait(started, call(1500))).toBeNull()
@@ -207,7 +222,13 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
 
       expect(closing?.outcome).toEqual({
         status: 'canceled',
-        error: { name: 'CanceledFailure', message: 'The workflow was canceled: enough', retryable: false, activityId: null, cause: null },
+        error: {
+          name: 'CanceledFailure',
+          message: 'The workflow was canceled: enough',
+          retryable: false,
+          activityId: null,
+          cause: null,
+        },
       })
     })
 
@@ -215,8 +236,12 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const started = await bench.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
       await bench.closed(started)
 
-      expect((await bench.engine.read(started, call())).memo.get('trace')).toEqual({ remote: 'https://traces.example/x' })
-      expect((await bench.engine.describe(started, call())).memo.get('trace')).toEqual({ remote: 'https://traces.example/x' })
+      expect((await bench.engine.read(started, call())).memo.get('trace')).toEqual({
+        remote: 'https://traces.example/x',
+      })
+      expect((await bench.engine.describe(started, call())).memo.get('trace')).toEqual({
+        remote: 'https://traces.example/x',
+      })
     })
 
     test('read: a child knows its parent', async () => {
@@ -235,7 +260,10 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       const unknown = crypto.randomUUID()
 
       for (const ref of [{ workflowId: unknown }, { workflowId, runId: unknown }, { workflowId: unknown, runId }]) {
-        expect(await refusal(bench.engine.describe(ref, call()))).toMatchObject({ error: 'WorkflowNotFoundError', ...ref })
+        expect(await refusal(bench.engine.describe(ref, call()))).toMatchObject({
+          error: 'WorkflowNotFoundError',
+          ...ref,
+        })
         expect(await refusal(bench.engine.read(ref, call()))).toMatchObject({ error: 'WorkflowNotFoundError', ...ref })
       }
     })
@@ -246,8 +274,15 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
 
       const described = await bench.engine.describe(started, call())
 
-      expect(described).toMatchObject({ workflowName: 'nothing', catalog: bench.taskQueue, status: 'completed', historyLength: 5 })
-      expect(described.completedAt?.getTime()).toBeGreaterThanOrEqual(described.startedAt?.getTime() ?? Number.POSITIVE_INFINITY)
+      expect(described).toMatchObject({
+        workflowName: 'nothing',
+        catalog: bench.taskQueue,
+        status: 'completed',
+        historyLength: 5,
+      })
+      expect(described.completedAt?.getTime()).toBeGreaterThanOrEqual(
+        described.startedAt?.getTime() ?? Number.POSITIVE_INFINITY,
+      )
     })
 
     test('lastPolledAt: lately where a worker is, null where none was', async () => {

@@ -35,7 +35,10 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     /** All runs of the id, the latest first, each with whether it is open. */
     async function runsOf(workflowId: string): Promise<{ runId: string; isOpen: boolean }[]> {
       const query = `WorkflowId = '${workflowId}'`
-      const { executions } = await bench.connection.workflowService.listWorkflowExecutions({ namespace: 'default', query })
+      const { executions } = await bench.connection.workflowService.listWorkflowExecutions({
+        namespace: 'default',
+        query,
+      })
       return executions.map(({ execution, status }) => ({ runId: String(execution?.runId), isOpen: status === 1 }))
     }
 
@@ -46,15 +49,17 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const { runId, firstRunId } = await start('neverEnds', workflowId)
 
       expect(firstRunId).toBe(runId)
-      expect(await until('it is listed', async () => ((await runsOf(workflowId)).length > 0 ? runsOf(workflowId) : null))).toEqual([
-        { runId, isOpen: true },
-      ])
+      expect(
+        await until('it is listed', async () => ((await runsOf(workflowId)).length > 0 ? runsOf(workflowId) : null)),
+      ).toEqual([{ runId, isOpen: true }])
       await engine.terminate({ workflowId, runId }, null, call())
     })
 
     test('start: is known again when its run has ended meanwhile', async () => {
       const workflowId = crypto.randomUUID()
-      lose(workflowId, () => until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen)))
+      lose(workflowId, () =>
+        until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen)),
+      )
 
       const { runId } = await start('nothing', workflowId)
 
@@ -65,7 +70,11 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const workflowId = crypto.randomUUID()
       lose(workflowId, async () => {
         const workflowExecution = { workflowId }
-        await bench.connection.workflowService.signalWorkflowExecution({ namespace: 'default', workflowExecution, signalName: 'next' })
+        await bench.connection.workflowService.signalWorkflowExecution({
+          namespace: 'default',
+          workflowExecution,
+          signalName: 'next',
+        })
         await until('it has gone on', async () => (await runsOf(workflowId)).length === 2)
       })
 
@@ -90,7 +99,9 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const runs = await runsOf(workflowId)
       expect(runs).toHaveLength(2)
       expect(runs.map((run) => run.runId)).toContain(runId)
-      expect((await engine.wait({ workflowId, runId }, call()))?.nextRunId).toBe(runs.find((run) => run.runId !== runId)?.runId)
+      expect((await engine.wait({ workflowId, runId }, call()))?.nextRunId).toBe(
+        runs.find((run) => run.runId !== runId)?.runId,
+      )
     })
 
     test('start: an older run of the id that has ended is not taken for it', async () => {
@@ -110,7 +121,10 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       lose(workflowId, async () => {
         await until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen))
         await bench.closed(await bench.start('nothing', null, workflowId))
-        await until('both have ended', async () => (await runsOf(workflowId)).filter(({ isOpen }) => !isOpen).length === 2)
+        await until(
+          'both have ended',
+          async () => (await runsOf(workflowId)).filter(({ isOpen }) => !isOpen).length === 2,
+        )
       })
 
       const refused = await refusal(start('nothing', workflowId))
@@ -125,7 +139,10 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const other = await bench.start('neverEnds', null, workflowId)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
-      expect(await refusal(start('neverEnds', workflowId))).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: other.runId })
+      expect(await refusal(start('neverEnds', workflowId))).toMatchObject({
+        error: 'WorkflowAlreadyStartedError',
+        runId: other.runId,
+      })
       await engine.terminate({ workflowId, runId: other.runId }, null, call())
     })
   })

@@ -80,21 +80,29 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
     test('stored elsewhere: with a codec server that has /download input and output are the values', async () => {
       const run = await ended('several', 1, LARGE)
 
-      expect(await withCodec.read(run, call())).toMatchObject({ input: [1, LARGE], closing: { outcome: { output: [1, LARGE] } } })
+      expect(await withCodec.read(run, call())).toMatchObject({
+        input: [1, LARGE],
+        closing: { outcome: { output: [1, LARGE] } },
+      })
     })
 
     test('stored elsewhere: a query and an update are refused with their ids, and carried out', async () => {
       const { workflowId, runId } = await start('messages')
       const refused = { error: 'NotSupportedError', workflowId, sizeBytes: expect.any(Number) }
 
-      expect(await refusal(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call()))).toMatchObject({
+      expect(
+        await refusal(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call())),
+      ).toMatchObject({
         ...refused,
         runId,
         updateId: 'an-id',
       })
       await withCodec.update({ workflowId }, { name: 'set', args: [LARGE] }, 'another', call())
       expect(await refusal(without.query({ workflowId }, { name: 'state', args: [] }, call()))).toMatchObject(refused)
-      expect(await withCodec.query({ workflowId }, { name: 'state', args: [] }, call())).toEqual({ gathered: [], value: LARGE })
+      expect(await withCodec.query({ workflowId }, { name: 'state', args: [] }, call())).toEqual({
+        gathered: [],
+        value: LARGE,
+      })
       expect(await withCodec.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'third', call())).toEqual([LARGE])
     })
 
@@ -103,16 +111,24 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
 
       const entries = await entriesOf(without, run)
       const large = entries.filter(({ kind }) => kind !== 'timer' && kind !== 'child_workflow')
-      const children = entries.filter(({ kind, input, output }) => kind === 'child_workflow' && (input ?? output) !== undefined)
+      const children = entries.filter(
+        ({ kind, input, output }) => kind === 'child_workflow' && (input ?? output) !== undefined,
+      )
 
-      expect(large.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual(['workflow began', 'step began', 'step ended', 'workflow ended'])
+      expect(large.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
+        'workflow began',
+        'step began',
+        'step ended',
+        'workflow ended',
+      ])
       for (const { input = null, output = null, attributes } of [...large, ...children])
         expect({ input, output, storedElsewhere: attributes?.storedElsewhere }).toEqual({
           input: null,
           output: null,
           storedElsewhere: true,
         })
-      for (const { attributes } of entries.filter(({ kind }) => kind === 'timer')) expect(attributes?.storedElsewhere).toBeUndefined()
+      for (const { attributes } of entries.filter(({ kind }) => kind === 'timer'))
+        expect(attributes?.storedElsewhere).toBeUndefined()
       expect(JSON.stringify(entries)).not.toContain('claimData')
     })
 
@@ -121,7 +137,9 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
 
       const entries = await entriesOf(withCodec, run)
 
-      expect(entries.filter(({ input, output }) => input === LARGE || output === LARGE).length).toBeGreaterThanOrEqual(5)
+      expect(entries.filter(({ input, output }) => input === LARGE || output === LARGE).length).toBeGreaterThanOrEqual(
+        5,
+      )
       expect(JSON.stringify(entries)).not.toContain('storedElsewhere')
     })
 
@@ -131,7 +149,9 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       const failed = await ended('olderFails', { trace })
 
       expect((await without.describe(announced, call())).memo.get('trace')).toBeUndefined()
-      expect(await without.read(failed, call())).toMatchObject({ closing: { outcome: { error: { name: 'BadInput' } } } })
+      expect(await without.read(failed, call())).toMatchObject({
+        closing: { outcome: { error: { name: 'BadInput' } } },
+      })
       expect((await without.read(failed, call())).closing).not.toHaveProperty('trace')
       expect((await withCodec.describe(announced, call())).memo.get('trace')).toEqual(trace)
       expect((await withCodec.read(failed, call())).closing?.trace).toEqual({ destinations: trace })

@@ -23,7 +23,12 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
     const bench = useBench(`${name}-update-with-start`, makeTransport)
 
     function send(handler: string, sent: Sent = {}): Promise<StartedUpdate> {
-      const { workflowId = crypto.randomUUID(), workflowName = 'messages', catalog = bench.taskQueue, startArgs = [null] } = sent
+      const {
+        workflowId = crypto.randomUUID(),
+        workflowName = 'messages',
+        catalog = bench.taskQueue,
+        startArgs = [null],
+      } = sent
       const { args = [], updateId = crypto.randomUUID(), timeoutMs = 10_000 } = sent
       const request = { workflowId, workflowName, catalog, args: startArgs }
       return bench.engine.updateWithStart(request, { name: handler, args }, updateId, call(timeoutMs))
@@ -106,7 +111,12 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
       await end(run)
 
-      expect(await waiting).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'terminated', ...run, updateId: 'u' })
+      expect(await waiting).toMatchObject({
+        error: 'WorkflowNotRunningError',
+        workflowStatus: 'terminated',
+        ...run,
+        updateId: 'u',
+      })
     })
 
     test('a run that ends before it has taken it is not running', async () => {
@@ -116,7 +126,12 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
       await end(run)
 
-      expect(await waiting).toMatchObject({ error: 'WorkflowNotRunningError', workflowStatus: 'terminated', ...run, updateId: 'u' })
+      expect(await waiting).toMatchObject({
+        error: 'WorkflowNotRunningError',
+        workflowStatus: 'terminated',
+        ...run,
+        updateId: 'u',
+      })
     })
 
     test('a run that it has started and that goes on before it takes it is followed', async () => {
@@ -125,7 +140,10 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const queue = `by-hand-${workflowId}`
       const sending = send('set', { workflowId, catalog: queue, args: ['a'] })
 
-      await completeTask(queue, { commandType: CONTINUE_AS_NEW, continueAsNewWorkflowExecutionCommandAttributes: goesOn })
+      await completeTask(queue, {
+        commandType: CONTINUE_AS_NEW,
+        continueAsNewWorkflowExecutionCommandAttributes: goesOn,
+      })
       const { started, runId, result } = await sending
 
       const latest = await bench.engine.describe({ workflowId }, call())
@@ -145,12 +163,18 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('what the engine holds without a worker is waited for beyond the 20 s for which it does', { timeout: 60_000 }, async () => {
+    test('what the engine holds without a worker is waited for beyond the 20 s for which it does', {
+      timeout: 60_000,
+    }, async () => {
       const catalog = `later-${crypto.randomUUID()}`
 
       const refused = await refusal(send('set', { catalog, updateId: 'u', timeoutMs: 22_000 }))
 
-      expect(refused).toMatchObject({ error: 'DeadlineExceededError', runId: expect.stringMatching(/./), updateId: 'u' })
+      expect(refused).toMatchObject({
+        error: 'DeadlineExceededError',
+        runId: expect.stringMatching(/./),
+        updateId: 'u',
+      })
       await end(refused)
     })
 
@@ -160,11 +184,18 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const request = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
       await bench.connection.workflowService.pauseWorkflowExecution(request)
       const failing = await bench.start('failTask')
-      await until('three tasks have failed', async () => (await attempts(failing.workflowId)) >= 3, { timeoutMs: 40_000 })
+      await until('three tasks have failed', async () => (await attempts(failing.workflowId)) >= 3, {
+        timeoutMs: 40_000,
+      })
 
       const refused = [await refusal(send('set', { workflowId, updateId: 'u' })), await refusal(send('set', failing))]
 
-      expect(refused[0]).toMatchObject({ error: 'WorkflowNotReadyError', workflowId, updateId: 'u', workflowStatus: 'paused' })
+      expect(refused[0]).toMatchObject({
+        error: 'WorkflowNotReadyError',
+        workflowId,
+        updateId: 'u',
+        workflowStatus: 'paused',
+      })
       expect(refused[1]).toMatchObject({ error: 'WorkflowNotReadyError', workflowId: failing.workflowId })
       await Promise.all([end(paused), end(failing)])
     })
@@ -207,7 +238,10 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(later)
     })
 
-    async function underWay(workflowId: string, events: number): Promise<Required<Pick<ErrorFacts, 'workflowId' | 'runId'>>> {
+    async function underWay(
+      workflowId: string,
+      events: number,
+    ): Promise<Required<Pick<ErrorFacts, 'workflowId' | 'runId'>>> {
       const { runId } = await until(`${workflowId} has ${events} events`, async () => {
         const run = await bench.engine.describe({ workflowId }, call()).catch(() => null)
         return run !== null && run.historyLength >= events ? run : null

@@ -31,10 +31,15 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
 
     test('describe: tells a run that stays with its version from one that moves on, and from one without versions', async () => {
       const { address } = inject('engine')
-      const [pinned, upgraded] = await Promise.all([startVersioned('PINNED', address), startVersioned('AUTO_UPGRADE', address)])
+      const [pinned, upgraded] = await Promise.all([
+        startVersioned('PINNED', address),
+        startVersioned('AUTO_UPGRADE', address),
+      ])
       const unversioned = await bench.start('neverEnds')
 
-      const described = await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.describe(run, call())))
+      const described = await Promise.all(
+        [pinned.run, upgraded.run, unversioned].map((run) => bench.engine.describe(run, call())),
+      )
 
       const version = { deploymentName: pinned.taskQueue, buildId: '1.0' }
       expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null])

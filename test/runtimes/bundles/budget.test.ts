@@ -36,11 +36,15 @@ test('dist/node.js, bun.js, deno.js: over HTTP no protobufjs is loaded', () => {
 
   expect(wordsIn(Buffer.concat([...servers.values()]), PROTOBUFJS)).toHaveLength(1)
   expect(wordsIn(servers.get(overHttp) ?? Buffer.alloc(0), /system-info/)).toHaveLength(1)
-  expect(loadedWith(overHttp).filter((name) => wordsIn(servers.get(name) ?? Buffer.alloc(0), PROTOBUFJS).length > 0)).toEqual([])
+  expect(
+    loadedWith(overHttp).filter((name) => wordsIn(servers.get(name) ?? Buffer.alloc(0), PROTOBUFJS).length > 0),
+  ).toEqual([])
 })
 
 test('dist/bun.js, deno.js: begin without any part of Node, which takes Deno as long as its own start', () => {
-  const begun = ['bun.js', 'deno.js'].flatMap((entry) => loadedWith(entry)).map((name) => servers.get(name) ?? Buffer.alloc(0))
+  const begun = ['bun.js', 'deno.js']
+    .flatMap((entry) => loadedWith(entry))
+    .map((name) => servers.get(name) ?? Buffer.alloc(0))
 
   expect(begun.length).toBeGreaterThan(4)
   expect(begun.flatMap(staticImportsOf).filter((name) => isBuiltin(name))).toEqual([])
@@ -69,19 +73,28 @@ test('dist/node.js, bun.js, deno.js: need no package', () => {
 
 test('no bundle: holds what only tests or workers need', () => {
   for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
-    expect(wordsIn(text, /core-bridge|bundleWorkflowCode|vitest|redis.call\('(?:PEXPIRE|ZADD|ZREM)|method:.PUT/), name).toEqual([])
+    expect(
+      wordsIn(text, /core-bridge|bundleWorkflowCode|vitest|redis.call\('(?:PEXPIRE|ZADD|ZREM)|method:.PUT/),
+      name,
+    ).toEqual([])
   }
 })
 
 test('package.json: what its users install is what the package imports', async () => {
-  const { dependencies, peerDependencies } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
+  const { dependencies, peerDependencies } = JSON.parse(
+    await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
+  )
   const names = (await readdir(folder)).filter((name) => /^(index|worker|span|otel|lib-.*)\.js$/.test(name))
   const imported = (await Promise.all(names.map((name) => readFile(join(folder, name))))).flatMap(importsOf)
-  const packages = imported.filter((name) => !isBuiltin(name)).flatMap((name) => /^(?:@[\w-]+\/)?\w[\w-]*(?=\/|$)/.exec(name)?.[0] ?? [])
+  const packages = imported
+    .filter((name) => !isBuiltin(name))
+    .flatMap((name) => /^(?:@[\w-]+\/)?\w[\w-]*(?=\/|$)/.exec(name)?.[0] ?? [])
 
   expect([...new Set(packages)].toSorted()).toEqual(
     // Of what both peers do the worker is imported by us, the workflow by its users.
-    [...Object.keys(dependencies), ...Object.keys(peerDependencies)].filter((name) => name !== '@temporalio/workflow').toSorted(),
+    [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
+      .filter((name) => name !== '@temporalio/workflow')
+      .toSorted(),
   )
 })
 

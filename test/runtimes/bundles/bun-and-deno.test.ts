@@ -4,6 +4,8 @@ import { bin, DENO_PERMISSIONS, processOf } from '../../../dev/servers/entries.t
 import { describeApi } from '../../conformance/api.ts'
 
 describeApi('Bun, bundled', async (env) => processOf(bin('bun'), join(await haveBundles(), 'bun.js'))(env))
-describeApi('Deno, bundled', async (env) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(await haveBundles(), 'deno.js'))(env), [
-  'closing-connections',
-])
+describeApi(
+  'Deno, bundled',
+  async (env) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(await haveBundles(), 'deno.js'))(env),
+  ['closing-connections'],
+)

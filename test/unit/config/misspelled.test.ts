@@ -21,7 +21,9 @@ describe('misspelled variables', () => {
     ['ENGINE_APIKEY', 'ENGINE_API_KEY'],
     ['ENGINE_TLS_SERVERNAME', 'ENGINE_TLS_SERVER_NAME'],
   ])('misspelled: %s has no effect, %s is named, and the value is not shown', (name, meant) => {
-    expect(warningsFor(name)).toEqual([`${name} is not a variable of Portico and has no effect: did you mean ${meant}?`])
+    expect(warningsFor(name)).toEqual([
+      `${name} is not a variable of Portico and has no effect: did you mean ${meant}?`,
+    ])
   })
 
   test('misspelled: variables of others with the same prefix are left alone', () => {
@@ -32,7 +34,15 @@ describe('misspelled variables', () => {
       'SERVICE_SERVICE_HOST',
       'SERVICE_PORT_80_TCP',
     ]
-    const platforms = ['SERVICE_NAME', 'SERVICE_URL', 'SERVICE_ID', 'SERVICE_VERSION', 'SERVICE_REGION', 'ENGINE_URL', 'ENGINE_VERSION']
+    const platforms = [
+      'SERVICE_NAME',
+      'SERVICE_URL',
+      'SERVICE_ID',
+      'SERVICE_VERSION',
+      'SERVICE_REGION',
+      'ENGINE_URL',
+      'ENGINE_VERSION',
+    ]
 
     expect(warningsFor(...kubernetes, ...platforms, 'CATALOG_ID', 'PORT')).toEqual([])
   })

@@ -9,11 +9,17 @@ test('hidingValues: the name of the variable stands where its value, or a part o
     SERVICE_KVSTORE_URL: 'rediss://user:pass%20word@kv.internal:6379/0',
   })
 
-  expect(hide('Name resolution failed for target dns:engine.internal:7233')).toBe('Name resolution failed for target dns:<ENGINE_ADDRESS>')
-  expect(hide("Host: engine.internal. is not in the cert's altnames")).toBe("Host: <ENGINE_ADDRESS>. is not in the cert's altnames")
+  expect(hide('Name resolution failed for target dns:engine.internal:7233')).toBe(
+    'Name resolution failed for target dns:<ENGINE_ADDRESS>',
+  )
+  expect(hide("Host: engine.internal. is not in the cert's altnames")).toBe(
+    "Host: <ENGINE_ADDRESS>. is not in the cert's altnames",
+  )
   expect(hide('Namespace shop is not found.')).toBe('Namespace <ENGINE_NAMESPACE> is not found.')
   expect(hide('Basic first+token or second')).toBe('Basic <SERVICE_API_AUTH_TOKEN> or <SERVICE_API_AUTH_TOKEN>')
-  expect(hide('pass word, pass%20word, kv.internal:6379, KV.internal')).toBe(Array(4).fill('<SERVICE_KVSTORE_URL>').join(', '))
+  expect(hide('pass word, pass%20word, kv.internal:6379, KV.internal')).toBe(
+    Array(4).fill('<SERVICE_KVSTORE_URL>').join(', '),
+  )
 })
 
 test('hidingValues: what a name was resolved to is hidden too', () => {
@@ -38,7 +44,9 @@ test('hidingValues: loopback addresses are shown, unless a variable names them',
     'connect ECONNREFUSED <ENGINE_ADDRESS>',
   )
   const shared = hidingValues({ SERVICE_KVSTORE_URL: 'redis://127.0.0.1:6379', ENGINE_ADDRESS: 'localhost:7233' })
-  expect(shared('connect ECONNREFUSED 127.0.0.1:7233. Resolution note: ')).toBe('connect ECONNREFUSED <address> Resolution note: ')
+  expect(shared('connect ECONNREFUSED 127.0.0.1:7233. Resolution note: ')).toBe(
+    'connect ECONNREFUSED <address> Resolution note: ',
+  )
   expect(hidingValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
 })
 
@@ -53,7 +61,9 @@ test('hidingValues: a host that is a plain word is hidden where it is a host, an
   const hide = hidingValues({ ENGINE_ADDRESS: 'temporal:7233', ENGINE_NAMESPACE: 'default' })
 
   expect(hide('at Object.default (temporal.api.js)')).toBe('at Object.default (temporal.api.js)')
-  expect(hide('dns:temporal:7233, getaddrinfo EAI_AGAIN temporal')).toBe('dns:<ENGINE_ADDRESS>, getaddrinfo EAI_AGAIN <address>')
+  expect(hide('dns:temporal:7233, getaddrinfo EAI_AGAIN temporal')).toBe(
+    'dns:<ENGINE_ADDRESS>, getaddrinfo EAI_AGAIN <address>',
+  )
 })
 
 test('hidingValues: a value within a longer word is another word', () => {

@@ -9,7 +9,9 @@ describe('parseConfig, traces', () => {
   }
 
   test("parseConfig: the specification's variables are enough for remote traces", () => {
-    expect(parse({ SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_KVSTORE_URL: 'redis://kv:6379', ...credentials }).traces.remote).toEqual({
+    expect(
+      parse({ SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_KVSTORE_URL: 'redis://kv:6379', ...credentials }).traces.remote,
+    ).toEqual({
       storage: { accessKeyId: 'id', secretAccessKey: 'key', region: 'eu-central-1', bucket: null, endpoint: null },
       kvstore: { url: 'redis://kv:6379', token: null },
     })
@@ -47,10 +49,14 @@ describe('parseConfig, traces', () => {
   })
 
   test('parseConfig: sends no token over plain http to another machine', () => {
-    expect(faultsOf({ ...least, SERVICE_KVSTORE_URL: 'http://kv.example', SERVICE_KVSTORE_TOKEN: 'token' })).toHaveLength(1)
+    expect(
+      faultsOf({ ...least, SERVICE_KVSTORE_URL: 'http://kv.example', SERVICE_KVSTORE_TOKEN: 'token' }),
+    ).toHaveLength(1)
   })
 
   test('parseConfig: local traces are written only to a folder that is named', () => {
-    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'true' })).toEqual(['SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR'])
+    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'true' })).toEqual([
+      'SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR',
+    ])
   })
 })

@@ -36,7 +36,10 @@ export const NUMBERS: Record<string, ZodCase> = {
   coerceDate: [z.coerce.date(), ['2024-01-02T03:04:05Z', 1700000000000, 0]],
   coerceBigint: [z.coerce.bigint(), ['123456789012345678901234567890', 5]],
   catchNumber: [z.number().catch(0), ['x', 5, null, {}]],
-  preprocess: [z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), z.number().min(1)), ['5', 5]],
+  preprocess: [
+    z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), z.number().min(1)),
+    ['5', 5],
+  ],
   preprocessDate: [z.preprocess((value) => new Date(String(value)), z.date()), ['2024-01-02']],
   codecDate: [
     z.codec(z.iso.datetime(), z.date(), { decode: (text) => new Date(text), encode: (date) => date.toISOString() }),
@@ -66,7 +69,11 @@ export const COMPOSITES: Record<string, ZodCase> = {
   exactOptional: [z.object({ a: z.exactOptional(z.string()) }), [{}, { a: 'x' }], [{ a: 1 }]],
   nullable: [z.object({ a: z.string().nullable() }), [{ a: null }], [{}, { a: 1 }]],
   nullish: [z.object({ a: z.string().nullish() }), [{}, { a: null }], [{ a: 1 }]],
-  default: [z.object({ a: z.string().default('x'), b: z.number() }), [{ b: 1 }, { a: 'y', b: 1 }], [{ a: 'y' }, { a: 1, b: 1 }]],
+  default: [
+    z.object({ a: z.string().default('x'), b: z.number() }),
+    [{ b: 1 }, { a: 'y', b: 1 }],
+    [{ a: 'y' }, { a: 1, b: 1 }],
+  ],
   prefault: [z.object({ a: z.string().trim().prefault(' x ') }), [{}, { a: 'y' }], [{ a: 1 }]],
   catch: [z.object({ a: z.number().catch(0), b: z.string() }), [{ b: '' }, { a: 'x', b: '' }], [{ a: 1 }]],
   preprocessed: [z.object({ a: z.preprocess((value) => value ?? 'x', z.string()) }), [{}, { a: 'y' }, { a: null }]],
@@ -152,23 +159,39 @@ export const COMPOSITES: Record<string, ZodCase> = {
     [{ a: '', b: 1 }],
     [{ a: '' }, { a: '', b: 1, c: 1 }],
   ],
-  describedIntersection: [z.strictObject({ a: z.string() }).and(z.strictObject({ b: z.number() }).describe('with b')), [{ a: '', b: 1 }]],
+  describedIntersection: [
+    z.strictObject({ a: z.string() }).and(z.strictObject({ b: z.number() }).describe('with b')),
+    [{ a: '', b: 1 }],
+  ],
   unionIntersection: [
-    z.strictObject({ a: z.string() }).and(z.union([z.strictObject({ b: z.number() }), z.strictObject({ c: z.number() })])),
+    z
+      .strictObject({ a: z.string() })
+      .and(z.union([z.strictObject({ b: z.number() }), z.strictObject({ c: z.number() })])),
     [
       { a: '', b: 1 },
       { a: '', c: 1 },
     ],
   ],
   namedIntersection: [
-    z.intersection(z.strictObject({ a: z.string() }).meta({ id: 'WithA' }), z.strictObject({ b: z.string() }).meta({ id: 'WithB' })),
+    z.intersection(
+      z.strictObject({ a: z.string() }).meta({ id: 'WithA' }),
+      z.strictObject({ b: z.string() }).meta({ id: 'WithB' }),
+    ),
     [{ a: '', b: '' }],
   ],
   lazyTree: [tree, [{ name: 'a', children: [{ name: 'b' }] }], [{ name: 'a', children: [{}] }]],
   recursive: [person, [{ name: 'a', friend: { name: 'b' } }], [{ name: 'a', friend: {} }]],
   json: [z.json(), [1, 'a', [{ a: null }]]],
-  named: [z.object({ a: z.string().regex(/^a$/i).meta({ id: 'Flagged' }), b: z.string() }), [{ a: 'A', b: '' }], [{ a: 'A' }]],
-  reused: [z.object({ from: z.iso.date(), to: z.iso.date() }), [{ from: '2024-01-01', to: '2024-01-02' }], [{ from: '2024-01-01' }]],
+  named: [
+    z.object({ a: z.string().regex(/^a$/i).meta({ id: 'Flagged' }), b: z.string() }),
+    [{ a: 'A', b: '' }],
+    [{ a: 'A' }],
+  ],
+  reused: [
+    z.object({ from: z.iso.date(), to: z.iso.date() }),
+    [{ from: '2024-01-01', to: '2024-01-02' }],
+    [{ from: '2024-01-01' }],
+  ],
   pipe: [z.string().pipe(z.string().min(1)), ['a'], [5]],
   superRefine: [z.array(z.string()).superRefine(() => {}), [['a']], [[1]]],
   promise: [

@@ -30,7 +30,9 @@ test('zod: the corpus is that large, and zod takes what it says', () => {
 test('zod: nothing is refused that zod accepts', () => {
   const refused = CASES.flatMap(([name, [schema, accepted]]) => {
     const own = published(schema)
-    return accepted.flatMap((value) => checkInput(value, own).issues.map(({ path, message }) => ({ name, value, path, message })))
+    return accepted.flatMap((value) =>
+      checkInput(value, own).issues.map(({ path, message }) => ({ name, value, path, message })),
+    )
   })
 
   expect(refused).toEqual([])
@@ -39,7 +41,9 @@ test('zod: nothing is refused that zod accepts', () => {
 test('zod: what plainly is of another type, lacks a key or has one too many is refused', () => {
   const accepted = CASES.flatMap(([name, [schema, , refused = []]]) => {
     const own = published(schema)
-    return refused.filter((value) => checkInput(value, own).issues.length === 0).map((value) => ({ name, value, schema: own }))
+    return refused
+      .filter((value) => checkInput(value, own).issues.length === 0)
+      .map((value) => ({ name, value, schema: own }))
   })
 
   expect(accepted).toEqual([])

@@ -56,7 +56,10 @@ test('have: another version or pin is another place in the cache', async () => {
 })
 
 test('have: two that fetch at the same time both get a whole program', async () => {
-  const programs = await Promise.all([have(tool([fetched('same')]), quietly()), have(tool([fetched('same')]), quietly())])
+  const programs = await Promise.all([
+    have(tool([fetched('same')]), quietly()),
+    have(tool([fetched('same')]), quietly()),
+  ])
 
   expect(new Set(programs).size).toBe(1)
   expect(await readFile(programs[0], 'utf8')).toBe('same')
@@ -82,7 +85,8 @@ test('have: gives up a way from which nothing comes', async () => {
   const silent: FetchingWay = {
     name: 'silent',
     quietMs: 100,
-    fetch: (_folder, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    fetch: (_folder, signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   }
 
   const program = await have(tool([silent, found('/b/tool')]), quietly())
@@ -100,7 +104,9 @@ test('have: asks no further way once its signal aborts', async () => {
     },
   }
 
-  await expect(have(tool([aborting, found('/b/tool')]), { ...quietly(), signal: controller.signal })).rejects.toThrow('stopped')
+  await expect(have(tool([aborting, found('/b/tool')]), { ...quietly(), signal: controller.signal })).rejects.toThrow(
+    'stopped',
+  )
 })
 
 test('have: tells what is fetched, and from where', async () => {
@@ -119,7 +125,10 @@ test('have: when nothing works, names each way, what it answered, and what to do
     },
   })
 
-  const refused = have(tool([broken('the PATH', 'no such program'), broken('the network', 'no route\nto host')]), quietly())
+  const refused = have(
+    tool([broken('the PATH', 'no such program'), broken('the network', 'no route\nto host')]),
+    quietly(),
+  )
 
   await expect(refused).rejects.toThrow(
     [

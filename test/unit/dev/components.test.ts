@@ -16,8 +16,12 @@ test('serverFault: takes a server of 1.32 and of anything later', () => {
 })
 
 test('serverFault: looks at the server, not at the command line program', () => {
-  expect(serverFault('temporal version 1.40.0 (Server 1.31.2, UI 2.1.0)')).toBe('its server is 1.31, which is older than 1.32')
-  expect(serverFault('temporal version 0.13.2 (server 1.24.1) (ui 2.27.2)')).toBe('its server is 1.24, which is older than 1.32')
+  expect(serverFault('temporal version 1.40.0 (Server 1.31.2, UI 2.1.0)')).toBe(
+    'its server is 1.31, which is older than 1.32',
+  )
+  expect(serverFault('temporal version 0.13.2 (server 1.24.1) (ui 2.27.2)')).toBe(
+    'its server is 1.24, which is older than 1.32',
+  )
 })
 
 test('serverFault: takes no program that tells no server version', () => {

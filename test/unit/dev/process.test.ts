@@ -13,7 +13,9 @@ test('startProcess: the child is killed when we are', async () => {
   const script = `
     import { startProcess } from ${JSON.stringify(module.href)}
     await startProcess({ command: process.execPath, args: ['--eval', ${JSON.stringify(STAYS)}], onLine: console.log })`
-  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = await once(parent.stdout, 'data')
   const childPid = Number(line)
   onTestFinished(() => {
@@ -27,7 +29,9 @@ test('startProcess: the child is killed when we are', async () => {
 
 test('startProcess: a child that ends tells how, and what it said', async () => {
   const lines: string[] = []
-  const child = await startNode(`console.log('out'); console.error('err'); process.exitCode = 3`, (line) => lines.push(line))
+  const child = await startNode(`console.log('out'); console.error('err'); process.exitCode = 3`, (line) =>
+    lines.push(line),
+  )
 
   const ended = await child.ended
 

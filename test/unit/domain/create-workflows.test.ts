@@ -15,13 +15,27 @@ const DEPLOYMENT: Deployment = {
   version: '1.2.3',
   runtime: 'node',
   transport: 'grpc',
-  features: { slashInIds: true, updateWithStart: true, codec: false, traceRemote: false, traceKvstore: false, traceLocal: true },
+  features: {
+    slashInIds: true,
+    updateWithStart: true,
+    codec: false,
+    traceRemote: false,
+    traceKvstore: false,
+    traceLocal: true,
+  },
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const shelf = aShelf()
   const engine = anEngine(verbs)
-  const options = { engine, catalogs: shelf.catalogs, traceSources: [], traceMaxBytes: 1000, deployment, messageTimeoutMs: 60_000 }
+  const options = {
+    engine,
+    catalogs: shelf.catalogs,
+    traceSources: [],
+    traceMaxBytes: 1000,
+    deployment,
+    messageTimeoutMs: 60_000,
+  }
   return { shelf, workflows: createWorkflows(options) }
 }
 
@@ -35,7 +49,10 @@ test('start: starts what the catalog knows and names the run', async () => {
   shelf.publish('c1', [{ name: 'order' }])
 
   expect(
-    await workflows.start({ workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0' }, aCall()),
+    await workflows.start(
+      { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0' },
+      aCall(),
+    ),
   ).toEqual({
     workflowId: 'w',
     runId: 'run-1',
@@ -59,7 +76,9 @@ test('status: is what the engine describes, no more', async () => {
 })
 
 test('result: of an open run is refused with its ids and status', async () => {
-  const { workflows } = makeWorkflows({ read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }) })
+  const { workflows } = makeWorkflows({
+    read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }),
+  })
 
   expect(await refusal(workflows.result(REF, aCall()))).toEqual({
     error: 'WorkflowNotCompletedError',
@@ -114,7 +133,9 @@ test('update-with-start: does not reach a catalog of the older form, not even th
   const { shelf, workflows } = makeWorkflows()
   shelf.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
 
-  expect(await refusal(workflows.updateWithStart({ ...COMMAND, workflowId: 'orders' }, MESSAGE, aCall()))).toMatchObject({
+  expect(
+    await refusal(workflows.updateWithStart({ ...COMMAND, workflowId: 'orders' }, MESSAGE, aCall())),
+  ).toMatchObject({
     error: 'ForbiddenError',
     workflowId: 'orders',
   })
@@ -135,7 +156,12 @@ test('query, update and update-with-start: wait for a worker as long as a messag
   const { shelf, workflows } = makeWorkflows({
     query: (_ref, _message, call) => waited(call),
     update: (_ref, _message, _id, call) => waited(call),
-    updateWithStart: async (_request, _message, _id, call) => ({ ...REF, runId: 'r', started: true, result: await waited(call) }),
+    updateWithStart: async (_request, _message, _id, call) => ({
+      ...REF,
+      runId: 'r',
+      started: true,
+      result: await waited(call),
+    }),
   })
   shelf.publish('c1', [{ name: 'parcel' }])
 
@@ -177,7 +203,9 @@ test('capabilities: what the deployment is, with the version of the engine that 
 })
 
 test('capabilities: the version of an engine that does not answer is null', async () => {
-  const { workflows } = makeWorkflows({ ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')) })
+  const { workflows } = makeWorkflows({
+    ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
+  })
 
   expect(await workflows.capabilities(aCall())).toEqual({ ...DEPLOYMENT, engine: { version: null } })
 })

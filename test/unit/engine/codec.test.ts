@@ -28,7 +28,10 @@ test('remoteCodec: asks as Temporal’s own tools do', async () => {
 
   const [request] = requests
   expect([request?.method, request?.url]).toEqual(['POST', 'http://codec.test/v1/encode'])
-  expect([request?.headers.get('content-type'), request?.headers.get('x-namespace')]).toEqual(['application/json', 'orders'])
+  expect([request?.headers.get('content-type'), request?.headers.get('x-namespace')]).toEqual([
+    'application/json',
+    'orders',
+  ])
   expect(await request?.json()).toEqual({ payloads: [AS_JSON] })
 })
 
@@ -38,12 +41,17 @@ test('remoteCodec: decodes at its other place', async () => {
   const [payload] = await codec.decode([PAYLOAD])
 
   expect(requests[0]?.url).toBe('http://codec.test/v1/decode')
-  expect(payload).toEqual({ metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) }, data: new Uint8Array(Buffer.from('1')) })
+  expect(payload).toEqual({
+    metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) },
+    data: new Uint8Array(Buffer.from('1')),
+  })
 })
 
 test('remoteCodec: what it encoded is what the engine gets, and what it decoded is what callers see', async () => {
   const encrypted = { metadata: { encoding: btoa('binary/encrypted') }, data: btoa('secret') }
-  const { codec } = codecThat((request) => Response.json({ payloads: [request.url.endsWith('encode') ? encrypted : AS_JSON] }))
+  const { codec } = codecThat((request) =>
+    Response.json({ payloads: [request.url.endsWith('encode') ? encrypted : AS_JSON] }),
+  )
   const payloads = createPayloads({ codec, maxBytes: 1000 })
 
   const encoded = await payloads.encode([1])
@@ -59,7 +67,9 @@ test('remoteCodec: a payload without data or metadata is an empty one', async ()
 })
 
 test('remoteCodec: follows no redirect', async () => {
-  const { codec, requests } = codecThat(() => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }))
+  const { codec, requests } = codecThat(
+    () => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }),
+  )
 
   expect((await refusal(codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
   expect(requests.map(({ redirect }) => redirect)).not.toContain('follow')
@@ -77,7 +87,11 @@ test('remoteCodec: does not wait for ever', async () => {
 })
 
 test('remoteCodec: is called three times before it has failed', async () => {
-  const answers = [new Response('no', { status: 503 }), new Response('no', { status: 500 }), Response.json({ payloads: [AS_JSON] })]
+  const answers = [
+    new Response('no', { status: 503 }),
+    new Response('no', { status: 500 }),
+    Response.json({ payloads: [AS_JSON] }),
+  ]
   const { codec, requests } = codecThat(() => answers.shift() ?? Response.error())
 
   expect(await codec.decode([PAYLOAD])).toHaveLength(1)
@@ -88,7 +102,8 @@ test('remoteCodec: is called three times before it has failed', async () => {
 
 test('remoteCodec: leaves the body of no refusal unread, which would hold its connection', async () => {
   const canceled: number[] = []
-  const refusing = (status: number) => new Response(new ReadableStream({ cancel: () => void canceled.push(status) }), { status })
+  const refusing = (status: number) =>
+    new Response(new ReadableStream({ cancel: () => void canceled.push(status) }), { status })
   const codecs = [500, 404].map((status) => codecThat(() => refusing(status)).codec)
 
   await refusal(codecs[0]?.decode([PAYLOAD]) ?? Promise.resolve())
@@ -112,7 +127,9 @@ test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of w
 
   const refusals = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
 
-  expect(refusals).toEqual(answers.map(() => ({ error: 'PayloadCodecError', message: 'The payload codec failed.', retryAfterSeconds: 1 })))
+  expect(refusals).toEqual(
+    answers.map(() => ({ error: 'PayloadCodecError', message: 'The payload codec failed.', retryAfterSeconds: 1 })),
+  )
 })
 
 test('remoteCodec: the log is told which variable to look at', async () => {
@@ -130,11 +147,15 @@ test('remoteCodec: asks for what a reference stands for at a third place, with i
 
   expect(requests[0]?.url).toBe('http://codec.test/v1/download')
   expect(await requests[0]?.json()).toEqual({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] })
-  expect(found).toEqual([{ metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) }, data: new Uint8Array(Buffer.from('1')) }])
+  expect(found).toEqual([
+    { metadata: { encoding: new Uint8Array(Buffer.from('json/plain')) }, data: new Uint8Array(Buffer.from('1')) },
+  ])
 })
 
 test('remoteCodec: a reference that is decoded is still one', async () => {
-  const { codec } = codecThat(() => Response.json({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] }))
+  const { codec } = codecThat(() =>
+    Response.json({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] }),
+  )
 
   expect(await codec.decode([PAYLOAD])).toMatchObject([{ externalPayloads: [{ sizeBytes: '9' }] }])
 })
@@ -151,7 +172,9 @@ test('remoteCodec: a server that has no /download, or not the value, is asked on
 test('remoteCodec: more than may be held at once is as good as not there', async () => {
   const chunk = new Uint8Array(1 << 20)
   let left = 49
-  const endless = new ReadableStream({ pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()) })
+  const endless = new ReadableStream({
+    pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
+  })
 
   expect(await codecThat(() => new Response(endless)).codec.download?.([REFERENCE])).toBeNull()
 })

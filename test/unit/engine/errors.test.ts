@@ -2,7 +2,14 @@ import proto from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import { type Asked, blamed, isGoneOrClosed, isQueryFailure, isTransient, toServiceError } from '../../../src/engine/errors.ts'
+import {
+  type Asked,
+  blamed,
+  isGoneOrClosed,
+  isQueryFailure,
+  isTransient,
+  toServiceError,
+} from '../../../src/engine/errors.ts'
 import { Code, type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
@@ -38,7 +45,11 @@ describe('toServiceError', () => {
   test('toServiceError: carries the facts of what was asked', () => {
     const asked: Asked = { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
 
-    expect(translated(answer(Code.UNAVAILABLE), asked)).toMatchObject({ workflowId: 'orders-17', runId: 'r', updateId: 'u' })
+    expect(translated(answer(Code.UNAVAILABLE), asked)).toMatchObject({
+      workflowId: 'orders-17',
+      runId: 'r',
+      updateId: 'u',
+    })
   })
 
   test('toServiceError: an engine out of reach is EngineUnavailableError', () => {
@@ -47,7 +58,9 @@ describe('toServiceError', () => {
 
   test('toServiceError: silence is the engine’s, or the worker’s where one was waited for', () => {
     expect(translated(answer(Code.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
-    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
+    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe(
+      'DeadlineExceededError',
+    )
   })
 
   test('toServiceError: a query or an update that the engine gives up for want of a worker says so', () => {
@@ -67,7 +80,10 @@ describe('toServiceError', () => {
   test('toServiceError: an unknown workflow, or run, is named', () => {
     const unknown = answer(Code.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
 
-    expect(translated(unknown)).toMatchObject({ error: 'WorkflowNotFoundError', message: 'Workflow orders-17 not found' })
+    expect(translated(unknown)).toMatchObject({
+      error: 'WorkflowNotFoundError',
+      message: 'Workflow orders-17 not found',
+    })
     expect(translated(unknown, { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
       'Workflow orders-17 has no run r',
     )
@@ -81,7 +97,9 @@ describe('toServiceError', () => {
   test('toServiceError: an id in use comes with its run', () => {
     const fields = { runId: 'r1', startRequestId: 'secret' }
 
-    expect(translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', fields)), WRITE)).toEqual({
+    expect(
+      translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', fields)), WRITE),
+    ).toEqual({
       error: 'WorkflowAlreadyStartedError',
       message: 'Workflow id orders-17 is in use',
       workflowId: 'orders-17',
@@ -129,17 +147,21 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: an answer too large for us is no fault of the caller’s', () => {
-    expect(translated(answer(Code.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)')).error).toBe(
-      'EngineError',
-    )
+    expect(
+      translated(answer(Code.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)')).error,
+    ).toBe('EngineError')
   })
 
   test('toServiceError: a run that can not take it now is WorkflowNotReadyError', () => {
-    expect(translated(answer(Code.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe('WorkflowNotReadyError')
+    expect(translated(answer(Code.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe(
+      'WorkflowNotReadyError',
+    )
   })
 
   test('toServiceError: a paused run that refuses an update is WorkflowNotReadyError, and says paused', () => {
-    expect(translated(answer(Code.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.'))).toMatchObject({
+    expect(
+      translated(answer(Code.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
+    ).toMatchObject({
       error: 'WorkflowNotReadyError',
       workflowStatus: 'paused',
     })
@@ -150,7 +172,17 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: whatever nobody foresaw is EngineError', () => {
-    const codes = [Code.INVALID_ARGUMENT, Code.FAILED_PRECONDITION, Code.PERMISSION_DENIED, Code.UNAUTHENTICATED, 2, 10, 13, 15, 99]
+    const codes = [
+      Code.INVALID_ARGUMENT,
+      Code.FAILED_PRECONDITION,
+      Code.PERMISSION_DENIED,
+      Code.UNAUTHENTICATED,
+      2,
+      10,
+      13,
+      15,
+      99,
+    ]
 
     expect(codes.map((code) => translated(answer(code)).error)).toEqual(codes.map(() => 'EngineError'))
   })
@@ -169,9 +201,12 @@ describe('toServiceError', () => {
 
   test('toServiceError: no text of the engine’s leaves, whatever the code', () => {
     const text = 'Last error: connect ECONNREFUSED 10.1.2.3:7233'
-    const details = ['NotFoundFailure', 'NamespaceNotFoundFailure', 'WorkflowNotReadyFailure', 'ResourceExhaustedFailure'].map((name) =>
-      detail(name),
-    )
+    const details = [
+      'NotFoundFailure',
+      'NamespaceNotFoundFailure',
+      'WorkflowNotReadyFailure',
+      'ResourceExhaustedFailure',
+    ].map((name) => detail(name))
     const errors = Array.from({ length: 17 }, (_, code) => [answer(code, text), answer(code, text, ...details)]).flat()
 
     const left = errors.map((error) => JSON.stringify(translated(error)))
@@ -207,12 +242,16 @@ describe('Retry-After', () => {
   })
 
   test('Retry-After: a worker that did not answer in time invites to nothing', () => {
-    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty('retryAfterSeconds')
+    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty(
+      'retryAfterSeconds',
+    )
   })
 })
 
 test('isGoneOrClosed: is the engine’s one refusal for unknown and closed runs, not for a namespace', () => {
-  expect(isGoneOrClosed(answer(Code.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure')))).toBe(true)
+  expect(
+    isGoneOrClosed(answer(Code.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure'))),
+  ).toBe(true)
   expect(isGoneOrClosed(answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')))).toBe(false)
   expect(isGoneOrClosed(new Error('NOT_FOUND'))).toBe(false)
 })
@@ -223,7 +262,11 @@ test('isQueryFailure: needs the detail, for a plain INVALID_ARGUMENT is no handl
 })
 
 test('isTransient: out of reach, silent or at a limit, not too large and not refused', () => {
-  const transient = [answer(Code.UNAVAILABLE), answer(Code.DEADLINE_EXCEEDED), exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT)]
+  const transient = [
+    answer(Code.UNAVAILABLE),
+    answer(Code.DEADLINE_EXCEEDED),
+    exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT),
+  ]
   const final = [
     answer(Code.NOT_FOUND),
     answer(Code.PERMISSION_DENIED),
@@ -235,10 +278,21 @@ test('isTransient: out of reach, silent or at a limit, not too large and not ref
 
 describe('blamed', () => {
   const DONE = {}
-  const ABORTED = { code: Code.ABORTED, message: 'Operation was aborted.', details: [detail('MultiOperationExecutionAborted')] }
+  const ABORTED = {
+    code: Code.ABORTED,
+    message: 'Operation was aborted.',
+    details: [detail('MultiOperationExecutionAborted')],
+  }
 
-  function severally(code: number, ...statuses: { code?: number; message?: string; details?: ErrorDetail[] }[]): RpcError {
-    return answer(code, 'Update-with-Start could not be executed.', detail('MultiOperationExecutionFailure', { statuses }))
+  function severally(
+    code: number,
+    ...statuses: { code?: number; message?: string; details?: ErrorDetail[] }[]
+  ): RpcError {
+    return answer(
+      code,
+      'Update-with-Start could not be executed.',
+      detail('MultiOperationExecutionFailure', { statuses }),
+    )
   }
 
   test('blamed: of several operations the one that was refused, not those that were given up for it', () => {
@@ -249,12 +303,18 @@ describe('blamed', () => {
       error: 'WorkflowNotReadyError',
       workflowStatus: 'paused',
     })
-    expect(translated(blamed(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error).toBe('PayloadTooLargeError')
+    expect(translated(blamed(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error).toBe(
+      'PayloadTooLargeError',
+    )
   })
 
   test('blamed: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
     const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
-    const limited = { code: Code.RESOURCE_EXHAUSTED, message: 'text', details: [detail('ResourceExhaustedFailure', { cause })] }
+    const limited = {
+      code: Code.RESOURCE_EXHAUSTED,
+      message: 'text',
+      details: [detail('ResourceExhaustedFailure', { cause })],
+    }
 
     const [before, after] = [ABORTED, DONE].map((start) =>
       translated(blamed(severally(Code.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
@@ -275,7 +335,11 @@ describe('blamed', () => {
   })
 
   test('blamed: any other error is itself', () => {
-    const [down, odd, bug] = [answer(Code.UNAVAILABLE), severally(Code.ABORTED, ABORTED, ABORTED), new TypeError('a bug')]
+    const [down, odd, bug] = [
+      answer(Code.UNAVAILABLE),
+      severally(Code.ABORTED, ABORTED, ABORTED),
+      new TypeError('a bug'),
+    ]
 
     expect([blamed(down), blamed(odd), blamed(bug)]).toEqual([down, odd, bug])
   })

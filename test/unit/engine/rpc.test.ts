@@ -53,7 +53,9 @@ const REQUEST = { namespace: 'default', workflowId: 'orders-17', requestId: 'onc
 
 /** What the call came to, however long it took. */
 async function settled(transport: Transport, call = aCall(), options?: RpcOptions): Promise<unknown> {
-  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, call, options).catch((error: unknown) => error)
+  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, call, options).catch(
+    (error: unknown) => error,
+  )
   await vi.runAllTimersAsync()
   return outcome
 }
@@ -165,13 +167,20 @@ test('rpc: what was found after a lost answer is the answer, and nothing more is
 test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
   const { transport } = transportThat(DOWN, new RpcError('no', { code: Code.NOT_FOUND }))
 
-  expect(await settled(transport, aCall(), { whenLost: async () => ({ request: REQUEST }) })).toMatchObject({ repeated: true })
+  expect(await settled(transport, aCall(), { whenLost: async () => ({ request: REQUEST }) })).toMatchObject({
+    repeated: true,
+  })
 })
 
 test('rpc: an earlier try may have arrived even when the last was never sent', async () => {
   const { transport } = transportThat(DOWN, UNSENT, UNSENT, UNSENT, UNSENT)
 
-  expect(await settled(transport)).toMatchObject({ code: Code.UNAVAILABLE, message: UNSENT.message, maybeSent: true, cause: UNSENT })
+  expect(await settled(transport)).toMatchObject({
+    code: Code.UNAVAILABLE,
+    message: UNSENT.message,
+    maybeSent: true,
+    cause: UNSENT,
+  })
 })
 
 test('rpc: when no try was sent, that is what it says', async () => {
@@ -183,7 +192,9 @@ test('rpc: when no try was sent, that is what it says', async () => {
 test('rpc: a caller that goes away ends the rest between two tries', async () => {
   const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: Code.CANCELLED }))
   const caller = new AbortController()
-  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch((error: unknown) => error)
+  const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch(
+    (error: unknown) => error,
+  )
   await vi.advanceTimersByTimeAsync(50)
 
   caller.abort()

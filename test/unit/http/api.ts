@@ -9,7 +9,10 @@ export interface Event {
 }
 
 /** The real app over workflows that answer what the test says; any other verb would be a bug. */
-export function makeApi({ workflows = {}, ...options }: Partial<Omit<AppOptions, 'workflows'>> & { workflows?: Partial<Workflows> } = {}) {
+export function makeApi({
+  workflows = {},
+  ...options
+}: Partial<Omit<AppOptions, 'workflows'>> & { workflows?: Partial<Workflows> } = {}) {
   const events: Event[] = []
   const app = createApp({
     workflows: { ...unexpected, ...workflows },
@@ -26,7 +29,9 @@ export function makeApi({ workflows = {}, ...options }: Partial<Omit<AppOptions,
   async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
     const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
-    return await app.fetch(new Request(`http://portico.test${path}`, { method, headers: { ...type, ...headers }, ...sent }))
+    return await app.fetch(
+      new Request(`http://portico.test${path}`, { method, headers: { ...type, ...headers }, ...sent }),
+    )
   }
 
   return { call, fetch: app.fetch, events }

@@ -2,8 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { makeApi } from './api.ts'
 
 async function statusFor(authorization: string | null, tokens = ['s3cret']) {
-  const { call } = makeApi({ auth: { tokens }, workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) } })
-  const response = await call('GET', '/workflow/catalog', undefined, authorization === null ? {} : { Authorization: authorization })
+  const { call } = makeApi({
+    auth: { tokens },
+    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+  })
+  const response = await call(
+    'GET',
+    '/workflow/catalog',
+    undefined,
+    authorization === null ? {} : { Authorization: authorization },
+  )
   return response.status
 }
 
@@ -31,7 +39,9 @@ describe('requireToken', () => {
   })
 
   test('requireToken: takes each token of a list', async () => {
-    expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([200, 200])
+    expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([
+      200, 200,
+    ])
   })
 
   test('requireToken: refuses a token that is missing, wrong, cut off, too long, a list, or another scheme’s', async () => {
@@ -55,7 +65,9 @@ describe('requireToken', () => {
       'Basic A',
     ]
 
-    const statuses = await Promise.all(refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])))
+    const statuses = await Promise.all(
+      refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])),
+    )
 
     expect(statuses).toEqual(refused.map(() => 401))
   })
@@ -72,7 +84,11 @@ describe('requireToken', () => {
   test('requireToken: is asked for before a route, a method or a path is looked at', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
-    const statuses = [await call('GET', '/nope'), await call('GET', '/workflow/run'), await call('GET', '/workflow/%zz/status')]
+    const statuses = [
+      await call('GET', '/nope'),
+      await call('GET', '/workflow/run'),
+      await call('GET', '/workflow/%zz/status'),
+    ]
 
     expect(statuses.map((response) => response.status)).toEqual([401, 401, 401])
   })
@@ -82,7 +98,9 @@ describe('requireToken', () => {
     let pulled = 0
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
 
-    const response = await fetch(new Request('http://portico.test/workflow/run', { method: 'POST', body, duplex: 'half' } as RequestInit))
+    const response = await fetch(
+      new Request('http://portico.test/workflow/run', { method: 'POST', body, duplex: 'half' } as RequestInit),
+    )
 
     expect([response.status, pulled]).toEqual([401, 0])
   })

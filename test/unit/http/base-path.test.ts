@@ -4,7 +4,8 @@ import { makeApi, running } from './api.ts'
 
 const workflows = {
   start: async () => ({ workflowId: 'a/b', runId: 'r' }),
-  run: () => Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'later', { details: { workflowId: 'w' } })),
+  run: () =>
+    Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'later', { details: { workflowId: 'w' } })),
   status: async () => running,
 }
 const body = { workflowName: 'echo', input: 1 }
@@ -55,6 +56,8 @@ describe('base path', () => {
 
     const answers = [await call('POST', '/workflow/start', body), await call('POST', '/portico/workflow/start', body)]
 
-    expect(answers.map(({ headers }) => headers.get('Location'))).toEqual(Array(2).fill('/portico/workflow/a%2Fb/result'))
+    expect(answers.map(({ headers }) => headers.get('Location'))).toEqual(
+      Array(2).fill('/portico/workflow/a%2Fb/result'),
+    )
   })
 })

@@ -24,11 +24,20 @@ function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } 
       },
       { highWaterMark: 0 },
     )
-    const request = new Request('http://portico.test/workflow/w/signal/s', { method: 'POST', body, headers, duplex: 'half' } as RequestInit)
+    const request = new Request('http://portico.test/workflow/w/signal/s', {
+      method: 'POST',
+      body,
+      headers,
+      duplex: 'half',
+    } as RequestInit)
     return { response: await api.fetch(request), seen }
   }
 
-  return { stream, signal: (body?: unknown, headers?: Record<string, string>) => api.call('POST', '/workflow/w/signal/s', body, headers) }
+  return {
+    stream,
+    signal: (body?: unknown, headers?: Record<string, string>) =>
+      api.call('POST', '/workflow/w/signal/s', body, headers),
+  }
 }
 
 function* endless(chunk: string) {
@@ -61,7 +70,11 @@ describe('body', () => {
     const { signal, stream } = makeBodyApi()
 
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
-      expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([type, 415, 'UnsupportedMediaTypeError'])
+      expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([
+        type,
+        415,
+        'UnsupportedMediaTypeError',
+      ])
     }
     expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
   })
@@ -69,7 +82,10 @@ describe('body', () => {
   test('body: refuses a compressed one', async () => {
     const { signal } = makeBodyApi()
 
-    expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([415, 'UnsupportedMediaTypeError'])
+    expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([
+      415,
+      'UnsupportedMediaTypeError',
+    ])
   })
 
   test('body: one of the wrong type is not read further', async () => {
@@ -93,10 +109,23 @@ describe('body', () => {
   test('body: refuses what is no JSON, and does not quote it', async () => {
     const { signal } = makeBodyApi()
 
-    for (const body of ['{', '{"payload":s3cret}', 'undefined', '{"payload":01}', "{'payload':1}", '{"payload":1}}', ' ']) {
+    for (const body of [
+      '{',
+      '{"payload":s3cret}',
+      'undefined',
+      '{"payload":01}',
+      "{'payload':1}",
+      '{"payload":1}}',
+      ' ',
+    ]) {
       const response = await signal(body)
       const text = await response.text()
-      expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([body, 400, 'ValidationError', false])
+      expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([
+        body,
+        400,
+        'ValidationError',
+        false,
+      ])
     }
   })
 
@@ -153,10 +182,17 @@ describe('body', () => {
   })
 
   test('body: that stops half way is a 408 and the end of its connection', async () => {
-    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')) })
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
+    })
     const { fetch } = makeApi({ bodyTimeoutMs: 20 })
     const response = await fetch(
-      new Request('http://portico.test/workflow/w/signal/s', { method: 'POST', body, headers: json, duplex: 'half' } as RequestInit),
+      new Request('http://portico.test/workflow/w/signal/s', {
+        method: 'POST',
+        body,
+        headers: json,
+        duplex: 'half',
+      } as RequestInit),
     )
 
     expect(response.headers.get('Connection')).toBe('close')

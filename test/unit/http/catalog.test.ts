@@ -30,6 +30,12 @@ describe('catalog', () => {
     const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': `"other", W/${etag}` })
     const other = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
 
-    expect([first.status, again.status, await again.text(), again.headers.get('ETag'), other.status]).toEqual([200, 304, '', etag, 200])
+    expect([first.status, again.status, await again.text(), again.headers.get('ETag'), other.status]).toEqual([
+      200,
+      304,
+      '',
+      etag,
+      200,
+    ])
   })
 })

@@ -51,7 +51,9 @@ describe('CORS', () => {
   test('CORS: names no header that the service does not have', async () => {
     const response = await api().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
-    expect(response.headers.get('Access-Control-Expose-Headers')).toBe('Location,Deprecation,Link,ETag,Retry-After,X-Request-Id')
+    expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
+      'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id',
+    )
   })
 
   test('CORS: a refusal can be read by the page that asked', async () => {
@@ -76,9 +78,15 @@ describe('CORS', () => {
   })
 
   test('CORS: a 304 can be read by the page that asked', async () => {
-    const { call } = makeApi({ corsOrigins: ['*'], workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) } })
+    const { call } = makeApi({
+      corsOrigins: ['*'],
+      workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+    })
 
-    const response = await call('GET', '/workflow/catalog', undefined, { Origin: 'https://app.example', 'If-None-Match': '*' })
+    const response = await call('GET', '/workflow/catalog', undefined, {
+      Origin: 'https://app.example',
+      'If-None-Match': '*',
+    })
 
     expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, '*'])
   })

@@ -3,12 +3,18 @@ import { makeApi, refusal } from './api.ts'
 
 describe('pages of other sites', () => {
   const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
-  const workflows = { terminate: async () => ({ workflowId: 'w', runId: 'r' }), ready: async () => 'reachable' as const }
+  const workflows = {
+    terminate: async () => ({ workflowId: 'w', runId: 'r' }),
+    ready: async () => 'reachable' as const,
+  }
 
   test('cross-site: what changes something is refused, even without a body', async () => {
     const { call } = makeApi({ workflows })
 
-    expect(await refusal(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([403, 'ForbiddenError'])
+    expect(await refusal(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([
+      403,
+      'ForbiddenError',
+    ])
   })
 
   test('cross-site: the refusal names the origin and the variable that allows it', async () => {
@@ -26,7 +32,9 @@ describe('pages of other sites', () => {
   test('cross-site: pages of our own, reading, and what is no browser go through', async () => {
     const { call } = makeApi({ workflows })
 
-    expect((await call('POST', '/workflow/w/terminate', undefined, { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200)
+    expect((await call('POST', '/workflow/w/terminate', undefined, { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(
+      200,
+    )
     expect((await call('POST', '/workflow/w/terminate')).status).toBe(200)
     expect((await call('GET', '/ready', undefined, foreign)).status).toBe(200)
   })
@@ -63,15 +71,34 @@ describe('a service that is open on loopback', () => {
   const statusFor = async (host: string) => (await call('GET', '/ready', undefined, { Host: host })).status
 
   test('loopback: names of this machine are answered', async () => {
-    const names = ['localhost', 'localhost:3001', 'LOCALHOST', 'app.localhost:3001', '127.0.0.1:3001', '127.1.2.3', '[::1]:3001', '[::1]']
+    const names = [
+      'localhost',
+      'localhost:3001',
+      'LOCALHOST',
+      'app.localhost:3001',
+      '127.0.0.1:3001',
+      '127.1.2.3',
+      '[::1]:3001',
+      '[::1]',
+    ]
 
     expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 200))
   })
 
   test('loopback: any other name is 403, reading included, for a page may have made it resolve to this machine', async () => {
-    const names = ['evil.example:3001', 'localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost', '0.0.0.0:3001', '10.0.0.1']
+    const names = [
+      'evil.example:3001',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'notlocalhost',
+      '0.0.0.0:3001',
+      '10.0.0.1',
+    ]
 
     expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 403))
-    expect(await refusal(await call('GET', '/workflow/w/status', undefined, { Host: 'evil.example' }))).toEqual([403, 'ForbiddenError'])
+    expect(await refusal(await call('GET', '/workflow/w/status', undefined, { Host: 'evil.example' }))).toEqual([
+      403,
+      'ForbiddenError',
+    ])
   })
 })

@@ -57,9 +57,11 @@ describe('problem', () => {
     })
 
     const bodies = await Promise.all(
-      [await call('POST', '/workflow/w/query/q'), await call('POST', '/workflow/w/update/u'), await call('GET', '/workflow/w/status')].map(
-        (response) => response.json(),
-      ),
+      [
+        await call('POST', '/workflow/w/query/q'),
+        await call('POST', '/workflow/w/update/u'),
+        await call('GET', '/workflow/w/status'),
+      ].map((response) => response.json()),
     )
 
     expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
@@ -68,7 +70,8 @@ describe('problem', () => {
   test('Retry-After: is sent where the domain says that trying again is safe, and nowhere else', async () => {
     const { call } = makeApi({
       workflows: {
-        status: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no', { details: { retryAfterSeconds: 1 } })),
+        status: () =>
+          Promise.reject(new ServiceError('EngineUnavailableError', 'no', { details: { retryAfterSeconds: 1 } })),
         result: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
       },
     })

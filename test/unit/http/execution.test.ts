@@ -29,7 +29,8 @@ describe('execution', () => {
   test('execution: ids are decoded once', async () => {
     const { call, refs } = makeRunApi()
 
-    for (const id of ['a%2Fb', 'a%252Fb', 'a%20b+c', '%C3%A9', 'a%3Fb%23c', '%25zz']) await call('GET', `/workflow/${id}/status`)
+    for (const id of ['a%2Fb', 'a%252Fb', 'a%20b+c', '%C3%A9', 'a%3Fb%23c', '%25zz'])
+      await call('GET', `/workflow/${id}/status`)
 
     expect(refs.map((ref) => ref.workflowId)).toEqual(['a/b', 'a%2Fb', 'a b+c', 'é', 'a?b#c', '%zz'])
   })
@@ -94,7 +95,11 @@ describe('execution', () => {
     const { call } = makeRunApi()
 
     for (const name of ['__stack_trace', '__proto__', '%24x', 'x'.repeat(1001), 'a%00']) {
-      expect([name, ...(await refusal(await call('POST', `/workflow/w/query/${name}`)))]).toEqual([name, 400, 'ValidationError'])
+      expect([name, ...(await refusal(await call('POST', `/workflow/w/query/${name}`)))]).toEqual([
+        name,
+        400,
+        'ValidationError',
+      ])
     }
     expect((await call('POST', '/workflow/w/query/toString')).status).toBe(200)
   })
@@ -123,7 +128,11 @@ describe('message', () => {
     const { call, messages } = makeRunApi()
 
     for (const body of [{ payload: 1, args: [1] }, { args: null }, { args: { 0: 1 } }, { arg: 1 }, 'null', '[]']) {
-      expect([body, ...(await refusal(await call('POST', '/workflow/w/update/u', body)))]).toEqual([body, 400, 'ValidationError'])
+      expect([body, ...(await refusal(await call('POST', '/workflow/w/update/u', body)))]).toEqual([
+        body,
+        400,
+        'ValidationError',
+      ])
     }
     expect(messages).toEqual([])
   })
@@ -131,7 +140,11 @@ describe('message', () => {
   test('message: exact numbers and __proto__ keys reach the workflow and come back', async () => {
     const { call } = makeRunApi()
 
-    const response = await call('POST', '/workflow/w/query/q', '{"args":[9007199254740993,{"__proto__":{"x":0.1234567890123456789}}]}')
+    const response = await call(
+      'POST',
+      '/workflow/w/query/q',
+      '{"args":[9007199254740993,{"__proto__":{"x":0.1234567890123456789}}]}',
+    )
 
     expect(await response.text()).toBe('[9007199254740993,{"__proto__":{"x":0.1234567890123456789}}]')
   })
@@ -172,7 +185,11 @@ describe('control', () => {
     const { call } = makeRunApi()
 
     for (const reason of [null, 7, 'a\0', '\ud800']) {
-      expect([reason, ...(await refusal(await call('PATCH', '/workflow/w/stop', { reason })))]).toEqual([reason, 400, 'ValidationError'])
+      expect([reason, ...(await refusal(await call('PATCH', '/workflow/w/stop', { reason })))]).toEqual([
+        reason,
+        400,
+        'ValidationError',
+      ])
     }
   })
 })

@@ -19,7 +19,14 @@ describe('log', () => {
       {
         level: 'info',
         message: 'request',
-        fields: { requestId: 'mine', method: 'GET', route: '/workflow/:id/status', status: 200, ms: expect.any(Number), rpcs: 1 },
+        fields: {
+          requestId: 'mine',
+          method: 'GET',
+          route: '/workflow/:id/status',
+          status: 200,
+          ms: expect.any(Number),
+          rpcs: 1,
+        },
       },
     ])
   })
@@ -34,7 +41,9 @@ describe('log', () => {
 
   test('log: an unforeseen answer of the engine is told whole', async () => {
     const cause = new Error('7 PERMISSION_DENIED: Request unauthorized.')
-    const { call, events } = makeApi({ workflows: { status: () => Promise.reject(new ServiceError('EngineError', 'no', { cause })) } })
+    const { call, events } = makeApi({
+      workflows: { status: () => Promise.reject(new ServiceError('EngineError', 'no', { cause })) },
+    })
 
     const response = await call('GET', '/workflow/w/status')
 

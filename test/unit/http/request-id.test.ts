@@ -39,7 +39,9 @@ describe('X-Request-Id', () => {
     const notModified = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '*' })
     const wrongMethod = await call('DELETE', '/workflow/run')
 
-    expect([preflight, notModified, wrongMethod].map((response) => [response.status, response.headers.has('X-Request-Id')])).toEqual([
+    expect(
+      [preflight, notModified, wrongMethod].map((response) => [response.status, response.headers.has('X-Request-Id')]),
+    ).toEqual([
       [204, true],
       [304, true],
       [405, true],

@@ -42,11 +42,16 @@ describe('routes', () => {
       [405, 'GET, HEAD'],
       [405, 'GET, HEAD'],
     ])
-    expect(await run.json()).toMatchObject({ error: 'MethodNotAllowedError', message: 'This route takes POST, not GET' })
+    expect(await run.json()).toMatchObject({
+      error: 'MethodNotAllowedError',
+      message: 'This route takes POST, not GET',
+    })
   })
 
   test('MethodNotAllowedError: a 404 of the domain stays one', async () => {
-    const { call } = makeApi({ workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) } })
+    const { call } = makeApi({
+      workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) },
+    })
 
     expect(await refusal(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
   })

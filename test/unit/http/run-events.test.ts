@@ -10,7 +10,15 @@ afterEach(() => {
 })
 
 const RUN = { workflowId: 'w', runId: 'r' }
-const RESULT: WorkflowResult = { ...RUN, status: 'completed', input: null, output: 1, trace: null, error: null, errorDetails: null }
+const RESULT: WorkflowResult = {
+  ...RUN,
+  status: 'completed',
+  input: null,
+  output: 1,
+  trace: null,
+  error: null,
+  errorDetails: null,
+}
 const BODY = { workflowName: 'greet', input: null }
 const EVENTS = { Accept: 'text/event-stream' }
 
@@ -22,7 +30,11 @@ function makeRun(options: Parameters<typeof makeApi>[0] = {}) {
     command.onStarted?.(RUN)
     signal.addEventListener('abort', () => {
       seen.aborted = true
-      ended.reject(new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', { details: { ...RUN, workflowStatus: 'running' } }))
+      ended.reject(
+        new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', {
+          details: { ...RUN, workflowStatus: 'running' },
+        }),
+      )
     })
     return ended.promise
   }
@@ -65,11 +77,20 @@ test('run as events: what was not over in time is a timeout, with the body of th
   const { ask, ended, events } = makeRun()
 
   const response = await ask()
-  ended.reject(new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', { details: { ...RUN, workflowStatus: 'running' } }))
+  ended.reject(
+    new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', {
+      details: { ...RUN, workflowStatus: 'running' },
+    }),
+  )
   const [, name, data = ''] = /event: (timeout|result|server_error)\ndata: (.*)/.exec(await response.text()) ?? []
 
   expect(name).toBe('timeout')
-  expect(JSON.parse(data)).toMatchObject({ status: 408, error: 'WorkflowExecutionTimedOutError', ...RUN, workflowStatus: 'running' })
+  expect(JSON.parse(data)).toMatchObject({
+    status: 408,
+    error: 'WorkflowExecutionTimedOutError',
+    ...RUN,
+    workflowStatus: 'running',
+  })
   await expect.poll(() => events).toMatchObject([{ fields: { status: 408 } }])
 })
 
@@ -82,11 +103,15 @@ test('run as events: what goes wrong after the start is told with its ids, a bug
 
   expect(text).toContain('event: server_error\ndata: {"type":"urn:portico:error:internal-error"')
   expect(text).not.toContain('secret')
-  await expect.poll(() => events).toMatchObject([{ level: 'error', fields: { status: 500, cause: new Error('secret') } }])
+  await expect
+    .poll(() => events)
+    .toMatchObject([{ level: 'error', fields: { status: 500, cause: new Error('secret') } }])
 })
 
 test('run as events: what is refused before the start is an answer like any other', async () => {
-  const { call } = makeApi({ workflows: { run: () => Promise.reject(new ServiceError('UnsupportedWorkflowError', 'no')) } })
+  const { call } = makeApi({
+    workflows: { run: () => Promise.reject(new ServiceError('UnsupportedWorkflowError', 'no')) },
+  })
 
   const response = await call('POST', '/workflow/run', BODY, EVENTS)
 

@@ -27,7 +27,11 @@ function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = 
       },
     },
   })
-  return { ...api, commands, run: (body?: unknown, headers?: Record<string, string>) => api.call('POST', '/workflow/run', body, headers) }
+  return {
+    ...api,
+    commands,
+    run: (body?: unknown, headers?: Record<string, string>) => api.call('POST', '/workflow/run', body, headers),
+  }
 }
 
 /** What is wrong, as the caller is told. */
@@ -47,7 +51,13 @@ describe('run', () => {
     expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'application/json'])
     expect(await response.json()).toEqual({ ...result, output: { name: 'Ada' } })
     expect(commands).toEqual([
-      { workflowName: 'greet', args: [{ name: 'Ada' }], argumentPointer: '/input', catalog: 'orders', timeoutMs: 30_000 },
+      {
+        workflowName: 'greet',
+        args: [{ name: 'Ada' }],
+        argumentPointer: '/input',
+        catalog: 'orders',
+        timeoutMs: 30_000,
+      },
     ])
   })
 
@@ -71,7 +81,9 @@ describe('run', () => {
 
   test('run: says that taskQueue is deprecated whenever it is used, refused or not', async () => {
     const { run } = makeRunApi()
-    const { call } = makeApi({ workflows: { run: () => Promise.reject(new ServiceError('CatalogNotAvailableError', 'no')) } })
+    const { call } = makeApi({
+      workflows: { run: () => Promise.reject(new ServiceError('CatalogNotAvailableError', 'no')) },
+    })
 
     const responses = [
       await run({ workflowName: 'greet', input: 1, catalog: 'a', taskQueue: 'b' }),
@@ -89,7 +101,8 @@ describe('run', () => {
   test('run: takes a timeout in milliseconds or with a unit', async () => {
     const { run, commands } = makeRunApi()
 
-    for (const timeout of [1, 0.4, 86_400_000, '5s', '1.5m', '24h']) await run({ workflowName: 'greet', input: 1, timeout })
+    for (const timeout of [1, 0.4, 86_400_000, '5s', '1.5m', '24h'])
+      await run({ workflowName: 'greet', input: 1, timeout })
 
     expect(commands.map((command) => command.timeoutMs)).toEqual([1, 1, 86_400_000, 5000, 90_000, 86_400_000])
   })
@@ -143,7 +156,9 @@ describe('run', () => {
   test('run: refuses unknown keys by name, inherited names too', async () => {
     const { run } = makeRunApi()
 
-    expect(await issuesOf(await run('{"workflowName":"greet","input":1,"retires":3,"toString":1,"__proto__":{},"a/b~c":0}'))).toEqual([
+    expect(
+      await issuesOf(await run('{"workflowName":"greet","input":1,"retires":3,"toString":1,"__proto__":{},"a/b~c":0}')),
+    ).toEqual([
       '/retires is not a known key',
       '/toString is not a known key',
       '/__proto__ is not a known key',
@@ -204,7 +219,12 @@ describe('run', () => {
   test('run: takes ids and names up to their last byte', async () => {
     const { run } = makeRunApi()
 
-    const response = await run({ workflowName: 'é'.repeat(500), input: 1, workflowId: 'x'.repeat(1000), catalog: 'y'.repeat(991) })
+    const response = await run({
+      workflowName: 'é'.repeat(500),
+      input: 1,
+      workflowId: 'x'.repeat(1000),
+      catalog: 'y'.repeat(991),
+    })
 
     expect(response.status).toBe(200)
   })
@@ -212,7 +232,9 @@ describe('run', () => {
   test('run: a workflow that outlives the wait is a 408 with the way to its result, and no Retry-After', async () => {
     const details = { workflowId: 'orders/17 é', runId: 'r', workflowStatus: 'running' as const, retryAfterSeconds: 1 }
     const { call } = makeApi({
-      workflows: { run: () => Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'still running', { details })) },
+      workflows: {
+        run: () => Promise.reject(new ServiceError('WorkflowExecutionTimedOutError', 'still running', { details })),
+      },
     })
 
     const response = await call('POST', '/workflow/run', { workflowName: 'greet', input: 1 })
@@ -222,7 +244,12 @@ describe('run', () => {
       '/workflow/orders%2F17%20%C3%A9/result',
       null,
     ])
-    expect(await response.json()).toMatchObject({ workflowId: 'orders/17 é', runId: 'r', workflowStatus: 'running', source: 'gateway' })
+    expect(await response.json()).toMatchObject({
+      workflowId: 'orders/17 é',
+      runId: 'r',
+      workflowStatus: 'running',
+      source: 'gateway',
+    })
   })
 })
 
@@ -285,8 +312,13 @@ describe('input', () => {
     const { run, commands } = makeRunApi()
 
     expect(await issuesOf(await run({ workflowName: 'greet', input: 1, args: [1] }))).toEqual([` ${EITHER}`])
-    expect(await issuesOf(await run({ workflowName: 'greet', args: { 0: 1 } }))).toEqual(['/args must be an array, not an object'])
-    expect(await issuesOf(await run({ workflowName: 'greet', startArgs: [1] }))).toEqual(['/startArgs is not a known key', ` ${EITHER}`])
+    expect(await issuesOf(await run({ workflowName: 'greet', args: { 0: 1 } }))).toEqual([
+      '/args must be an array, not an object',
+    ])
+    expect(await issuesOf(await run({ workflowName: 'greet', startArgs: [1] }))).toEqual([
+      '/startArgs is not a known key',
+      ` ${EITHER}`,
+    ])
     expect(commands).toEqual([])
   })
 

@@ -16,7 +16,11 @@ function makeUpdateApi(result: unknown = 'done') {
       },
     },
   })
-  return { asked, call, send: (body: unknown, name = 'set') => call('POST', `/workflow/update-with-start/${name}`, body) }
+  return {
+    asked,
+    call,
+    send: (body: unknown, name = 'set') => call('POST', `/workflow/update-with-start/${name}`, body),
+  }
 }
 
 test('update-with-start: passes on start and message, and answers with the run, the value and where the result will be', async () => {
@@ -66,7 +70,9 @@ test('update-with-start: takes the fields of start, the timeout without effect a
   const wrong = await send({ ...START, timeout: 0 })
 
   expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
-  expect(asked).toEqual([{ command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/args/0' } }])
+  expect(asked).toEqual([
+    { command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/args/0' } },
+  ])
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
 
@@ -105,7 +111,12 @@ test('update-with-start: names of handlers that are reserved are a 400, other me
 })
 
 test('update-with-start: what is not supported is a 501', async () => {
-  const { call } = makeApi({ workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) } })
+  const { call } = makeApi({
+    workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) },
+  })
 
-  expect(await refusal(await call('POST', '/workflow/update-with-start/set', START))).toEqual([501, 'NotSupportedError'])
+  expect(await refusal(await call('POST', '/workflow/update-with-start/set', START))).toEqual([
+    501,
+    'NotSupportedError',
+  ])
 })

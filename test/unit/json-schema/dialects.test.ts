@@ -22,7 +22,11 @@ test('dialects: in draft-07 an array of items is a tuple, and additionalItems ar
 
 test('dialects: draft-07 has dependencies, on keys and on schemas, and anchors in $id', () => {
   const schema = { ...DRAFT_07, dependencies: { a: ['b'], c: { required: ['d'] } } }
-  const anchored = { ...DRAFT_07, properties: { n: { $ref: '#name' } }, definitions: { N: { $id: '#name', type: 'string' } } }
+  const anchored = {
+    ...DRAFT_07,
+    properties: { n: { $ref: '#name' } },
+    definitions: { N: { $id: '#name', type: 'string' } },
+  }
 
   expect(paths(schema, { a: 1, c: 1 })).toHaveLength(2)
   expect(accepts(schema, { a: 1, b: 1, c: 1, d: 1 })).toBe(true)
@@ -50,12 +54,19 @@ test('dialects: both are known with http and https, and with an empty fragment',
 })
 
 test('dialects: a schema in another one is not checked', () => {
-  const names = ['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema', 'https://own.test/dialect', 5]
+  const names = [
+    'http://json-schema.org/draft-04/schema#',
+    'https://json-schema.org/draft/2019-09/schema',
+    'https://own.test/dialect',
+    5,
+  ]
 
   for (const $schema of names) {
     const schema = { $schema, type: 'string' }
 
-    expect(unusableIn(schema)).toEqual([`its $schema ${JSON.stringify($schema)} is neither JSON Schema 2020-12 nor draft-07`])
+    expect(unusableIn(schema)).toEqual([
+      `its $schema ${JSON.stringify($schema)} is neither JSON Schema 2020-12 nor draft-07`,
+    ])
     expect(accepts(schema, 5)).toBe(true)
   }
 })

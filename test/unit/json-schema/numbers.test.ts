@@ -45,7 +45,8 @@ test('numbers: items are the same when they are exactly the same', () => {
 test('numbers: integers have no fraction, however long and however spelled they are', () => {
   for (const number of ['1', '1.0', '1e3', '9007199254740993', '1e400', '9007199254740993.0', '120e-1'])
     expect(acceptsText('{"type":"integer"}', number), number).toBe(true)
-  for (const number of ['1.5', '1e-1', '"1"', 'null']) expect(acceptsText('{"type":"integer"}', number), number).toBe(false)
+  for (const number of ['1.5', '1e-1', '"1"', 'null'])
+    expect(acceptsText('{"type":"integer"}', number), number).toBe(false)
   expect(acceptsText('{"type":"number"}', '9007199254740993')).toBe(true)
   expect(acceptsText('{"type":"object"}', '9007199254740993')).toBe(false)
 })
@@ -56,7 +57,11 @@ test('numbers: a multiple is one as zod and pydantic have it', () => {
   for (const value of [0, 0.07, 2.03, 0.3, 0.1 + 0.2, -19.99, 1e15, 1e300, 0.300000000001])
     expect(accepts(cent, value), `${value}`).toBe(true)
   for (const value of [0.071, 0.0123, -19.999]) expect(accepts(cent, value), `${value}`).toBe(false)
-  expect([accepts({ multipleOf: 3 }, 9), accepts({ multipleOf: 3 }, 10), accepts({ multipleOf: 1 }, 1.5)]).toEqual([true, false, false])
+  expect([accepts({ multipleOf: 3 }, 9), accepts({ multipleOf: 3 }, 10), accepts({ multipleOf: 1 }, 1.5)]).toEqual([
+    true,
+    false,
+    false,
+  ])
   expect(accepts({ type: 'integer', multipleOf: 5 }, 10_000_000_001)).toBe(false)
   expect(acceptsText('{"multipleOf":3}', '9007199254740993')).toBe(true)
 })
@@ -74,7 +79,8 @@ test('numbers: a multiple of a number with decimals is taken for one', () => {
 })
 
 test('numbers: what is not a number is not measured as one', () => {
-  for (const value of ['abc', null, [1], { a: 1 }]) expect(accepts({ minimum: 5, multipleOf: 7, exclusiveMaximum: 6 }, value)).toBe(true)
+  for (const value of ['abc', null, [1], { a: 1 }])
+    expect(accepts({ minimum: 5, multipleOf: 7, exclusiveMaximum: 6 }, value)).toBe(true)
 })
 
 test('numbers: a text is as long as any worker counts it', () => {

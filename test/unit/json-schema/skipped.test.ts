@@ -29,7 +29,13 @@ test('skipped: beside a keyword that can not be evaluated, type, required, prope
   for (const unusable of UNUSABLE) {
     // patternProperties is what additionalProperties looks at.
     const others = 'patternProperties' in unusable ? {} : { additionalProperties: false }
-    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], ...others, ...unusable }
+    const schema = {
+      type: 'object',
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+      ...others,
+      ...unusable,
+    }
 
     expect(accepts(schema, { name: 'Ada' }), JSON.stringify(unusable)).toBe(true)
     expect(paths(schema, 5), JSON.stringify(unusable)).toEqual(['/input'])
@@ -75,14 +81,19 @@ test('skipped: unevaluatedProperties and unevaluatedItems leave alone what a ski
   expect(accepts({ allOf: [{ anyOf: [elsewhere] }], unevaluatedProperties: false }, { a: 1 })).toBe(true)
   expect(accepts({ patternProperties: { '(': true }, unevaluatedProperties: false }, { a: 1 })).toBe(true)
   expect(accepts({ ...elsewhere, unevaluatedItems: false }, [1])).toBe(true)
-  expect(accepts({ if: LOOKBEHIND, [THEN]: { properties: { a: true } }, unevaluatedProperties: false }, { a: 1 })).toBe(true)
+  expect(accepts({ if: LOOKBEHIND, [THEN]: { properties: { a: true } }, unevaluatedProperties: false }, { a: 1 })).toBe(
+    true,
+  )
   // A pattern looks at no property, and a property looks into its own alone.
   expect(accepts({ ...LOOKBEHIND, unevaluatedProperties: false }, { a: 1 })).toBe(false)
   expect(accepts({ properties: { b: elsewhere }, unevaluatedProperties: false }, { a: 1 })).toBe(false)
 })
 
 test('skipped: a schema that refers to itself for the same value refuses nothing, and is told once', () => {
-  const schemas = [{ $ref: '#' }, { type: 'string', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { anyOf: [{ $ref: '#' }] } } }]
+  const schemas = [
+    { $ref: '#' },
+    { type: 'string', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { anyOf: [{ $ref: '#' }] } } },
+  ]
 
   for (const schema of schemas) {
     expect(unusableIn(schema)).toEqual([expect.stringContaining('refers to itself')])
@@ -119,14 +130,22 @@ const { schema, value } = fc.letrec<{ schema: JsonSchema; value: unknown }>((tie
     ),
     fc.constant<JsonSchema>({ allOf: [HOLE] }),
     fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => merged(a, b)),
-    fc.constantFrom('not', 'contains', 'items', 'propertyNames', 'additionalProperties').chain((key) => one(key, tie('schema'))),
-    fc.constantFrom('unevaluatedProperties', 'unevaluatedItems').chain((key) => one(key, fc.constant<JsonSchema>(false))),
+    fc
+      .constantFrom('not', 'contains', 'items', 'propertyNames', 'additionalProperties')
+      .chain((key) => one(key, tie('schema'))),
+    fc
+      .constantFrom('unevaluatedProperties', 'unevaluatedItems')
+      .chain((key) => one(key, fc.constant<JsonSchema>(false))),
     fc
       .constantFrom('allOf', 'anyOf', 'oneOf', 'prefixItems')
-      .chain((key) => fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((parts): JsonSchema => ({ [key]: parts }))),
+      .chain((key) =>
+        fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((parts): JsonSchema => ({ [key]: parts })),
+      ),
     fc
       .constantFrom('properties', 'dependentSchemas')
-      .chain((key) => fc.dictionary(fc.constantFrom('a', 'b'), tie('schema')).map((parts): JsonSchema => ({ [key]: parts }))),
+      .chain((key) =>
+        fc.dictionary(fc.constantFrom('a', 'b'), tie('schema')).map((parts): JsonSchema => ({ [key]: parts })),
+      ),
     fc
       .tuple(tie('schema'), tie('schema'), tie('schema'))
       .map(([condition, then, otherwise]): JsonSchema => ({ if: condition, [THEN]: then, else: otherwise })),
@@ -152,7 +171,12 @@ function filled(schema: JsonSchema, hole: unknown): JsonSchema {
 }
 
 test('skipped: whatever it might have said, what would have been accepted then is accepted', () => {
-  const meanings = [true, false, { type: 'object', properties: { a: true } }, { additionalProperties: true, items: true }]
+  const meanings = [
+    true,
+    false,
+    { type: 'object', properties: { a: true } },
+    { additionalProperties: true, items: true },
+  ]
 
   fc.assert(
     fc.property(schema, value, (schema, value) => {

@@ -89,7 +89,23 @@ test('parseJson: levels after a string that ends in a backslash count', () => {
 })
 
 test('parseJson: refuses what is no JSON with a SyntaxError', () => {
-  const texts = ['', '{', '"open', '"open\\"', '[1,]', '01', '1.', '.5', '+1', 'NaN', '1e', "{'a':1}", '9007199254740993x', ']', '1 2']
+  const texts = [
+    '',
+    '{',
+    '"open',
+    '"open\\"',
+    '[1,]',
+    '01',
+    '1.',
+    '.5',
+    '+1',
+    'NaN',
+    '1e',
+    "{'a':1}",
+    '9007199254740993x',
+    ']',
+    '1 2',
+  ]
 
   for (const text of texts) expect(() => parseJson(text), text).toThrow(SyntaxError)
 })
@@ -123,10 +139,17 @@ test('parseJson: whatever the decimals in a text, the same numbers leave', () =>
       sign: fc.constantFrom('', '-'),
       whole: digits(1, 24).map((text) => text.replace(/^0+(?=\d)/, '')),
       fraction: fc.option(digits(1, 24), { nil: null }),
-      exponent: fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'E-', 'e-'), fc.integer({ min: 0, max: 400 })), { nil: null }),
+      exponent: fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'E-', 'e-'), fc.integer({ min: 0, max: 400 })), {
+        nil: null,
+      }),
     })
-    .map(({ sign, whole, fraction, exponent }) => `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`)
-  const document = fc.array(fc.oneof(literal, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)), { maxLength: 8 })
+    .map(
+      ({ sign, whole, fraction, exponent }) =>
+        `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`,
+    )
+  const document = fc.array(fc.oneof(literal, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)), {
+    maxLength: 8,
+  })
 
   fc.assert(
     fc.property(document, fc.string(), (literals, text) => {
@@ -170,7 +193,9 @@ test('parseJson: gives what a parser gives that looks at every number', () => {
     ),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
     fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
-    fc.tuple(fc.integer(), fc.nat(), fc.integer({ min: -400, max: 400 })).map(([whole, part, power]) => `${whole}.${part}e${power}`),
+    fc
+      .tuple(fc.integer(), fc.nat(), fc.integer({ min: -400, max: 400 }))
+      .map(([whole, part, power]) => `${whole}.${part}e${power}`),
   )
   const { document } = fc.letrec<{ document: string }>((tie) => ({
     document: fc.oneof(
@@ -180,7 +205,9 @@ test('parseJson: gives what a parser gives that looks at every number', () => {
       fc.constantFrom('true', 'null'),
       fc.array(tie('document'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
       fc
-        .array(fc.tuple(fc.constantFrom('a', 'b', '1', '__proto__', '9007199254740993'), tie('document')), { maxLength: 4 })
+        .array(fc.tuple(fc.constantFrom('a', 'b', '1', '__proto__', '9007199254740993'), tie('document')), {
+          maxLength: 4,
+        })
         .map((members) => `{${members.map(([key, member]) => `"${key}": ${member}`).join(',')}}`),
     ),
   }))
@@ -212,7 +239,8 @@ function parseEachNumber(text: string): unknown {
 function numbersIn(text: string, withoutString: string): string[] {
   const literals = text.replaceAll(withoutString, '').match(/-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g) ?? []
   return literals.map((literal) => {
-    const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? []
+    const [, sign, whole = '', fraction = '', exponent = '0'] =
+      /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? []
     let number = BigInt(whole + fraction)
     let power = Number(exponent) - fraction.length
     if (number === 0n) return '0'

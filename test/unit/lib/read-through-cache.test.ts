@@ -24,34 +24,40 @@ describe('remember', () => {
     expect(reads()).toBe(2)
   })
 
-  test.for([true, false])('remember: a reading that failed is not kept (pending ones shared: %s)', async (sharesPending) => {
-    let fails = true
-    const read = async () => {
-      if (fails) throw new Error('not now')
-      return 'well'
-    }
-    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, sharesPending })
+  test.for([true, false])(
+    'remember: a reading that failed is not kept (pending ones shared: %s)',
+    async (sharesPending) => {
+      let fails = true
+      const read = async () => {
+        if (fails) throw new Error('not now')
+        return 'well'
+      }
+      const reader = remember({ read, ttlMs: 1000, maxKeys: 10, sharesPending })
 
-    await expect(reader('a')).rejects.toThrow('not now')
-    fails = false
+      await expect(reader('a')).rejects.toThrow('not now')
+      fails = false
 
-    expect((await reader('a')).value).toBe('well')
-  })
+      expect((await reader('a')).value).toBe('well')
+    },
+  )
 
-  test.for([true, false])('remember: the time of a reading is that of its beginning (pending ones shared: %s)', async (sharesPending) => {
-    let now = 100
-    const read = async () => {
-      now = 150
-      return 'value'
-    }
-    const reader = remember({ read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
+  test.for([true, false])(
+    'remember: the time of a reading is that of its beginning (pending ones shared: %s)',
+    async (sharesPending) => {
+      let now = 100
+      const read = async () => {
+        now = 150
+        return 'value'
+      }
+      const reader = remember({ read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
 
-    expect(await reader('a')).toEqual({ value: 'value', readAt: 100 })
-    expect((await reader('a', 100)).readAt).toBe(100)
-    expect((await reader('a', 101)).readAt).toBe(150)
-    now = 220
-    expect((await reader('a')).readAt).toBe(220)
-  })
+      expect(await reader('a')).toEqual({ value: 'value', readAt: 100 })
+      expect((await reader('a', 100)).readAt).toBe(100)
+      expect((await reader('a', 101)).readAt).toBe(150)
+      now = 220
+      expect((await reader('a')).readAt).toBe(220)
+    },
+  )
 
   test('remember: those who want a newer reading than the one in flight wait for it and share the next', async () => {
     const reads: PromiseWithResolvers<string>[] = []

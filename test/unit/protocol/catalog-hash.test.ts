@@ -31,7 +31,9 @@ test('canonicalJson: says the same value, whatever order its keys were written i
 })
 
 test('catalogHash: is the SHA-256 of the canonical definition and traces', async () => {
-  const expected = createHash('sha256').update('{"definition":{"workflowNames":{},"workflows":[]},"traces":false}').digest('hex')
+  const expected = createHash('sha256')
+    .update('{"definition":{"workflowNames":{},"workflows":[]},"traces":false}')
+    .digest('hex')
 
   expect(await catalogHash(EMPTY, false)).toBe(expected)
 })

@@ -12,14 +12,25 @@ test('catalogWorkflowId: is the id that a catalog is parked under', () => {
 
 test('parseCatalogWorkflows: fills absent keys with null and absent lists with nothing', () => {
   expect(parseCatalogWorkflows({ workflows: [{ name: 'greet' }] })).toEqual([
-    { name: 'greet', description: null, inputSchema: null, outputSchema: null, aliases: [], signals: [], queries: [], updates: [] },
+    {
+      name: 'greet',
+      description: null,
+      inputSchema: null,
+      outputSchema: null,
+      aliases: [],
+      signals: [],
+      queries: [],
+      updates: [],
+    },
   ])
 })
 
 test('parseCatalogWorkflows: null is absent', () => {
   const entry = { name: 'greet', description: null, inputSchema: null, aliases: null, signals: null }
 
-  expect(parseCatalogWorkflows({ workflows: [entry] })).toMatchObject([{ description: null, inputSchema: null, aliases: [], signals: [] }])
+  expect(parseCatalogWorkflows({ workflows: [entry] })).toMatchObject([
+    { description: null, inputSchema: null, aliases: [], signals: [] },
+  ])
 })
 
 test('parseCatalogWorkflows: keeps schemas to the letter, boolean ones too', () => {
@@ -44,8 +55,21 @@ test('parseCatalogWorkflows: ignores keys that it does not know', () => {
 })
 
 test('parseCatalogWorkflows: what is no definition is none', () => {
-  const entries = [null, {}, { name: 7 }, ...[{ inputSchema: 'text' }, { inputSchema: [] }, { aliases: [7] }, { signals: [{}] }].map(named)]
-  const definitions = [null, undefined, 'text', [], {}, { workflows: {} }, ...entries.map((entry) => ({ workflows: [entry] }))]
+  const entries = [
+    null,
+    {},
+    { name: 7 },
+    ...[{ inputSchema: 'text' }, { inputSchema: [] }, { aliases: [7] }, { signals: [{}] }].map(named),
+  ]
+  const definitions = [
+    null,
+    undefined,
+    'text',
+    [],
+    {},
+    { workflows: {} },
+    ...entries.map((entry) => ({ workflows: [entry] })),
+  ]
 
   for (const definition of definitions) expect(parseCatalogWorkflows(definition), JSON.stringify(definition)).toBeNull()
 })
@@ -71,7 +95,9 @@ test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
   const unknown = { workflowNames: new Map(), hash: null, traces: null, redacted: false, version: null }
 
   expect(parseCatalogMemo(memo({ workflowNames: {} }))).toEqual(unknown)
-  expect(parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 }, version: { buildId: 'v2' } }))).toEqual(unknown)
+  expect(
+    parseCatalogMemo(memo({ workflowNames: {}, hash: 7, traces: { remote: 7 }, version: { buildId: 'v2' } })),
+  ).toEqual(unknown)
   expect(parseCatalogMemo(memo({ workflowNames: {}, traces: true }))).toEqual(unknown)
 })
 
@@ -80,7 +106,9 @@ test('parseCatalogMemo: traces can be nowhere, which is not unknown', () => {
 })
 
 test('parseCatalogMemo: leaves out names that lead to no name', () => {
-  expect(parseCatalogMemo(memo({ workflowNames: { a: 'a', b: 7, c: null } }))?.workflowNames).toEqual(new Map([['a', 'a']]))
+  expect(parseCatalogMemo(memo({ workflowNames: { a: 'a', b: 7, c: null } }))?.workflowNames).toEqual(
+    new Map([['a', 'a']]),
+  )
 })
 
 test('parseCatalogMemo: names of Object.prototype are names only when they are published', () => {

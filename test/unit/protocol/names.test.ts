@@ -1,9 +1,27 @@
 import { describe, expect, test } from 'vitest'
-import { catalogFault, characterFault, handlerNameFault, workflowIdFault, workflowNameFault } from '../../../src/protocol/names.ts'
+import {
+  catalogFault,
+  characterFault,
+  handlerNameFault,
+  workflowIdFault,
+  workflowNameFault,
+} from '../../../src/protocol/names.ts'
 
 describe('workflowIdFault', () => {
   test('workflowIdFault: takes 1 to 1000 bytes of whatever else', () => {
-    const ids = ['a', 'orders/17 ü?#%', '...', 'catalogs', 'Runs', '_', '__x', '/_sys/x', 'line\nbreak', 'x'.repeat(1000), 'é'.repeat(500)]
+    const ids = [
+      'a',
+      'orders/17 ü?#%',
+      '...',
+      'catalogs',
+      'Runs',
+      '_',
+      '__x',
+      '/_sys/x',
+      'line\nbreak',
+      'x'.repeat(1000),
+      'é'.repeat(500),
+    ]
 
     expect(ids.map(workflowIdFault)).toEqual(ids.map(() => null))
   })

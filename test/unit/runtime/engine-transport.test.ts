@@ -3,7 +3,9 @@ import { parseConfig } from '../../../src/config.ts'
 import { engineTransport } from '../../../src/runtime/engine-transport.ts'
 
 const transportOf = (env: Record<string, string>) =>
-  engineTransport(parseConfig({ SERVICE_CATALOG_ID: 'orders', SERVICE_ALLOW_ANONYMOUS: 'true', ...env }, { binds: false }))
+  engineTransport(
+    parseConfig({ SERVICE_CATALOG_ID: 'orders', SERVICE_ALLOW_ANONYMOUS: 'true', ...env }, { binds: false }),
+  )
 
 test('engineTransport: is the transport that the configuration names', async () => {
   const overHttp = await transportOf({ ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://127.0.0.1:7243' })

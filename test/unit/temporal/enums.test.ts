@@ -5,7 +5,9 @@ import * as ours from '../../../src/temporal/enums.ts'
 test.for(Object.entries(ours))('%s: has the numbers that Temporal’s own package has', ([name, numbers]) => {
   const theirs = new Map(Object.entries(proto.temporal.api.enums.v1)).get(name)
 
-  expect(theirs).toMatchObject(Object.fromEntries(Object.entries(numbers).map(([value, number]) => [`${prefixOf(name)}${value}`, number])))
+  expect(theirs).toMatchObject(
+    Object.fromEntries(Object.entries(numbers).map(([value, number]) => [`${prefixOf(name)}${value}`, number])),
+  )
 })
 
 /** `TaskQueueType` has `TASK_QUEUE_TYPE_WORKFLOW`. */

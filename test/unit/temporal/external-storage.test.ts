@@ -1,14 +1,25 @@
 import { expect, test } from 'vitest'
-import { isReference, MAX_DOWNLOAD_BYTES, resolveReferences, storedElsewhere } from '../../../src/temporal/external-storage.ts'
+import {
+  isReference,
+  MAX_DOWNLOAD_BYTES,
+  resolveReferences,
+  storedElsewhere,
+} from '../../../src/temporal/external-storage.ts'
 import { revealed } from '../../../src/temporal/failure.ts'
 import { type Codec, createPayloads, type Payload, toPayload } from '../../../src/temporal/payload.ts'
 
 const TYPE = 'temporal.api.sdk.v1.ExternalStorageReference'
 
 /** `sizes` as the transports and codec servers tell them: numbers, text, objects that are text. */
-function reference(sizes: unknown[] = [], { encoding = 'json/protobuf', messageType = TYPE as string | null } = {}): Payload {
+function reference(
+  sizes: unknown[] = [],
+  { encoding = 'json/protobuf', messageType = TYPE as string | null } = {},
+): Payload {
   return {
-    metadata: { encoding: Buffer.from(encoding), ...(messageType !== null && { messageType: Buffer.from(messageType) }) },
+    metadata: {
+      encoding: Buffer.from(encoding),
+      ...(messageType !== null && { messageType: Buffer.from(messageType) }),
+    },
     data: Buffer.from('{"driverName":"s3","claimData":{"key":"secret-place"}}'),
     externalPayloads: sizes.map((sizeBytes) => ({ sizeBytes })) as Payload['externalPayloads'] & object,
   }
@@ -18,23 +29,36 @@ const refusing = () => Promise.reject(new Error('downloaded'))
 
 test('storedElsewhere: is the size of what a reference stands for, however it is told', () => {
   expect(
-    [reference([5]), reference(['5']), reference([{ toString: () => '5' }]), reference([2, '3']), reference()].map(storedElsewhere),
+    [reference([5]), reference(['5']), reference([{ toString: () => '5' }]), reference([2, '3']), reference()].map(
+      storedElsewhere,
+    ),
   ).toEqual([5, 5, 5, 5, 0].map((sizeBytes) => ({ sizeBytes })))
 })
 
 test('storedElsewhere: also of what says only that it has external payloads', () => {
-  expect(storedElsewhere({ ...toPayload(1), externalPayloads: reference([7]).externalPayloads ?? [] })).toEqual({ sizeBytes: 7 })
+  expect(storedElsewhere({ ...toPayload(1), externalPayloads: reference([7]).externalPayloads ?? [] })).toEqual({
+    sizeBytes: 7,
+  })
 })
 
 test('storedElsewhere: a payload of another type holds its value itself', () => {
-  for (const payload of [toPayload(1), {}, reference([], { messageType: 'my.Message' }), reference([], { encoding: 'json/plain' })])
+  for (const payload of [
+    toPayload(1),
+    {},
+    reference([], { messageType: 'my.Message' }),
+    reference([], { encoding: 'json/plain' }),
+  ])
     expect([storedElsewhere(payload), isReference(payload)]).toEqual([null, false])
 })
 
 test('isReference: both protobuf encodings, and the one of the first SDK that had references', () => {
   const first = reference([], { encoding: 'json/external-storage-reference', messageType: null })
 
-  expect([reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)).toEqual([true, true, true])
+  expect([reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)).toEqual([
+    true,
+    true,
+    true,
+  ])
 })
 
 test('resolveReferences: what was found stands in the places of the references', async () => {
@@ -56,7 +80,12 @@ test('resolveReferences: nobody is asked where there is none, and what is not fo
 })
 
 test('resolveReferences: asks for no more than may be held at once', async () => {
-  const payloads = [reference([MAX_DOWNLOAD_BYTES - 1]), reference([2]), reference([1]), reference([MAX_DOWNLOAD_BYTES + 1])]
+  const payloads = [
+    reference([MAX_DOWNLOAD_BYTES - 1]),
+    reference([2]),
+    reference([1]),
+    reference([MAX_DOWNLOAD_BYTES + 1]),
+  ]
   const asked: Payload[][] = []
 
   const resolved = await resolveReferences(payloads, async (references) => {

@@ -16,12 +16,16 @@ type Told = Omit<HistoryEvent, 'eventId' | 'eventTime'>
 
 /** The event n stands at second n, after the start of the run. */
 async function nodesOf(...events: Told[]) {
-  const history = [{ workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } }, ...events].map((told, at) => ({
-    eventId: at + 1,
-    eventTime: { seconds: at + 1, nanos: 0 },
-    ...told,
-  }))
-  const entries = await createHistoryReader({ workflowId: 'w', runId: 'run-1' }, payloads).entriesOf(history as unknown as HistoryEvent[])
+  const history = [{ workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } }, ...events].map(
+    (told, at) => ({
+      eventId: at + 1,
+      eventTime: { seconds: at + 1, nanos: 0 },
+      ...told,
+    }),
+  )
+  const entries = await createHistoryReader({ workflowId: 'w', runId: 'run-1' }, payloads).entriesOf(
+    history as unknown as HistoryEvent[],
+  )
   return toTraceTree(entries)?.children
 }
 
@@ -38,7 +42,9 @@ const failed = (message: string, cause = BUG): Told => ({
 const timedOut = (timeoutType: number): Told => ({ workflowTaskTimedOutEventAttributes: { timeoutType } })
 
 test('history: a workflow task that fails is one open node, with its last failure', async () => {
-  expect(await nodesOf(scheduled(), started, failed('first'), scheduled(), started, failed('in /srv/app/x.js'))).toEqual([
+  expect(
+    await nodesOf(scheduled(), started, failed('first'), scheduled(), started, failed('in /srv/app/x.js')),
+  ).toEqual([
     {
       id: 'run-1:workflow_task:4',
       kind: 'workflow_task',
@@ -55,7 +61,16 @@ test('history: a workflow task that fails is one open node, with its last failur
 })
 
 test('history: the node ends when a later attempt is completed, and the next failure is another one', async () => {
-  const nodes = await nodesOf(scheduled(), started, failed('a bug'), scheduled(5), started, completed, scheduled(), failed('another'))
+  const nodes = await nodesOf(
+    scheduled(),
+    started,
+    failed('a bug'),
+    scheduled(5),
+    started,
+    completed,
+    scheduled(),
+    failed('another'),
+  )
 
   expect(nodes).toMatchObject([
     { startedAt: 2000, endedAt: 7000, error: { message: 'a bug' }, attributes: { attempts: 5 } },
@@ -80,5 +95,7 @@ test('history: a workflow task that the engine takes back is no node, and a rese
   const reset = { workflowTaskFailedEventAttributes: { cause: RESET, baseRunId: 'run-0', newRunId: 'run-1' } }
 
   expect(await nodesOf(scheduled(), started, failed('UnhandledCommand', UNHANDLED_COMMAND))).toEqual([])
-  expect(await nodesOf(scheduled(), started, failed('a bug'), scheduled(), started, reset)).toMatchObject([{ endedAt: 7000 }])
+  expect(await nodesOf(scheduled(), started, failed('a bug'), scheduled(), started, reset)).toMatchObject([
+    { endedAt: 7000 },
+  ])
 })

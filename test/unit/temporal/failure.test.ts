@@ -13,9 +13,18 @@ function activity(activityId: string, cause: Failure | null): Failure {
 }
 
 test('toErrorDetails: is the failure itself where no wrapper is around it', () => {
-  const failure = application('out of stock', 'OutOfStock', { stackTrace: 'at /app/orders.ts', source: 'TypeScriptSDK' })
+  const failure = application('out of stock', 'OutOfStock', {
+    stackTrace: 'at /app/orders.ts',
+    source: 'TypeScriptSDK',
+  })
 
-  expect(toErrorDetails(failure)).toEqual({ message: 'out of stock', name: 'OutOfStock', retryable: true, activityId: null, cause: null })
+  expect(toErrorDetails(failure)).toEqual({
+    message: 'out of stock',
+    name: 'OutOfStock',
+    retryable: true,
+    activityId: null,
+    cause: null,
+  })
 })
 
 test('toErrorDetails: looks through an activity and names it', () => {
@@ -39,11 +48,15 @@ test('toErrorDetails: looks through a child to its activity, the nearest', () =>
 })
 
 test('toErrorDetails: looks through a Nexus operation', () => {
-  expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject({ name: 'X' })
+  expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject(
+    { name: 'X' },
+  )
 })
 
 test('toErrorDetails: looks through an application failure that is named after an engine wrapper and has a cause', () => {
-  const rethrown = application('Activity task failed', 'ActivityFailure', { cause: activity('3', application('declined', 'CardDeclined')) })
+  const rethrown = application('Activity task failed', 'ActivityFailure', {
+    cause: activity('3', application('declined', 'CardDeclined')),
+  })
   const byParent = application('Child Workflow execution failed', 'ChildWorkflowFailure', {
     cause: { message: 'Child Workflow execution failed', childWorkflowExecutionFailureInfo: {}, cause: rethrown },
   })
@@ -59,7 +72,10 @@ test('toErrorDetails: looks through an application failure that is named after a
 })
 
 test('toErrorDetails: an application failure that is named after an engine wrapper and has no cause is the user’s own', () => {
-  expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({ name: 'ActivityFailure', message: 'mine' })
+  expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({
+    name: 'ActivityFailure',
+    message: 'mine',
+  })
 })
 
 test('toErrorDetails: the causes of the user’s own failure stay causes', () => {
@@ -70,12 +86,20 @@ test('toErrorDetails: the causes of the user’s own failure stay causes', () =>
     name: 'Outer',
     retryable: true,
     activityId: null,
-    cause: { name: 'ActivityFailure', message: 'Activity task failed', cause: { name: 'Inner', message: 'inner', cause: null } },
+    cause: {
+      name: 'ActivityFailure',
+      message: 'Activity task failed',
+      cause: { name: 'Inner', message: 'inner', cause: null },
+    },
   })
 })
 
 test('toErrorDetails: a wrapper around nothing is what there is to say', () => {
-  expect(toErrorDetails(activity('1', null))).toMatchObject({ name: 'ActivityFailure', message: 'Activity task failed', activityId: '1' })
+  expect(toErrorDetails(activity('1', null))).toMatchObject({
+    name: 'ActivityFailure',
+    message: 'Activity task failed',
+    activityId: '1',
+  })
 })
 
 test('toErrorDetails: is not retryable when the failure says so, or was a cancellation or termination', () => {
@@ -139,12 +163,18 @@ test('revealed: puts hidden messages back, along the whole chain', async () => {
 
   const failure = await revealed({ ...hidden('outer'), cause: { message: 'open', cause: hidden('root') } }, PAYLOADS)
 
-  expect(toErrorCause(failure)).toMatchObject({ message: 'outer', cause: { message: 'open', cause: { message: 'root' } } })
+  expect(toErrorCause(failure)).toMatchObject({
+    message: 'outer',
+    cause: { message: 'open', cause: { message: 'root' } },
+  })
 })
 
 test('revealed: keeps the message where what is hidden can not be read', async () => {
   const failure = await revealed(
-    { message: 'Encoded failure', encodedAttributes: { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') } },
+    {
+      message: 'Encoded failure',
+      encodedAttributes: { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') },
+    },
     PAYLOADS,
   )
 

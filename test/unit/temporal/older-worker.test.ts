@@ -42,7 +42,9 @@ test('traceInDetails: finds the trace in the details of the failure, or of a cau
   const trace = { destinations: { local: '/a.json' } }
 
   expect(await traceInDetails(failing(['other', { trace }]), PAYLOADS)).toEqual(trace)
-  expect(await traceInDetails(failing([{ code: 17 }], { message: 'between', cause: failing([{ trace }]) }), PAYLOADS)).toEqual(trace)
+  expect(
+    await traceInDetails(failing([{ code: 17 }], { message: 'between', cause: failing([{ trace }]) }), PAYLOADS),
+  ).toEqual(trace)
 })
 
 test('traceInDetails: nothing is decoded where there are no details, and other details name no trace', async () => {
@@ -53,7 +55,9 @@ test('traceInDetails: nothing is decoded where there are no details, and other d
 })
 
 test('traceInDetails: details that the codec cannot decode now name no trace', async () => {
-  const failed: Pick<Payloads, 'decode'> = { decode: () => Promise.reject(new ServiceError('EngineError', 'The payload codec failed.')) }
+  const failed: Pick<Payloads, 'decode'> = {
+    decode: () => Promise.reject(new ServiceError('EngineError', 'The payload codec failed.')),
+  }
 
   expect(await traceInDetails(failing([1]), failed)).toBeNull()
 })

@@ -10,33 +10,45 @@ function closing(...events: HistoryEvent[]) {
 
 describe('toClosing', () => {
   test('toClosing: completed, with its one value', async () => {
-    expect(await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } })).toEqual({
+    expect(
+      await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
+    ).toEqual({
       outcome: { status: 'completed', output: { n: 1 } },
       nextRunId: null,
     })
   })
 
   test('toClosing: completed without a value is null', async () => {
-    expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({ outcome: { output: null } })
+    expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({
+      outcome: { output: null },
+    })
   })
 
   test('toClosing: failed, with the failure', async () => {
     const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
 
     expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
-      outcome: { status: 'failed', error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null } },
+      outcome: {
+        status: 'failed',
+        error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null },
+      },
       nextRunId: null,
     })
   })
 
   test('toClosing: timed out is retryable', async () => {
     expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
-      outcome: { status: 'timed_out', error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true } },
+      outcome: {
+        status: 'timed_out',
+        error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true },
+      },
     })
   })
 
   test('toClosing: terminated says why', async () => {
-    expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } })).toEqual({
+    expect(
+      await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }),
+    ).toEqual({
       outcome: {
         status: 'terminated',
         error: {
@@ -52,10 +64,15 @@ describe('toClosing', () => {
   })
 
   test('toClosing: canceled says why, from the last request', async () => {
-    const requests = ['first', 'last'].map((cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }))
+    const requests = ['first', 'last'].map(
+      (cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
+    )
 
     expect(await closing(...requests, {}, { workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
-      outcome: { status: 'canceled', error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false } },
+      outcome: {
+        status: 'canceled',
+        error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false },
+      },
     })
   })
 
@@ -93,6 +110,8 @@ describe('toClosing', () => {
   test('toClosing: only a close event is an end', async () => {
     expect(await closing()).toBeNull()
     expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
-    expect(await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} })).toBeNull()
+    expect(
+      await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} }),
+    ).toBeNull()
   })
 })

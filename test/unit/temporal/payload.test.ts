@@ -63,7 +63,9 @@ describe('encode', () => {
     const payloads = createPayloads({ codec: null, maxBytes: 2 * 1024 * 1024 })
 
     // 200 kB of JSON, and 2.9 MB of protobuf: as an update it would be taken and then fail its run for ever.
-    expect((await refusal(payloads.encode(Array.from({ length: 100_000 }, () => 0)))).error).toBe('PayloadTooLargeError')
+    expect((await refusal(payloads.encode(Array.from({ length: 100_000 }, () => 0)))).error).toBe(
+      'PayloadTooLargeError',
+    )
   })
 
   test('encode: measures what the codec made', async () => {
@@ -83,7 +85,9 @@ describe('decode', () => {
   })
 
   test('decode: binary/null is null', async () => {
-    expect(await PLAIN.decode([payload('binary/null', ''), { metadata: { encoding: Buffer.from('binary/null') } }])).toEqual([null, null])
+    expect(
+      await PLAIN.decode([payload('binary/null', ''), { metadata: { encoding: Buffer.from('binary/null') } }]),
+    ).toEqual([null, null])
   })
 
   test('decode: shows json/protobuf as its JSON', async () => {
@@ -91,7 +95,10 @@ describe('decode', () => {
   })
 
   test('decode: shows a foreign encoding as its bytes', async () => {
-    expect(await decoded(payload('binary/plain', new Uint8Array([0, 255])))).toEqual({ encoding: 'binary/plain', data: 'AP8=' })
+    expect(await decoded(payload('binary/plain', new Uint8Array([0, 255])))).toEqual({
+      encoding: 'binary/plain',
+      data: 'AP8=',
+    })
   })
 
   test('decode: shows a payload without an encoding, and one without anything, as its bytes', async () => {
@@ -103,7 +110,11 @@ describe('decode', () => {
 
   test('decode: shows what claims to be JSON and is none as its bytes', async () => {
     expect(
-      await PLAIN.decode([payload('json/plain', '{'), payload('json/plain', ''), { metadata: { encoding: Buffer.from('json/plain') } }]),
+      await PLAIN.decode([
+        payload('json/plain', '{'),
+        payload('json/plain', ''),
+        { metadata: { encoding: Buffer.from('json/plain') } },
+      ]),
     ).toEqual([
       { encoding: 'json/plain', data: 'ew==' },
       { encoding: 'json/plain', data: '' },
@@ -112,19 +123,28 @@ describe('decode', () => {
   })
 
   test('decode: shows what is not UTF-8 as its bytes', async () => {
-    expect(await decoded(payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])))).toEqual({ encoding: 'json/plain', data: 'Iv8i' })
+    expect(await decoded(payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])))).toEqual({
+      encoding: 'json/plain',
+      data: 'Iv8i',
+    })
   })
 
   test('decode: shows what is nested too deep to be sent as its bytes', async () => {
     const deep = '['.repeat(1001) + ']'.repeat(1001)
 
-    expect(await decoded(payload('json/plain', deep))).toEqual({ encoding: 'json/plain', data: Buffer.from(deep).toString('base64') })
+    expect(await decoded(payload('json/plain', deep))).toEqual({
+      encoding: 'json/plain',
+      data: Buffer.from(deep).toString('base64'),
+    })
   })
 
   test('decode: shows many bytes whole', async () => {
     const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => index)
 
-    expect(await decoded(payload('binary/plain', bytes))).toEqual({ encoding: 'binary/plain', data: Buffer.from(bytes).toString('base64') })
+    expect(await decoded(payload('binary/plain', bytes))).toEqual({
+      encoding: 'binary/plain',
+      data: Buffer.from(bytes).toString('base64'),
+    })
   })
 
   test('decode: no payloads are no values', async () => {
@@ -148,7 +168,11 @@ describe('codec', () => {
 
     const payloads = createPayloads({ codec: unasked, maxBytes: 1000 })
 
-    expect(await payloads.decode([toPayload(1), payload('binary/null', ''), payload('json/protobuf', '{}')])).toEqual([1, null, {}])
+    expect(await payloads.decode([toPayload(1), payload('binary/null', ''), payload('json/protobuf', '{}')])).toEqual([
+      1,
+      null,
+      {},
+    ])
     expect(await payloads.decode([])).toEqual([])
   })
 
@@ -194,7 +218,9 @@ describe('encoded outputs', () => {
   test('encoded outputs: what the SDKs write without a codec is not reported', async () => {
     const reference = payload('json/external-storage-reference', '{}')
     const plain = [
-      ...['json/plain', 'json/protobuf', 'binary/null', 'binary/plain', 'binary/protobuf'].map((name) => payload(name, '')),
+      ...['json/plain', 'json/protobuf', 'binary/null', 'binary/plain', 'binary/protobuf'].map((name) =>
+        payload(name, ''),
+      ),
       {},
     ]
 

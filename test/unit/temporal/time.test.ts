@@ -7,7 +7,12 @@ test('toEpochMs: whole milliseconds, cut not rounded', () => {
 })
 
 test('toEpochMs: what the engine never set is null, also where it writes the year 1', () => {
-  expect([null, undefined, {}, { seconds: Long.fromString('-62135596800') }].map(toEpochMs)).toEqual([null, null, null, null])
+  expect([null, undefined, {}, { seconds: Long.fromString('-62135596800') }].map(toEpochMs)).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ])
 })
 
 test('toDate: the same as a date', () => {

@@ -10,7 +10,13 @@ const STACKS = [
 ]
 
 test('withoutMachine: stacks of all languages are left out', () => {
-  expect(STACKS.map(withoutMachine)).toEqual(['x is not a function', "name 'x' is not defined", 'name error', 'index out of range', 'null'])
+  expect(STACKS.map(withoutMachine)).toEqual([
+    'x is not a function',
+    "name 'x' is not defined",
+    'name error',
+    'index out of range',
+    'null',
+  ])
 })
 
 test('withoutMachine: absolute paths are replaced, in quotes with all that belongs to them', () => {

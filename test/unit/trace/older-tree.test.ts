@@ -43,12 +43,23 @@ test('entriesOfOlderTree: the tree, with outputs unwrapped and errors without th
     },
     children: [
       {
-        ...{ id: 'run-1:step:1', kind: 'step', name: 'order#charge', input: { amount: 4 }, output: 'charged', error: null },
+        ...{
+          id: 'run-1:step:1',
+          kind: 'step',
+          name: 'order#charge',
+          input: { amount: 4 },
+          output: 'charged',
+          error: null,
+        },
         children: [{ kind: 'http', output: { status: 500 }, attributes: { http_request_count: { value: 1 } } }],
       },
       {
         ...{ id: 'run-1:step:2', kind: 'evaluator', output: null },
-        error: { name: 'FatalError', message: 'not good', cause: { name: 'TypeError', message: 'x is undefined', cause: null } },
+        error: {
+          name: 'FatalError',
+          message: 'not good',
+          cause: { name: 'TypeError', message: 'x is undefined', cause: null },
+        },
       },
       { id: 'child-run', kind: 'workflow', output: 'shipped', children: [{ id: 'child-run:step:1', output: 'sent' }] },
     ],
@@ -89,7 +100,14 @@ test('entriesOfOlderTree: a root that has its workflow id is the run of that id 
 
 test('entriesOfOlderTree: nodes that are none are counted, with what is below them left out', () => {
   const [step] = olderTree('run-1').children
-  const children = [null, 7, 'x', { ...step, id: 'x'.repeat(5000) }, { ...step, startedAt: 0, kind: '', name: '' }, step]
+  const children = [
+    null,
+    7,
+    'x',
+    { ...step, id: 'x'.repeat(5000) },
+    { ...step, startedAt: 0, kind: '', name: '' },
+    step,
+  ]
 
   const entries = entriesOf({ ...olderTree('run-1'), children })
 

@@ -16,9 +16,13 @@ function refusalOf(destination: string, rules = AWS as Parameters<typeof objects
 }
 
 test('objectsOf: any bucket on AWS’s hosts of the region, and the key as it stands', () => {
-  expect(objectsOf(`https://any-bucket.${AWS_HOST}/traces/run.json`, AWS)).toEqual([{ bucket: 'any-bucket', key: 'traces/run.json' }])
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/traces/run.json`, AWS)).toEqual([
+    { bucket: 'any-bucket', key: 'traces/run.json' },
+  ])
   expect(objectsOf(`https://dotted.bucket.${AWS_HOST}/a`, AWS)).toEqual([{ bucket: 'dotted.bucket', key: 'a' }])
-  expect(objectsOf('https://b12.s3.cn-north-1.amazonaws.com.cn/a', { ...AWS, region: 'cn-north-1' })).toEqual([{ bucket: 'b12', key: 'a' }])
+  expect(objectsOf('https://b12.s3.cn-north-1.amazonaws.com.cn/a', { ...AWS, region: 'cn-north-1' })).toEqual([
+    { bucket: 'b12', key: 'a' },
+  ])
 })
 
 test('objectsOf: a key that is percent-encoded is looked for as it stands, and then as what it stands for', () => {
@@ -67,7 +71,17 @@ test('objectsOf: no other scheme, host, port or user', () => {
 })
 
 test('objectsOf: what stands before AWS’s host is a bucket’s name or nothing', () => {
-  for (const bucket of ['user:secret@any', 'evil.example#', 'evil.example?', 'evil.example%2f', 'A', '..', 'a..b', '-ab', ''])
+  for (const bucket of [
+    'user:secret@any',
+    'evil.example#',
+    'evil.example?',
+    'evil.example%2f',
+    'A',
+    '..',
+    'a..b',
+    '-ab',
+    '',
+  ])
     expect(refusalOf(`https://${bucket}.${AWS_HOST}/a`)).toMatch(/no name that a bucket can have/)
 })
 
@@ -82,7 +96,9 @@ test('objectsOf: a key never leaves its bucket, and has nothing that a URL would
 })
 
 test('objectsOf: what would leave the bucket once decoded is looked for only as it stands', () => {
-  expect(objectsOf(`https://any-bucket.${AWS_HOST}/..%2Fother.json`, AWS)).toEqual([{ bucket: 'any-bucket', key: '..%2Fother.json' }])
+  expect(objectsOf(`https://any-bucket.${AWS_HOST}/..%2Fother.json`, AWS)).toEqual([
+    { bucket: 'any-bucket', key: '..%2Fother.json' },
+  ])
 })
 
 test('objectsOf: a refusal repeats nothing of the destination', () => {

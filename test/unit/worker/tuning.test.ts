@@ -4,7 +4,10 @@ import { parseWorkerConfig } from '../../../src/config/worker.ts'
 import { toTuningOptions } from '../../../src/worker/tuning.ts'
 
 test('toTuningOptions: leaves what is unset to the SDK', () => {
-  const { tuning } = parseWorkerConfig({ SERVICE_CATALOG_ID: 'shop', ENGINE_MAX_CACHED_WORKFLOWS: '' }, { catalogRequired: true })
+  const { tuning } = parseWorkerConfig(
+    { SERVICE_CATALOG_ID: 'shop', ENGINE_MAX_CACHED_WORKFLOWS: '' },
+    { catalogRequired: true },
+  )
 
   expect(toTuningOptions(tuning)).toEqual({})
 })
@@ -36,7 +39,10 @@ test('parseWorkerConfig: has defaults for all but the catalog', () => {
 })
 
 test('parseWorkerConfig: an API key implies TLS', () => {
-  const { engine } = parseWorkerConfig({ SERVICE_CATALOG_ID: 'shop', ENGINE_API_KEY: 'secret' }, { catalogRequired: true })
+  const { engine } = parseWorkerConfig(
+    { SERVICE_CATALOG_ID: 'shop', ENGINE_API_KEY: 'secret' },
+    { catalogRequired: true },
+  )
 
   expect(engine).toMatchObject({ apiKey: 'secret', tls: { caPath: null } })
 })

@@ -2,7 +2,16 @@
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import proto, { type google } from '@temporalio/proto'
 import { codeOfHttpStatus } from '../http-status.ts'
-import { type CallOptions, Code, type ErrorDetail, type Method, type Request, type Response, RpcError, shortName } from '../transport.ts'
+import {
+  type CallOptions,
+  Code,
+  type ErrorDetail,
+  type Method,
+  type Request,
+  type Response,
+  RpcError,
+  shortName,
+} from '../transport.ts'
 import { deferHttp2SessionDestroy } from './deno-http2.ts'
 import type { GrpcOptions, GrpcTls } from './transport.ts'
 
@@ -45,7 +54,9 @@ async function send<M extends Method>(
   signal.addEventListener('abort', onAbort)
   try {
     const service = connection.workflowService as unknown as Record<M, (request: Request<M>) => Promise<Response<M>>>
-    return await connection.withDeadline(deadlineAt, () => connection.withAbortSignal(abort.signal, () => service[method](request)))
+    return await connection.withDeadline(deadlineAt, () =>
+      connection.withAbortSignal(abort.signal, () => service[method](request)),
+    )
   } catch (error) {
     throw toRpcError(error, signal.aborted)
   } finally {
@@ -69,7 +80,9 @@ function toConnectionOptions({ address, apiKey, tls }: GrpcOptions): ConnectionO
 function toTlsConfig({ ca, cert, key, serverName }: GrpcTls): NonNullable<ConnectionOptions['tls']> {
   return {
     ...(ca === undefined ? {} : { serverRootCACertificate: Buffer.from(ca) }),
-    ...(cert === undefined || key === undefined ? {} : { clientCertPair: { crt: Buffer.from(cert), key: Buffer.from(key) } }),
+    ...(cert === undefined || key === undefined
+      ? {}
+      : { clientCertPair: { crt: Buffer.from(cert), key: Buffer.from(key) } }),
     ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
   }
 }
@@ -96,15 +109,21 @@ function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
   if (code === Code.CANCELLED && !aborted) return Code.DEADLINE_EXCEEDED
   // A proxy that has no room for this call. The engine's own limits have details.
-  if (code === Code.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details)) return Code.UNAVAILABLE
+  if (code === Code.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details))
+    return Code.UNAVAILABLE
   // Deno's word for a connection that broke under the call; Node and Bun say UNAVAILABLE.
-  if (code === Code.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details)) return Code.UNAVAILABLE
+  if (code === Code.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details))
+    return Code.UNAVAILABLE
   return code
 }
 
 function isGrpcError(error: unknown): error is GrpcError {
   return (
-    error instanceof Error && 'code' in error && typeof error.code === 'number' && 'details' in error && typeof error.details === 'string'
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'number' &&
+    'details' in error &&
+    typeof error.details === 'string'
   )
 }
 
@@ -125,7 +144,10 @@ interface MessageType {
   decode(bytes: Uint8Array): object
 }
 
-function toErrorDetail({ type_url, value }: google.protobuf.IAny, types: ReadonlyMap<string, Partial<MessageType>>): ErrorDetail {
+function toErrorDetail(
+  { type_url, value }: google.protobuf.IAny,
+  types: ReadonlyMap<string, Partial<MessageType>>,
+): ErrorDetail {
   const name = shortName(type_url ?? '')
   const fields = types.get(name)?.decode?.(value ?? new Uint8Array()) ?? {}
   return { name, fields: 'statuses' in fields ? { ...fields, statuses: toStatuses(fields.statuses, types) } : fields }

@@ -34,7 +34,8 @@ export function createHttpMessages(): HttpMessages {
       const query = new URLSearchParams(leaves(json).filter(([field]) => !inPath.has(field)))
       return { verb, path: query.size === 0 ? path : `${path}?${query}`, body: null }
     },
-    fromAnswer: <M extends Method>(method: M, text: string) => read(calls[carried(method)].response, JSON.parse(text)) as Response<M>,
+    fromAnswer: <M extends Method>(method: M, text: string) =>
+      read(calls[carried(method)].response, JSON.parse(text)) as Response<M>,
     toDetails: (json) => json.map((detail) => read('Any', detail) as ErrorDetail),
   }
 }
@@ -61,7 +62,9 @@ function pathPart(field: string, text: unknown): string {
 }
 
 function valueAt(json: object, field: string): unknown {
-  return field.split('.').reduce<unknown>((object, part) => (object as Record<string, unknown> | undefined)?.[toCamelCase(part)], json)
+  return field
+    .split('.')
+    .reduce<unknown>((object, part) => (object as Record<string, unknown> | undefined)?.[toCamelCase(part)], json)
 }
 
 function leaves(json: object, prefix = ''): [string, string][] {

@@ -16,7 +16,14 @@ const FLOAT: Kind = { none: 0, read: toNumber, write: (number) => (Number.isFini
 export const SCALARS = new Map<string, Kind>([
   ['string', { none: '', read: toText, write: asItIs }],
   ['bool', { none: false, read: toBoolean, write: asItIs }],
-  ['bytes', { none: new Uint8Array(), read: (json) => fromBase64(toText(json)), write: (bytes) => toBase64(bytes as Uint8Array) }],
+  [
+    'bytes',
+    {
+      none: new Uint8Array(),
+      read: (json) => fromBase64(toText(json)),
+      write: (bytes) => toBase64(bytes as Uint8Array),
+    },
+  ],
   ['int32', INTEGER],
   ['uint32', INTEGER],
   ['int64', INTEGER],
@@ -73,7 +80,8 @@ function fromDuration(duration: unknown): string {
 }
 
 function toTimestamp(json: unknown): Seconds {
-  const [, second, fraction, zone] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(toText(json)) ?? []
+  const [, second, fraction, zone] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(toText(json)) ?? []
   const seconds = Date.parse(`${second}${zone}`) / 1000
   if (Number.isNaN(seconds)) throw unlike('a time', json)
   return { seconds, nanos: toNanos(fraction) }

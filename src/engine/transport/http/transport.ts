@@ -1,5 +1,13 @@
 import { codeOfHttpStatus } from '../http-status.ts'
-import { type CallOptions, Code, type Method, type Request, type Response, RpcError, type Transport } from '../transport.ts'
+import {
+  type CallOptions,
+  Code,
+  type Method,
+  type Request,
+  type Response,
+  RpcError,
+  type Transport,
+} from '../transport.ts'
 import type { HttpCall, HttpMessages } from './messages.ts'
 
 export interface HttpApiOptions {
@@ -45,7 +53,11 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       })
       return { status: response.status, text: await response.text() }
     } catch (cause) {
-      throw new RpcError('the engine can’t be reached', { code: Code.UNAVAILABLE, maybeSent: !wasNeverSent(cause), cause })
+      throw new RpcError('the engine can’t be reached', {
+        code: Code.UNAVAILABLE,
+        maybeSent: !wasNeverSent(cause),
+        cause,
+      })
     }
   }
 
@@ -53,7 +65,11 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     name: 'http',
     features: { slashInIds: false, updateWithStart: false },
 
-    async call<M extends Method>(method: M, request: Request<M>, { deadlineAt, signal }: CallOptions): Promise<Response<M>> {
+    async call<M extends Method>(
+      method: M,
+      request: Request<M>,
+      { deadlineAt, signal }: CallOptions,
+    ): Promise<Response<M>> {
       const messages = await loaded()
       // Not before the wait: a signal that aborts meanwhile tells no later listener.
       if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
@@ -102,7 +118,10 @@ function refusal({ toDetails }: HttpMessages, status: number, text: string): Rpc
   const { code, message, details } = parse(text)
   if (typeof code !== 'number' || !CODES.has(code))
     return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
-  return new RpcError(typeof message === 'string' ? message : '', { code, details: toDetails(Array.isArray(details) ? details : []) })
+  return new RpcError(typeof message === 'string' ? message : '', {
+    code,
+    details: toDetails(Array.isArray(details) ? details : []),
+  })
 }
 
 function parse(text: string): { code?: unknown; message?: unknown; details?: unknown } {
@@ -120,7 +139,14 @@ function isCancellation(error: unknown): boolean {
 }
 
 // Node's words, in the error or its cause, and Bun's.
-const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
+const NEVER_SENT_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 /** Whether no connection was made. Where the runtime does not tell (workerd), it counts as sent. */
 function wasNeverSent(error: unknown): boolean {

@@ -21,12 +21,17 @@ function aStage(workflow = ORDER, options?: { id?: string }) {
   const shelf = aShelf()
   shelf.publish('c1', [workflow], options)
   shelf.runs.set(REF.workflowId, aDescription())
-  const ports = { catalogs: shelf.catalogs, knownRuns: createKnownRuns({ engine: shelf.engine, now: shelf.now }), now: shelf.now }
+  const ports = {
+    catalogs: shelf.catalogs,
+    knownRuns: createKnownRuns({ engine: shelf.engine, now: shelf.now }),
+    now: shelf.now,
+  }
   return {
     shelf,
     send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
       admitMessage(ports, ref, kind, { name, args: [payload], argumentPointer: '/payload' }, call),
-    sendNothing: () => admitMessage(ports, REF, 'signal', { name: 'approve', args: [], argumentPointer: '/args/0' }, aCall()),
+    sendNothing: () =>
+      admitMessage(ports, REF, 'signal', { name: 'approve', args: [], argumentPointer: '/args/0' }, aCall()),
     start: (workflowName: string, payload: unknown, workflowId?: string) =>
       admitUpdateWithStart(
         ports,
@@ -50,7 +55,8 @@ describe('admitMessage', () => {
 
     expect(await refusal(send({ by: 7 }))).toEqual({
       error: 'ValidationError',
-      message: 'Signal "approve" of workflow "order" refuses this argument: /payload/by must be of type string, not number',
+      message:
+        'Signal "approve" of workflow "order" refuses this argument: /payload/by must be of type string, not number',
       issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
       workflowId: 'orders-17',
       runId: 'run-1',
@@ -58,7 +64,9 @@ describe('admitMessage', () => {
     await send({ by: 'Ada' })
     await send(true, { kind: 'update' })
     await send({ by: 7 }, { kind: 'query' })
-    expect((await refusal(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(/^Update "approve" of workflow "order"/)
+    expect((await refusal(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(
+      /^Update "approve" of workflow "order"/,
+    )
   })
 
   test('admitMessage: the first message to an id reads its run, and none within 60 s after it', async () => {
@@ -208,7 +216,11 @@ describe('admitUpdateWithStart', () => {
     const { shelf, start } = aStage()
     shelf.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
-    const refused = [await refusal(start('order', 7)), await refusal(start('order', 7, 'free')), await refusal(start('order', 7, 'closed'))]
+    const refused = [
+      await refusal(start('order', 7)),
+      await refusal(start('order', 7, 'free')),
+      await refusal(start('order', 7, 'closed')),
+    ]
 
     expect(refused.map(({ error, workflowId, issues }) => [error, workflowId, issues?.[0]?.path])).toEqual(
       Array.from({ length: 3 }, () => ['ValidationError', undefined, '/payload']),
@@ -224,7 +236,8 @@ describe('admitUpdateWithStart', () => {
     await start('order', 7, 'parcels-1')
     await start('order', 7, 'letters-1')
     expect(await refusal(start('order', 'x', 'parcels-1'))).toMatchObject({
-      message: 'Update "approve" of workflow "parcel" refuses this argument: /payload must be of type number, not string',
+      message:
+        'Update "approve" of workflow "parcel" refuses this argument: /payload must be of type number, not string',
       runId: 'p',
     })
   })

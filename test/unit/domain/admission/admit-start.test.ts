@@ -23,7 +23,10 @@ describe('a published catalog', () => {
     const shelf = aShelf()
     shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect(await accepted(shelf)).toEqual({ workflowName: 'order', traces: { remote: 'https://b/{namespace}/{runId}' } })
+    expect(await accepted(shelf)).toEqual({
+      workflowName: 'order',
+      traces: { remote: 'https://b/{namespace}/{runId}' },
+    })
   })
 
   test('accept: takes an alias for its canonical name', async () => {
@@ -128,7 +131,10 @@ describe('a published catalog', () => {
 
     await accepted(shelf, { args: [wide] }, call)
 
-    expect([call.warnings, call.notes.inputUnchecked]).toEqual([[], 'workflow "order" in catalog "orders": it asks for too much work'])
+    expect([call.warnings, call.notes.inputUnchecked]).toEqual([
+      [],
+      'workflow "order" in catalog "orders": it asks for too much work',
+    ])
   })
 })
 
@@ -158,7 +164,9 @@ describe('no published catalog', () => {
     const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
     const refusals = await Promise.all(names.map((workflowName) => refusal(accepted(shelf, { workflowName }))))
 
-    expect(refusals.map(({ error, available }) => [error, available])).toEqual(names.map(() => ['UnsupportedWorkflowError', undefined]))
+    expect(refusals.map(({ error, available }) => [error, available])).toEqual(
+      names.map(() => ['UnsupportedWorkflowError', undefined]),
+    )
   })
 
   test('accept: refuses when no worker polls, to be tried again in 3 s', async () => {
@@ -242,7 +250,9 @@ describe('freshness', () => {
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
     expect(await accepted(shelf, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({ error: 'UnsupportedWorkflowError' })
+    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({
+      error: 'UnsupportedWorkflowError',
+    })
   })
 
   test('accept: takes no name unchecked when a catalog was published between its look at the catalog and its look at the workers', async () => {
@@ -255,7 +265,9 @@ describe('freshness', () => {
       return lastPolledAt(...args)
     }
 
-    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({ error: 'UnsupportedWorkflowError' })
+    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({
+      error: 'UnsupportedWorkflowError',
+    })
   })
 
   test('accept: where nothing is published, each start costs one more look at both forms of a catalog', async () => {

@@ -4,7 +4,9 @@ import { parseJson } from '../../../../src/lib/exact-json.ts'
 
 const ORDER = {
   type: 'object',
-  properties: { lines: { type: 'array', items: { type: 'object', properties: { count: { type: 'integer' } }, required: ['sku'] } } },
+  properties: {
+    lines: { type: 'array', items: { type: 'object', properties: { count: { type: 'integer' } }, required: ['sku'] } },
+  },
   required: ['lines'],
 }
 
@@ -21,7 +23,10 @@ test('checkInput: an input that fits has no issues', () => {
 })
 
 test('checkInput: names each place that is wrong, and no place around it', () => {
-  expect(paths({ lines: [{ sku: 'a', count: 'x' }, { count: 1 }] }, ORDER)).toEqual(['/input/lines/0/count', '/input/lines/1'])
+  expect(paths({ lines: [{ sku: 'a', count: 'x' }, { count: 1 }] }, ORDER)).toEqual([
+    '/input/lines/0/count',
+    '/input/lines/1',
+  ])
 })
 
 test('checkInput: tells what is wrong with the whole', () => {
@@ -51,7 +56,9 @@ test('checkInput: the path is a JSON Pointer', () => {
 })
 
 test('checkInput: sees exact numbers as numbers', () => {
-  expect(issuesOf(parseJson('{"n":9007199254740993}'), { properties: { n: { type: 'integer', minimum: 1 } } })).toEqual([])
+  expect(issuesOf(parseJson('{"n":9007199254740993}'), { properties: { n: { type: 'integer', minimum: 1 } } })).toEqual(
+    [],
+  )
 })
 
 test('checkInput: an own __proto__ is a key like others', () => {

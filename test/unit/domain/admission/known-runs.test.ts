@@ -15,7 +15,10 @@ function aStage({ started }: { started: boolean }) {
     updateWithStart: async () => ({ ...run, started, result: null }),
   })
   const knownRuns = createKnownRuns({ engine })
-  return { engine: addingStarts(engine, knownRuns), known: async () => (await knownRuns.read({ workflowId: 'orders-17' })).value }
+  return {
+    engine: addingStarts(engine, knownRuns),
+    known: async () => (await knownRuns.read({ workflowId: 'orders-17' })).value,
+  }
 }
 
 test('known runs: a run that was started here is known as what it was started as', async () => {
@@ -23,7 +26,13 @@ test('known runs: a run that was started here is known as what it was started as
 
   await engine.start(REQUEST, aCall())
 
-  expect(await known()).toEqual({ runId: 'run-1', workflowName: 'refund', catalog: 'refunds', open: true, pinnedVersion: null })
+  expect(await known()).toEqual({
+    runId: 'run-1',
+    workflowName: 'refund',
+    catalog: 'refunds',
+    open: true,
+    pinnedVersion: null,
+  })
 })
 
 test('known runs: a run that an update-with-start has found is not taken for what it would have started', async () => {

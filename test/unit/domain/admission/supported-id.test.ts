@@ -6,9 +6,23 @@ import { anEngine, aShelf } from '../catalog-fixture.ts'
 
 function workflowsWith({ slashInIds }: Pick<Features, 'slashInIds'>) {
   const { catalogs, reads } = aShelf()
-  const features = { slashInIds, updateWithStart: false, codec: false, traceRemote: false, traceKvstore: false, traceLocal: false }
+  const features = {
+    slashInIds,
+    updateWithStart: false,
+    codec: false,
+    traceRemote: false,
+    traceKvstore: false,
+    traceLocal: false,
+  }
   const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', features } as const
-  const options = { engine: anEngine({}), catalogs, traceSources: [], traceMaxBytes: 1000, deployment, messageTimeoutMs: 60_000 }
+  const options = {
+    engine: anEngine({}),
+    catalogs,
+    traceSources: [],
+    traceMaxBytes: 1000,
+    deployment,
+    messageTimeoutMs: 60_000,
+  }
   return { reads, workflows: createWorkflows(options) }
 }
 
@@ -24,7 +38,10 @@ const command = (workflowId: string) => ({
 test('start and run: an id with a slash, where the engine can’t be told it, is refused before its catalog is read', async () => {
   const { reads, workflows } = workflowsWith({ slashInIds: false })
 
-  const refused = [await refusal(workflows.start(command('a/b'), aCall())), await refusal(workflows.run(command('a/b'), aCall()))]
+  const refused = [
+    await refusal(workflows.start(command('a/b'), aCall())),
+    await refusal(workflows.run(command('a/b'), aCall())),
+  ]
 
   for (const { error, message, workflowId } of refused) {
     expect([error, workflowId]).toEqual(['NotSupportedError', 'a/b'])
@@ -36,9 +53,12 @@ test('start and run: an id with a slash, where the engine can’t be told it, is
 test.for([
   ['a/b', true],
   ['a b', false],
-] as const)('start: the id %s is for the catalog to judge where slashes can be told is %s', async ([id, slashInIds]) => {
-  const { reads, workflows } = workflowsWith({ slashInIds })
+] as const)(
+  'start: the id %s is for the catalog to judge where slashes can be told is %s',
+  async ([id, slashInIds]) => {
+    const { reads, workflows } = workflowsWith({ slashInIds })
 
-  expect((await refusal(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
-  expect(reads).not.toEqual([])
-})
+    expect((await refusal(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
+    expect(reads).not.toEqual([])
+  },
+)

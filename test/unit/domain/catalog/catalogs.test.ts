@@ -151,7 +151,10 @@ describe('what is remembered', () => {
 
     await createCatalogs({ engine, namespace: 'default', ttlMs: 0 }).published('orders')
 
-    expect(calls.map(({ deadlineAt }) => deadlineAt - beganAt > 3000 && deadlineAt - beganAt < 5000)).toEqual([true, true])
+    expect(calls.map(({ deadlineAt }) => deadlineAt - beganAt > 3000 && deadlineAt - beganAt < 5000)).toEqual([
+      true,
+      true,
+    ])
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false])
   })
 

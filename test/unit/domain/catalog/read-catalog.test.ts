@@ -11,7 +11,10 @@ test('readListing: is what is published, absent keys filled', async () => {
   const shelf = aShelf()
   shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-  expect(await listed(shelf)).toMatchObject({ catalog: 'orders', workflows: [{ name: 'order', aliases: ['buy'], inputSchema: null }] })
+  expect(await listed(shelf)).toMatchObject({
+    catalog: 'orders',
+    workflows: [{ name: 'order', aliases: ['buy'], inputSchema: null }],
+  })
 })
 
 test('readListing: costs nothing while it is remembered', async () => {
@@ -39,5 +42,8 @@ test('readListing: a run without a definition is no catalog to list', async () =
   shelf.publish('c1', [{ name: 'order' }])
   shelf.engine.input = async () => null
 
-  expect(await refusal(listed(shelf))).toEqual({ error: 'CatalogNotFoundError', message: 'No catalog "orders" is published' })
+  expect(await refusal(listed(shelf))).toEqual({
+    error: 'CatalogNotFoundError',
+    message: 'No catalog "orders" is published',
+  })
 })

@@ -10,7 +10,9 @@ const PINNED = { workflowId: 'orders-17', runId: 'run-1' }
 
 /** As the engine refuses: what it answered is the cause. */
 function refusedByEngine(): ServiceError {
-  return new ServiceError('WorkflowNotRunningError', 'not running', { cause: new Error('workflow execution already completed') })
+  return new ServiceError('WorkflowNotRunningError', 'not running', {
+    cause: new Error('workflow execution already completed'),
+  })
 }
 
 /** Describes these in turn; cancels and terminates unless these refuse, in turn. */
@@ -84,7 +86,10 @@ describe('stop', () => {
   test('stop: never touches a catalog', async () => {
     const { engine, asked } = anEngineOf([{ workflowName: '$catalog' }])
 
-    expect(await refusal(stop(engine, UNPINNED, null, aCall()))).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders-17' })
+    expect(await refusal(stop(engine, UNPINNED, null, aCall()))).toMatchObject({
+      error: 'ForbiddenError',
+      workflowId: 'orders-17',
+    })
     expect(asked).toEqual([])
   })
 })
@@ -134,7 +139,10 @@ describe('terminate', () => {
   })
 
   test('terminate: any other refusal is final', async () => {
-    const { engine, asked } = anEngineOf([{}], [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })])
+    const { engine, asked } = anEngineOf(
+      [{}],
+      [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
+    )
 
     expect((await refusal(terminate(engine, UNPINNED, null, aCall()))).error).toBe('EngineUnavailableError')
     expect(asked).toHaveLength(1)

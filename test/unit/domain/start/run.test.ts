@@ -55,7 +55,13 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
     },
     ...verbs,
   })
-  return { engine, started, waits, looks, run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call) }
+  return {
+    engine,
+    started,
+    waits,
+    looks,
+    run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call),
+  }
 }
 
 function anExecution(overrides: Partial<Execution> = {}): Execution {
@@ -80,7 +86,9 @@ describe('run', () => {
       error: null,
       errorDetails: null,
     })
-    expect(started).toEqual([{ workflowId: 'orders-17', workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }] }])
+    expect(started).toEqual([
+      { workflowId: 'orders-17', workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }] },
+    ])
   })
 
   test('run: makes up an id that sorts by time', async () => {
@@ -109,7 +117,11 @@ describe('run', () => {
     const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, cause: null }
     const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
     const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
-    const { run, waits } = scripted({ ends: [continued('run-2'), retried, COMPLETED], read, traces: { local: '/t/{namespace}/{runId}' } })
+    const { run, waits } = scripted({
+      ends: [continued('run-2'), retried, COMPLETED],
+      read,
+      traces: { local: '/t/{namespace}/{runId}' },
+    })
 
     const result = await run()
 
@@ -132,7 +144,10 @@ describe('run', () => {
 
   test('run: reads why it was canceled', async () => {
     const ended = (message: string): Closing => ({
-      outcome: { status: 'canceled', error: { name: 'CanceledFailure', message, retryable: false, activityId: null, cause: null } },
+      outcome: {
+        status: 'canceled',
+        error: { name: 'CanceledFailure', message, retryable: false, activityId: null, cause: null },
+      },
       nextRunId: null,
     })
     const read: Engine['read'] = async (ref, _call, closing) =>
@@ -174,7 +189,10 @@ describe('run, when its time is over', () => {
 
     const { workflowStatus, message } = await refusal(run())
 
-    expect([workflowStatus, message]).toEqual(['paused', expect.stringMatching(/did not complete within \d+ ms and is still paused$/)])
+    expect([workflowStatus, message]).toEqual([
+      'paused',
+      expect.stringMatching(/did not complete within \d+ ms and is still paused$/),
+    ])
   })
 
   test('run: a run that has ended without anybody saying so is answered', async () => {
@@ -234,7 +252,9 @@ describe('run, when something goes wrong', () => {
   })
 
   test('run: what could not be started may say when to try again', async () => {
-    const away = new ServiceError('EngineUnavailableError', 'away', { details: { workflowId: 'orders-17', retryAfterSeconds: 1 } })
+    const away = new ServiceError('EngineUnavailableError', 'away', {
+      details: { workflowId: 'orders-17', retryAfterSeconds: 1 },
+    })
     const { run, waits } = scripted({ start: () => Promise.reject(away) })
 
     expect(await refusal(run())).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1 })
@@ -243,7 +263,9 @@ describe('run, when something goes wrong', () => {
 
   test('run: what goes wrong after the start carries the ids and never invites to start again', async () => {
     const details = { workflowId: 'orders-17', retryAfterSeconds: 1, source: 'engine' as const }
-    const { run } = scripted({ ends: [continued('run-2'), new ServiceError('EngineError', 'odd', { cause: 'c', details })] })
+    const { run } = scripted({
+      ends: [continued('run-2'), new ServiceError('EngineError', 'odd', { cause: 'c', details })],
+    })
 
     expect(await refusal(run())).toEqual({
       error: 'EngineError',
@@ -269,9 +291,17 @@ describe('run, when something goes wrong', () => {
   })
 
   test('run: a bug while the end is read is opaque and carries the ids', async () => {
-    const { run } = scripted({ ends: [continued('run-2'), COMPLETED], read: () => Promise.reject(new TypeError('a bug')) })
+    const { run } = scripted({
+      ends: [continued('run-2'), COMPLETED],
+      read: () => Promise.reject(new TypeError('a bug')),
+    })
 
-    expect(await refusal(run())).toEqual({ error: 'InternalError', message: 'Internal error', workflowId: 'orders-17', runId: 'run-2' })
+    expect(await refusal(run())).toEqual({
+      error: 'InternalError',
+      message: 'Internal error',
+      workflowId: 'orders-17',
+      runId: 'run-2',
+    })
   })
 
   test('run: a bug before the start is the bug', async () => {

@@ -43,13 +43,17 @@ test('traceOf: a template that several runs would share is ignored', async () =>
 test('traceOf: the run itself says it where the catalog says nothing', async () => {
   const run = aDescription({ memo: MEMO })
 
-  expect(await traceOf(run, catalogs(undefined), aCall())).toEqual({ destinations: { remote: 'https://own/trace.json' } })
+  expect(await traceOf(run, catalogs(undefined), aCall())).toEqual({
+    destinations: { remote: 'https://own/trace.json' },
+  })
   expect(await traceOf(run, catalogs(null), aCall())).toEqual({ destinations: { remote: 'https://own/trace.json' } })
 })
 
 test('traceOf: what a run says in another shape is nothing', async () => {
   const said = await Promise.all(
-    [undefined, null, 'text', 7].map((trace) => traceOf(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null), aCall())),
+    [undefined, null, 'text', 7].map((trace) =>
+      traceOf(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null), aCall()),
+    ),
   )
 
   expect(said).toEqual([null, null, null, null])
@@ -66,7 +70,9 @@ test('fillTemplates: false is nowhere', () => {
 })
 
 test('traceOrNull: an answer is not refused because its catalog can’t be read', async () => {
-  const broken = { published: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')) } as unknown as Catalogs
+  const broken = {
+    published: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
+  } as unknown as Catalogs
   const call = aCall()
 
   expect(await traceOrNull(aDescription(), broken, call)).toBeNull()

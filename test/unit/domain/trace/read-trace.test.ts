@@ -22,7 +22,12 @@ const hasNot = (name: string) => source(name, async () => null)
 const fails = (name: string) => source(name, () => Promise.reject(new ServiceError('EngineError', `${name} is away`)))
 
 function ports(sources: TraceSource[], description: Partial<Description> = {}) {
-  return { engine: anEngine({ describe: async () => aDescription(description) }), catalogs: aShelf().catalogs, sources, maxBytes: 1 << 20 }
+  return {
+    engine: anEngine({ describe: async () => aDescription(description) }),
+    catalogs: aShelf().catalogs,
+    sources,
+    maxBytes: 1 << 20,
+  }
 }
 
 function trace(sources: TraceSource[], description: Partial<Description> = {}) {
@@ -54,7 +59,10 @@ test('readTrace: a source in trouble is a warning, and the next one’s turn', a
 test('readTrace: entries without a root are a part, whatever their source says', async () => {
   const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN] }))
 
-  expect(await trace([rootless, has('history')])).toMatchObject({ source: 'kvstore', data: { id: 'run-1', children: [{ id: 'span-1' }] } })
+  expect(await trace([rootless, has('history')])).toMatchObject({
+    source: 'kvstore',
+    data: { id: 'run-1', children: [{ id: 'span-1' }] },
+  })
   expect(await refusal(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
 })
 
@@ -97,7 +105,9 @@ test('readTrace: what nobody has is TraceNotAvailableError, with what stood in t
 
 test('readTrace: where the last source could tell later, that is the answer', async () => {
   const passes = (error: 'EngineUnavailableError' | 'ResourceExhaustedError') =>
-    source('history', () => Promise.reject(new ServiceError(error, 'later', { details: { runId: 'run-1', retryAfterSeconds: 1 } })))
+    source('history', () =>
+      Promise.reject(new ServiceError(error, 'later', { details: { runId: 'run-1', retryAfterSeconds: 1 } })),
+    )
   const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN], whole: false }))
 
   for (const error of ['EngineUnavailableError', 'ResourceExhaustedError'] as const) {
@@ -109,14 +119,22 @@ test('readTrace: where the last source could tell later, that is the answer', as
 })
 
 test('readTrace: a bug in a source is a bug', async () => {
-  await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(TypeError)
+  await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(
+    TypeError,
+  )
 })
 
 test('readTrace: a part is completed from source to source, up to one that has the whole', async () => {
-  const part = (name: string, id: string) => source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
+  const part = (name: string, id: string) =>
+    source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
   const unasked = source('history', () => Promise.reject(new Error('asked')))
 
-  const { source: name, data } = await trace([part('remote', 'stored'), part('kvstore', 'waiting'), has('local'), unasked])
+  const { source: name, data } = await trace([
+    part('remote', 'stored'),
+    part('kvstore', 'waiting'),
+    has('local'),
+    unasked,
+  ])
 
   expect(name).toBe('remote')
   expect(data.children.map(({ id }) => id)).toEqual(['stored', 'waiting'])
@@ -145,7 +163,10 @@ test('readTrace: what a source has in part is completed from the last one, each 
 test('readTrace: a part that nothing can complete is better than nothing', async () => {
   const part = source('local', async () => ({ ...FOUND, whole: false }))
 
-  expect(await trace([part, fails('history')])).toMatchObject({ source: 'local', warnings: ['history: history is away'] })
+  expect(await trace([part, fails('history')])).toMatchObject({
+    source: 'local',
+    warnings: ['history: history is away'],
+  })
 })
 
 test('readTrace: a caller who has left ends the reading', async () => {
@@ -167,7 +188,8 @@ test('readTrace: where the trace is written is asked of the catalog by those sou
     await run.destinations(call)
     return null
   })
-  const with_ = (sources: TraceSource[]) => readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+  const with_ = (sources: TraceSource[]) =>
+    readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
 
   await with_([has('history')])
   expect(shelf.reads).toEqual([])
@@ -197,7 +219,13 @@ test('readTrace: where the trace is written is asked once, within the time of th
   // The request's own time is over.
   const call = aCall({ deadlineAt: Date.now() - 1 })
 
-  const sources = [asking('remote', { deadlineAt: Date.now() }), hears, asking('local', {}), asking('other', {}), has('history')]
+  const sources = [
+    asking('remote', { deadlineAt: Date.now() }),
+    hears,
+    asking('local', {}),
+    asking('other', {}),
+    has('history'),
+  ]
   const { warnings } = await readTrace({ ...ports(sources), catalogs }, { workflowId: 'orders-17' }, call)
 
   expect(warnings).toEqual(['remote: The workflow engine does not answer.'])
@@ -231,7 +259,10 @@ test('readTrace: children stand below their nodes, each read from the first sour
 
   expect(name).toBe('history')
   expect(data.children).toMatchObject([
-    { kind: 'child_workflow', children: [{ id: 'c1', children: [{ kind: 'child_workflow', children: [{ id: 'c2', name: 'stored' }] }] }] },
+    {
+      kind: 'child_workflow',
+      children: [{ id: 'c1', children: [{ kind: 'child_workflow', children: [{ id: 'c2', name: 'stored' }] }] }],
+    },
   ])
 })
 
@@ -253,17 +284,29 @@ test('readTrace: a child that cannot be read, or for which there is no room, is 
 test('readTrace: values that no redact of the worker has seen are not shown where the catalog has one', async () => {
   const entries: TraceEntry[] = [
     { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } },
-    { ...RUN, phase: 'ended', error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } } },
+    {
+      ...RUN,
+      phase: 'ended',
+      error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } },
+    },
   ]
   const shelf = aShelf()
   shelf.publish('c1', [{ name: 'order' }], { redacted: true })
   const read = (redacted: boolean) =>
-    readTrace({ ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+    readTrace(
+      { ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: shelf.catalogs },
+      { workflowId: 'orders-17' },
+      aCall(),
+    )
 
   const [masked, archived] = [await read(false), await read(true)]
 
   expect(JSON.stringify(masked)).not.toContain('secret-')
-  expect(masked.data).toMatchObject({ input: '[redacted]', error: { name: 'E', message: '[redacted]' }, attributes: { runId: 'run-1' } })
+  expect(masked.data).toMatchObject({
+    input: '[redacted]',
+    error: { name: 'E', message: '[redacted]' },
+    attributes: { runId: 'run-1' },
+  })
   expect(archived.data.input).toBe('secret-1')
 })
 
@@ -304,7 +347,11 @@ test('readTrace: archived payloads are decoded in their places, all in one call'
     },
   })
 
-  const { data } = await readTrace({ ...ports([holds({ 'run-1': entries })]), engine }, { workflowId: 'orders-17' }, aCall())
+  const { data } = await readTrace(
+    { ...ports([holds({ 'run-1': entries })]), engine },
+    { workflowId: 'orders-17' },
+    aCall(),
+  )
 
   expect(data).toMatchObject({ input: [1, { password: '[redacted]', plain: 'input' }], error: { message: 'plain' } })
   expect(calls).toHaveLength(1)

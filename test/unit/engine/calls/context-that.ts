@@ -63,7 +63,10 @@ export function done(runId: string, started: boolean) {
 }
 
 export function outcome(runId: string) {
-  return { updateRef: { workflowExecution: { workflowId: 'w', runId } }, outcome: { success: { payloads: [toPayload('done')] } } }
+  return {
+    updateRef: { workflowExecution: { workflowId: 'w', runId } },
+    outcome: { success: { payloads: [toPayload('done')] } },
+  }
 }
 
 /** The start was done. */

@@ -10,7 +10,10 @@ const failing = { ...described({ runId: 'r' }), pendingWorkflowTask: { attempt: 
 const at = (seconds: number) => ({ eventTime: { seconds, nanos: 0 } })
 const failed = (seconds: number, message: string) => ({
   ...at(seconds),
-  workflowTaskFailedEventAttributes: { cause: BUG, failure: { message, stackTrace: 'at /srv/app/x.js', source: 'TypeScriptSDK' } },
+  workflowTaskFailedEventAttributes: {
+    cause: BUG,
+    failure: { message, stackTrace: 'at /srv/app/x.js', source: 'TypeScriptSDK' },
+  },
 })
 const timedOut = (seconds: number) => ({ ...at(seconds), workflowTaskTimedOutEventAttributes: { timeoutType: 1 } })
 const completed = (seconds: number) => ({ ...at(seconds), workflowTaskCompletedEventAttributes: {} })
@@ -24,15 +27,22 @@ async function problem(...answers: object[]) {
 const latestFirst = (...events: object[]) => ({ history: { events } })
 
 test('problem: is that of the pending task alone, since its first failure, in the words of the last', async () => {
-  const told = await problem(latestFirst(failed(9, 'later'), failed(7, 'first'), completed(5), failed(3, 'long mended')))
+  const told = await problem(
+    latestFirst(failed(9, 'later'), failed(7, 'first'), completed(5), failed(3, 'long mended')),
+  )
 
   expect(told.problem).toEqual({ kind: 'workflow_task_failing', attempt: 3, since: new Date(7000), message: 'later' })
-  expect(told.sent).toMatchObject([{ method: 'describeWorkflowExecution' }, { method: 'getWorkflowExecutionHistoryReverse', runId: 'r' }])
+  expect(told.sent).toMatchObject([
+    { method: 'describeWorkflowExecution' },
+    { method: 'getWorkflowExecutionHistoryReverse', runId: 'r' },
+  ])
 })
 
 test('problem: what a worker has said counts more than a later timeout, which counts where none has said anything', async () => {
   expect((await problem(latestFirst(timedOut(9), failed(7, 'a bug')))).problem?.message).toBe('a bug')
-  expect((await problem(latestFirst(timedOut(9), timedOut(7)))).problem?.message).toBe('no answer to the workflow task in time')
+  expect((await problem(latestFirst(timedOut(9), timedOut(7)))).problem?.message).toBe(
+    'no answer to the workflow task in time',
+  )
 })
 
 test('problem: is known without its reason where the history can not be read', async () => {

@@ -5,7 +5,15 @@ import { toFinding } from '../../../../src/engine/calls/lost-answer.ts'
 const SENT_AFTER = 1000
 
 function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
-  return { runId: 'r', firstRunId: 'r', status: 'running', isOurs: false, startedAt: SENT_AFTER, closedAt: null, ...overrides }
+  return {
+    runId: 'r',
+    firstRunId: 'r',
+    status: 'running',
+    isOurs: false,
+    startedAt: SENT_AFTER,
+    closedAt: null,
+    ...overrides,
+  }
 }
 
 test('lost answer: without a run there is nothing to be repeated to', () => {

@@ -25,13 +25,18 @@ test('read: a failed attempt that the engine repeats meanwhile is not taken for 
 test('read: a pinned run is read as it is', async () => {
   const { wire, sent } = wireThat(page('r1', continuedAs('r2')))
 
-  expect(await read(wire, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({ runId: 'r1', status: 'continued' })
+  expect(await read(wire, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({
+    runId: 'r1',
+    status: 'continued',
+  })
   expect(sent).toHaveLength(1)
 })
 
 test('read: a codec is asked for the input and the output at once', async () => {
   const encoded = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') } }
-  const started = { workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r1', input: { payloads: [encoded] } } }
+  const started = {
+    workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r1', input: { payloads: [encoded] } },
+  }
   const completed = { workflowExecutionCompletedEventAttributes: { result: { payloads: [encoded] } } }
   const { wire } = wireThat({ history: { events: [started, completed] } })
   const bothAsked = Promise.withResolvers<void>()
@@ -45,13 +50,19 @@ test('read: a codec is asked for the input and the output at once', async () => 
     },
   }
 
-  const execution = await read({ ...wire, payloads: createPayloads({ codec, maxBytes: 1000 }) }, { workflowId: 'w' }, aCall())
+  const execution = await read(
+    { ...wire, payloads: createPayloads({ codec, maxBytes: 1000 }) },
+    { workflowId: 'w' },
+    aCall(),
+  )
 
   expect(execution).toMatchObject({ input: 'plain', closing: { outcome: { output: 'plain' } } })
 })
 
 function page(runId: string, last: object) {
-  const started = { workflowExecutionStartedEventAttributes: { originalExecutionRunId: runId, workflowType: { name: 'laps' } } }
+  const started = {
+    workflowExecutionStartedEventAttributes: { originalExecutionRunId: runId, workflowType: { name: 'laps' } },
+  }
   return { history: { events: [started, last] } }
 }
 

@@ -25,7 +25,9 @@ test('readiness: an engine that refuses the key is misconfigured', async () => {
 test('readiness: an engine at its limit is reachable', async () => {
   const details = [{ name: 'ResourceExhaustedFailure', fields: {} }]
 
-  expect(await readinessWhen(new RpcError('namespace rate limit exceeded', { code: RESOURCE_EXHAUSTED, details }))).toBe('reachable')
+  expect(
+    await readinessWhen(new RpcError('namespace rate limit exceeded', { code: RESOURCE_EXHAUSTED, details })),
+  ).toBe('reachable')
 })
 
 test('readiness: what is silent, no engine, or a bug is unreachable', async () => {

@@ -120,7 +120,11 @@ test('update-with-start: an answer lost, and a run that was there long before: t
 })
 
 test('update-with-start: an answer lost, and a run that had ended long before: it is sent again', async () => {
-  const { wire, sent } = wireThat(LOST, described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }), done('r', true))
+  const { wire, sent } = wireThat(
+    LOST,
+    described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }),
+    done('r', true),
+  )
 
   expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
   expect(methods(sent).at(-1)).toBe('executeMultiOperation')
@@ -132,7 +136,14 @@ test('update-with-start: an answer lost, and a new run of somebody else: nothing
 
   const refusals = [await refusal(send(open.wire)), await refusal(send(closed.wire))]
 
-  expect(refusals.map(({ error, workflowId, updateId, retryAfterSeconds }) => [error, workflowId, updateId, retryAfterSeconds])).toEqual([
+  expect(
+    refusals.map(({ error, workflowId, updateId, retryAfterSeconds }) => [
+      error,
+      workflowId,
+      updateId,
+      retryAfterSeconds,
+    ]),
+  ).toEqual([
     ['EngineUnavailableError', 'w', 'the-update', undefined],
     ['EngineUnavailableError', 'w', 'the-update', undefined],
   ])
@@ -159,7 +170,12 @@ test('update-with-start: where it stays unknown who started the run that has ans
 
   const refused = await refusal(send(wire))
 
-  expect(refused).toMatchObject({ error: 'ResourceExhaustedError', workflowId: 'w', runId: 'r', updateId: 'the-update' })
+  expect(refused).toMatchObject({
+    error: 'ResourceExhaustedError',
+    workflowId: 'w',
+    runId: 'r',
+    updateId: 'the-update',
+  })
   expect(refused).not.toHaveProperty('retryAfterSeconds')
 })
 
@@ -193,7 +209,12 @@ test('update-with-start: where the start was done and the update refused, it is 
     NOT_READY,
   )
 
-  expect(await refusal(send(wire))).toMatchObject({ error: 'WorkflowNotReadyError', workflowId: 'w', runId: 'r', updateId: 'the-update' })
+  expect(await refusal(send(wire))).toMatchObject({
+    error: 'WorkflowNotReadyError',
+    workflowId: 'w',
+    runId: 'r',
+    updateId: 'the-update',
+  })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
 })
 

@@ -46,14 +46,22 @@ test('update: what the engine has taken in is asked for again under the same id,
 test('update: a limit met before it was taken in is the caller’s to wait for', async () => {
   const { wire } = wireThat(LIMITED)
 
-  expect(await refusal(send(wire))).toMatchObject({ error: 'ResourceExhaustedError', retryAfterSeconds: 1, updateId: 'the-id' })
+  expect(await refusal(send(wire))).toMatchObject({
+    error: 'ResourceExhaustedError',
+    retryAfterSeconds: 1,
+    updateId: 'the-id',
+  })
 })
 
 test('update: once it was taken in, an engine out of reach is told with its run and without an invitation', async () => {
   const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
   const [before, after] = [wireThat(unsent), wireThat(ADMITTED, unsent)]
 
-  expect(await refusal(send(before.wire))).toMatchObject({ error: 'EngineUnavailableError', retryAfterSeconds: 1, updateId: 'the-id' })
+  expect(await refusal(send(before.wire))).toMatchObject({
+    error: 'EngineUnavailableError',
+    retryAfterSeconds: 1,
+    updateId: 'the-id',
+  })
   const refused = await refusal(send(after.wire))
   expect(refused).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', runId: 'r', updateId: 'the-id' })
   expect(refused).not.toHaveProperty('retryAfterSeconds')

@@ -41,7 +41,8 @@ function wireThat(...answers: (object | Error | 'held')[]) {
     if (method === 'getWorkflowExecutionHistoryReverse') return COMPLETED
     polls.push({ deadlineMs: deadlineAt - Date.now(), signal, at: Date.now() })
     const answer = answers[Math.min(polls.length, answers.length) - 1]
-    if (answer === 'held') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(cancelled())))
+    if (answer === 'held')
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(cancelled())))
     if (answer instanceof Error) throw answer
     return answer
   }
@@ -67,7 +68,10 @@ async function settled<T>(promise: Promise<T>): Promise<T> {
 test('wait: answers how the run ended', async () => {
   const { wire } = wireThat(COMPLETED)
 
-  expect(await settled(wait(wire, RUN, aCall()))).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
+  expect(await settled(wait(wire, RUN, aCall()))).toEqual({
+    outcome: { status: 'completed', output: null },
+    nextRunId: null,
+  })
 })
 
 test('wait: polls with a deadline of its own', async () => {
@@ -88,7 +92,9 @@ test('wait: a poll that comes back without an end is not the end, and is not rep
 })
 
 test('wait: outlives an engine out of reach, too busy or silent, and tells the log', async () => {
-  const trouble = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED].map((code) => new RpcError('trouble', { code }))
+  const trouble = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED].map(
+    (code) => new RpcError('trouble', { code }),
+  )
   const { wire, polls } = wireThat(...trouble, COMPLETED)
   const call = aCall()
 
@@ -124,7 +130,9 @@ test('wait: a poll that is not answered in its time is no end of the wait, and t
   const { wire, polls, run } = wireThat('held')
   run.status = DESCRIBED.completed
 
-  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({ outcome: { status: 'completed' } })
+  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
+    outcome: { status: 'completed' },
+  })
   expect(polls).toHaveLength(1)
 })
 

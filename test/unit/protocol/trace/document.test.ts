@@ -5,7 +5,15 @@ import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../../../.
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { spansKey, stepId } from '../../../../src/protocol/trace/keys.ts'
 
-const ENTRY: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 100, phase: 'began', input: { n: 1 } }
+const ENTRY: TraceEntry = {
+  id: 'run-1',
+  parentId: null,
+  kind: 'workflow',
+  name: 'order',
+  at: 100,
+  phase: 'began',
+  input: { n: 1 },
+}
 const DOCUMENT = { namespace: 'default', workflowId: 'orders-17', runId: 'run-1', entries: [ENTRY] }
 
 const documentWith = (...entries: unknown[]) => JSON.stringify({ ...JSON.parse(toTraceDocument(DOCUMENT)), entries })
@@ -24,10 +32,21 @@ test('parseTraceDocument: carries numbers that no double holds', () => {
 })
 
 test('parseTraceDocument: refuses what is no JSON, or of another maker or version', () => {
-  const texts = ['', '{', 'null', '[]', '"portico"', '{}', '{"portico":"catalog","version":1}', toTraceDocument(DOCUMENT).slice(0, -20)]
+  const texts = [
+    '',
+    '{',
+    'null',
+    '[]',
+    '"portico"',
+    '{}',
+    '{"portico":"catalog","version":1}',
+    toTraceDocument(DOCUMENT).slice(0, -20),
+  ]
 
   for (const text of texts) expect(() => parseTraceDocument(text)).toThrow(SyntaxError)
-  expect(() => parseTraceDocument(toTraceDocument(DOCUMENT).replace('"version":1', '"version":2'))).toThrow('its version is not 1')
+  expect(() => parseTraceDocument(toTraceDocument(DOCUMENT).replace('"version":1', '"version":2'))).toThrow(
+    'its version is not 1',
+  )
   expect(() => parseTraceDocument(JSON.stringify({ portico: 'trace', version: 1, entries: [] }))).toThrow(
     'it lacks namespace, workflowId, runId or entries',
   )

@@ -8,7 +8,9 @@ function filled(namespace: string, template = '{namespace}'): string {
 }
 
 test('fillTemplate: puts both values in all their places', () => {
-  expect(filled('default', 'https://b/{namespace}/{runId}/{namespace}.json')).toBe(`https://b/default/${RUN_ID}/default.json`)
+  expect(filled('default', 'https://b/{namespace}/{runId}/{namespace}.json')).toBe(
+    `https://b/default/${RUN_ID}/default.json`,
+  )
 })
 
 test('fillTemplate: leaves other braces as they are', () => {
@@ -28,5 +30,10 @@ test('fillTemplate: a value that looks like a place is not filled', () => {
 })
 
 test('isTraceTemplate: needs both places, or runs would share an object', () => {
-  expect(['{namespace}/{runId}', '{runId}', '{namespace}', ''].map(isTraceTemplate)).toEqual([true, false, false, false])
+  expect(['{namespace}/{runId}', '{runId}', '{namespace}', ''].map(isTraceTemplate)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
 })

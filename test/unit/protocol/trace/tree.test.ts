@@ -4,7 +4,15 @@ import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { type TraceNode, toTraceTree } from '../../../../src/protocol/trace/tree.ts'
 import { nodesIn } from '../../../support/trace-nodes.ts'
 
-const RUN: TraceEntry = { id: 'run', parentId: null, kind: 'workflow', name: 'greet', at: 100, phase: 'began', input: 'Ada' }
+const RUN: TraceEntry = {
+  id: 'run',
+  parentId: null,
+  kind: 'workflow',
+  name: 'greet',
+  at: 100,
+  phase: 'began',
+  input: 'Ada',
+}
 
 function entry(id: string, parentId: string | null, more: Partial<TraceEntry> = {}): TraceEntry {
   return { id, parentId, kind: 'step', name: `name of ${id}`, at: 200, phase: 'began', ...more }
@@ -46,11 +54,15 @@ test('toTraceTree: any order and any copies of the entries give the same tree', 
       entries: fc.constant(entries),
       others: fc
         .subarray(entries)
-        .chain((copies) => fc.shuffledSubarray([...entries, ...structuredClone(copies)], { minLength: entries.length + copies.length })),
+        .chain((copies) =>
+          fc.shuffledSubarray([...entries, ...structuredClone(copies)], { minLength: entries.length + copies.length }),
+        ),
     }),
   )
 
-  fc.assert(fc.property(shuffled, ({ entries, others }) => void expect(toTraceTree(others)).toEqual(toTraceTree(entries))))
+  fc.assert(
+    fc.property(shuffled, ({ entries, others }) => void expect(toTraceTree(others)).toEqual(toTraceTree(entries))),
+  )
 })
 
 test('toTraceTree: every id stands in the tree exactly once', () => {
@@ -110,11 +122,17 @@ test('toTraceTree: what began and ended is one node', () => {
 })
 
 test('toTraceTree: what has not ended has no end', () => {
-  expect(tree(entry('s', 'run', { at: 110 }), entry('s', 'run', { at: 120 })).children[0]).toMatchObject({ startedAt: 110, endedAt: null })
+  expect(tree(entry('s', 'run', { at: 110 }), entry('s', 'run', { at: 120 })).children[0]).toMatchObject({
+    startedAt: 110,
+    endedAt: null,
+  })
 })
 
 test('toTraceTree: a node that nobody saw begin starts where it ended', () => {
-  expect(tree(entry('s', 'run', { at: 150, phase: 'ended' })).children[0]).toMatchObject({ startedAt: 150, endedAt: 150 })
+  expect(tree(entry('s', 'run', { at: 150, phase: 'ended' })).children[0]).toMatchObject({
+    startedAt: 150,
+    endedAt: 150,
+  })
 })
 
 test('toTraceTree: children of children stand below them', () => {

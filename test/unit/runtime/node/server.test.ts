@@ -52,7 +52,16 @@ function slowResult() {
         resolve()
       })
       await promise
-      return { workflowId: 'w', runId: 'r', status: 'completed', input: null, output: 1, trace: null, error: null, errorDetails: null }
+      return {
+        workflowId: 'w',
+        runId: 'r',
+        status: 'completed',
+        input: null,
+        output: 1,
+        trace: null,
+        error: null,
+        errorDetails: null,
+      }
     },
   }
   return { workflows, seen, finish: resolve }
@@ -64,7 +73,9 @@ describe('serveNode', () => {
     const { socket, seen } = await dial()
 
     const startedAt = Date.now()
-    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
+    socket.write(
+      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+    )
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
     const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
     await expect.poll(() => seen.text).toContain('401 Unauthorized')
@@ -78,7 +89,9 @@ describe('serveNode', () => {
     const { dial } = await serveApi({ bodyTimeoutMs: 50 })
     const { socket, seen } = await dial()
 
-    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":')
+    socket.write(
+      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
+    )
 
     await expect.poll(() => seen.text).toMatch(/408 Request Timeout[\s\S]*connection: close[\s\S]*RequestTimeoutError/i)
     await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
@@ -88,7 +101,9 @@ describe('serveNode', () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
-    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n')
+    socket.write(
+      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
+    )
 
     await expect.poll(() => seen.text).toContain('413 Payload Too Large')
   })
@@ -99,8 +114,12 @@ describe('serveNode', () => {
     const errors: Error[] = []
     socket.on('error', (error) => errors.push(error))
 
-    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n')
-    await expect.poll(() => seen.text).toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
+    socket.write(
+      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
+    )
+    await expect
+      .poll(() => seen.text)
+      .toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
     socket.write(Buffer.alloc(3_145_728, 0x20))
     await expect.poll(() => seen.closed).toBe(true)
 
@@ -170,7 +189,9 @@ describe('serveNode', () => {
 
     socket.write('GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n')
 
-    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+    await expect
+      .poll(() => seen.text)
+      .toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
   })
 
   test('serveNode: HTTP/1.0 needs no Host', async () => {
@@ -200,7 +221,9 @@ describe('serveNode', () => {
     socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n')
 
     await expect.poll(() => seen.closed).toBe(true)
-    expect(seen.text).toMatch(/^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/)
+    expect(seen.text).toMatch(
+      /^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/,
+    )
     expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
   })
 
@@ -208,19 +231,22 @@ describe('serveNode', () => {
     ['without a token', '', 'Content-Length: 20', 401],
     ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
     ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
-  ])('serveNode: a body that is announced %s is refused instead of asked for', async (_, authorization, length, status) => {
-    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
-    const { socket, seen } = await dial()
-    const path = status === 404 ? '/nope' : '/workflow/run'
+  ])(
+    'serveNode: a body that is announced %s is refused instead of asked for',
+    async (_, authorization, length, status) => {
+      const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+      const { socket, seen } = await dial()
+      const path = status === 404 ? '/nope' : '/workflow/run'
 
-    socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
-    )
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
+      )
 
-    await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
-    expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
-    expect(seen.text).not.toContain('100 Continue')
-  })
+      await expect.poll(() => seen.closed, { timeout: 2000 }).toBe(true)
+      expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
+      expect(seen.text).not.toContain('100 Continue')
+    },
+  )
 
   test('serveNode: a body that is announced and wanted is asked for once', async () => {
     const { dial } = await serveApi()
@@ -233,7 +259,9 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
     socket.write(body)
 
-    await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
+    await expect
+      .poll(() => seen.text)
+      .toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
   })
 
   test('serveNode: paths reach the app as they were sent', async () => {

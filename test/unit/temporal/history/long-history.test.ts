@@ -30,7 +30,9 @@ async function timed(pages: HistoryEvent[][]): Promise<{ ms: number; nodes: numb
 
 /** Activities one after the other, of three events each. */
 function longHistory(events: number, pageSize: number): HistoryEvent[][] {
-  const all: HistoryEvent[] = [event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'long' } } })]
+  const all: HistoryEvent[] = [
+    event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'long' } } }),
+  ]
   for (let id = 2; id + 2 <= events; id += 3) {
     const scheduledEventId = number(id)
     all.push(
@@ -42,10 +44,14 @@ function longHistory(events: number, pageSize: number): HistoryEvent[][] {
         },
       }),
       event(id + 1, { activityTaskStartedEventAttributes: { scheduledEventId, attempt: 1 } }),
-      event(id + 2, { activityTaskCompletedEventAttributes: { scheduledEventId, result: { payloads: [toPayload({ done: id })] } } }),
+      event(id + 2, {
+        activityTaskCompletedEventAttributes: { scheduledEventId, result: { payloads: [toPayload({ done: id })] } },
+      }),
     )
   }
-  return Array.from({ length: Math.ceil(all.length / pageSize) }, (_, page) => all.slice(page * pageSize, (page + 1) * pageSize))
+  return Array.from({ length: Math.ceil(all.length / pageSize) }, (_, page) =>
+    all.slice(page * pageSize, (page + 1) * pageSize),
+  )
 }
 
 /** At second `id`. */

@@ -12,11 +12,17 @@ const payloads = createPayloads({ codec: null, maxBytes: 1 })
 /** The whole trace of a recorded story: the links of its chain below one node, and each child below its own. */
 async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {
   const runs = recorded(sdk)
-  const entries: TraceEntry[] = [{ id: 'story', parentId: null, kind: 'workflow', name: 'story', at: 0, phase: 'began' }]
+  const entries: TraceEntry[] = [
+    { id: 'story', parentId: null, kind: 'workflow', name: 'story', at: 0, phase: 'began' },
+  ]
   for (const run of runs) entries.push(...(await createHistoryReader(run, payloads).entriesOf(run.events)))
-  const parents = new Map(entries.flatMap(({ id, kind, attributes }) => (kind === 'child_workflow' ? [[attributes?.runId, id]] : [])))
+  const parents = new Map(
+    entries.flatMap(({ id, kind, attributes }) => (kind === 'child_workflow' ? [[attributes?.runId, id]] : [])),
+  )
   const isRun = ({ id }: TraceEntry) => runs.some(({ runId }) => runId === id)
-  return treeOf(entries.map((entry) => (isRun(entry) ? { ...entry, parentId: String(parents.get(entry.id) ?? 'story') } : entry)))
+  return treeOf(
+    entries.map((entry) => (isRun(entry) ? { ...entry, parentId: String(parents.get(entry.id) ?? 'story') } : entry)),
+  )
 }
 
 function treeOf(entries: TraceEntry[]): TraceNode {
@@ -50,7 +56,10 @@ const NESTED = [
       'child_workflow nest',
       [
         'workflow nest',
-        ['child_workflow nest', ['workflow nest', ['child_workflow nest', ['workflow nest', 'step shout']], 'step shout']],
+        [
+          'child_workflow nest',
+          ['workflow nest', ['child_workflow nest', ['workflow nest', 'step shout']], 'step shout'],
+        ],
         'step shout',
       ],
     ],
@@ -64,7 +73,9 @@ for (const sdk of ['typescript', 'python'] as const) {
 
     const [line, first, second] = outline(root) as [string, unknown[], unknown]
     expect([line, second]).toEqual(['workflow story …', 'workflow story'])
-    expect(sorted(first.map((child) => (typeof child === 'string' ? child.replace(/^timer .*?(?= !|$)/, 'timer') : child)))).toEqual(
+    expect(
+      sorted(first.map((child) => (typeof child === 'string' ? child.replace(/^timer .*?(?= !|$)/, 'timer') : child))),
+    ).toEqual(
       sorted([
         'workflow story',
         'update priority',
@@ -110,7 +121,8 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 
   test(`history of ${sdk}: every node has ended, none before it began`, async () => {
-    for (const { startedAt, endedAt } of (await told(sdk)).children.flatMap(nodesIn)) expect(endedAt).toBeGreaterThanOrEqual(startedAt)
+    for (const { startedAt, endedAt } of (await told(sdk)).children.flatMap(nodesIn))
+      expect(endedAt).toBeGreaterThanOrEqual(startedAt)
   })
 }
 
@@ -140,15 +152,31 @@ const number = (value: number) => value as unknown as NonNullable<HistoryEvent['
 test('history: a Nexus operation is a node with its outcome', async () => {
   const entries = await entriesOf([
     event(2, {
-      nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'pay', input: toPayload({ amount: 7 }) },
+      nexusOperationScheduledEventAttributes: {
+        endpoint: 'bank',
+        service: 'payments',
+        operation: 'pay',
+        input: toPayload({ amount: 7 }),
+      },
     }),
-    event(3, { nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'refund' } }),
+    event(3, {
+      nexusOperationScheduledEventAttributes: { endpoint: 'bank', service: 'payments', operation: 'refund' },
+    }),
     event(4, { nexusOperationCompletedEventAttributes: { scheduledEventId: number(2), result: toPayload('paid') } }),
-    event(5, { nexusOperationFailedEventAttributes: { scheduledEventId: number(3), failure: { message: 'no refund' } } }),
+    event(5, {
+      nexusOperationFailedEventAttributes: { scheduledEventId: number(3), failure: { message: 'no refund' } },
+    }),
   ])
 
   expect(treeOf(entries).children).toMatchObject([
-    { kind: 'nexus_operation', name: 'payments/pay', input: { amount: 7 }, output: 'paid', startedAt: 2000, endedAt: 4000 },
+    {
+      kind: 'nexus_operation',
+      name: 'payments/pay',
+      input: { amount: 7 },
+      output: 'paid',
+      startedAt: 2000,
+      endedAt: 4000,
+    },
     { kind: 'nexus_operation', name: 'payments/refund', input: null, error: { message: 'no refund' } },
   ])
 })
@@ -166,7 +194,9 @@ test('history: an update that a reset has carried over ends where its acceptance
     }),
   ])
 
-  expect(treeOf(entries).children).toMatchObject([{ kind: 'update', name: 'set', input: 1, output: 'was 0', endedAt: 4000 }])
+  expect(treeOf(entries).children).toMatchObject([
+    { kind: 'update', name: 'set', input: 1, output: 'was 0', endedAt: 4000 },
+  ])
 })
 
 test('history: a local activity that waits for its next attempt is one step under one id', async () => {
@@ -197,7 +227,12 @@ test('history: a local activity that waits for its next attempt is one step unde
   ])
 
   expect(treeOf(entries).children).toMatchObject([
-    { id: 'run-1:step:1', output: 'paid', error: null, attributes: { attempts: 2, local: true, lastFailure: { message: 'not yet' } } },
+    {
+      id: 'run-1:step:1',
+      output: 'paid',
+      error: null,
+      attributes: { attempts: 2, local: true, lastFailure: { message: 'not yet' } },
+    },
   ])
 })
 
@@ -205,7 +240,13 @@ test('history: local activities of the Go and the Java SDK are steps too', async
   const payloadsOf = (details: object) =>
     Object.fromEntries(Object.entries(details).map(([key, value]) => [key, { payloads: [toPayload(value)] }]))
   const marker = (id: number, details: object, failure?: object) =>
-    event(id, { markerRecordedEventAttributes: { markerName: 'LocalActivity', details: payloadsOf(details), ...(failure && { failure }) } })
+    event(id, {
+      markerRecordedEventAttributes: {
+        markerName: 'LocalActivity',
+        details: payloadsOf(details),
+        ...(failure && { failure }),
+      },
+    })
   const ofGo = { ActivityID: '1', ActivityType: 'Pay', ReplayTime: '1970-01-01T00:00:02Z', Attempt: 2, Backoff: 0 }
   const ofJava = { activityId: 'a-1', type: 'Ship', time: 3000, input: 'box' }
 
@@ -218,7 +259,13 @@ test('history: local activities of the Go and the Java SDK are steps too', async
   ])
 
   expect(treeOf(entries).children).toMatchObject([
-    { id: 'run-1:step:1', name: 'Pay', endedAt: 2000, output: 'paid', attributes: { activityId: '1', local: true, attempts: 2 } },
+    {
+      id: 'run-1:step:1',
+      name: 'Pay',
+      endedAt: 2000,
+      output: 'paid',
+      attributes: { activityId: '1', local: true, attempts: 2 },
+    },
     {
       id: 'run-1:step:a-1',
       name: 'Ship',
@@ -238,7 +285,10 @@ test('history: a cancellation says its reason, which stands in an event of its o
     event(3, { workflowExecutionCanceledEventAttributes: {} }),
   ])
 
-  expect(ended).toMatchObject({ phase: 'ended', error: { name: 'CanceledFailure', message: expect.stringContaining('too late') } })
+  expect(ended).toMatchObject({
+    phase: 'ended',
+    error: { name: 'CanceledFailure', message: expect.stringContaining('too late') },
+  })
 })
 
 test('history: markers of other makes are left out', async () => {
@@ -306,7 +356,9 @@ test('history: an activity that was asked to cancel and never answered is abando
     event(4, { workflowExecutionCompletedEventAttributes: {} }),
   ])
 
-  expect(treeOf(entries).children).toMatchObject([{ name: 'slow', endedAt: 4000, attributes: { cancelRequested: true, abandoned: true } }])
+  expect(treeOf(entries).children).toMatchObject([
+    { name: 'slow', endedAt: 4000, attributes: { cancelRequested: true, abandoned: true } },
+  ])
 })
 
 test('history: a step says how long its first attempt waited for a worker', async () => {

@@ -80,7 +80,8 @@ beforeAll(async () => {
   const files = Object.entries(CATALOGS).map(([name, catalog]) => [name, './workflows.ts', catalog])
   files.push(['unexported', './signals-alone.ts', `greet: { queries: { progress: {} } }`])
   files.push(['unchecked', './no-definitions.ts', `greet: { queries: { progress: { output: z.number() } } }`])
-  for (const [name = '', module = '', catalog = ''] of files) await writeFile(join(folder, `${name}.ts`), toSource(module, catalog))
+  for (const [name = '', module = '', catalog = ''] of files)
+    await writeFile(join(folder, `${name}.ts`), toSource(module, catalog))
   await writeFile(join(folder, 'workflows.ts'), WORKFLOWS)
   await writeFile(join(folder, 'signals-alone.ts'), SIGNALS_ALONE)
   await writeFile(join(folder, 'no-definitions.ts'), NO_DEFINITIONS)
@@ -108,7 +109,8 @@ test('compile errors: of two parameters the schema describes the first', () => {
 test('compile errors: name the property that is missing, with the one that is there', () => {
   const missing = "Property 'name' is missing in type '{ nam: string; }' but required in type '{ name: string; }'"
 
-  for (const name of ['propertyName', 'propertyNameMini', 'propertyNameArktype']) expect(told.get(name)).toContain(missing)
+  for (const name of ['propertyName', 'propertyNameMini', 'propertyNameArktype'])
+    expect(told.get(name)).toContain(missing)
 })
 
 test('compile errors: name the property of another type, and both types', () => {
@@ -130,7 +132,9 @@ test('compile errors: an unknown name of a workflow, a key or a handler is named
 })
 
 test('compile errors: a definition whose type has its name goes by that name alone', () => {
-  expect(told.get('queryExportName')).toContain("'stageOf' does not exist in type '{ readonly \"stage-of\"?: HandlerDescription<")
+  expect(told.get('queryExportName')).toContain(
+    "'stageOf' does not exist in type '{ readonly \"stage-of\"?: HandlerDescription<",
+  )
 })
 
 test('compile errors: the schemas of signals, queries and updates have to fit their definitions', () => {
@@ -175,6 +179,8 @@ export const catalog = defineCatalog<typeof workflows>({ ${catalog} })
 async function compile(): Promise<Map<string, string>> {
   const args = ['--project', folder, '--noEmit', '--pretty', 'false']
   const { stdout } = await promisify(execFile)(bin('tsc'), args, { cwd: folder }).catch((error) => error)
-  const messages = stdout.split(/^(?=\S)/m).map((message: string): [string, string] => [message.slice(0, message.indexOf('.ts(')), message])
+  const messages = stdout
+    .split(/^(?=\S)/m)
+    .map((message: string): [string, string] => [message.slice(0, message.indexOf('.ts(')), message])
   return new Map(messages.filter(([name]: [string, string]) => name !== ''))
 }

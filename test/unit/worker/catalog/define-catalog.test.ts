@@ -16,7 +16,16 @@ test('defineCatalog: holds each workflow with all its keys, absent ones null or 
 
   expect(catalog).toEqual({
     workflows: [
-      { name: 'greet', description: null, inputSchema: null, outputSchema: null, aliases: [], signals: [], queries: [], updates: [] },
+      {
+        name: 'greet',
+        description: null,
+        inputSchema: null,
+        outputSchema: null,
+        aliases: [],
+        signals: [],
+        queries: [],
+        updates: [],
+      },
     ],
     workflowNames: { greet: 'greet' },
   })
@@ -73,7 +82,10 @@ test('defineCatalog: takes JSON Schema of both dialects that the API reads', () 
   ]
 
   for (const $schema of dialects) {
-    expect(defineCatalog({ greet: { input: { $schema, type: 'string' } } }).workflows[0]?.inputSchema).toEqual({ $schema, type: 'string' })
+    expect(defineCatalog({ greet: { input: { $schema, type: 'string' } } }).workflows[0]?.inputSchema).toEqual({
+      $schema,
+      type: 'string',
+    })
   }
 })
 
@@ -90,7 +102,11 @@ test('defineCatalog: lists everything that is wrong in one error', () => {
       __temporal_x: {},
       toString: {},
       greet: { aliases: ['pay', 'hello', 'hello', 'constructor'], input: z.date(), output: [] as never },
-      pay: { aliases: ['pay'], input: { $schema: 'http://json-schema.org/draft-04/schema#' }, queries: { __stack_trace: {}, ok: {} } },
+      pay: {
+        aliases: ['pay'],
+        input: { $schema: 'http://json-schema.org/draft-04/schema#' },
+        queries: { __stack_trace: {}, ok: {} },
+      },
       [`long${'x'.repeat(1000)}`]: {},
       order: { signals: { valueOf: {} }, updates: { set: { input: { _def: {} } as never } } },
     }),

@@ -49,12 +49,19 @@ test('shouldPublish: no two workers ever replace each other by looking', () => {
   const versions = [UNVERSIONED, V1, V2, OF_ANOTHER]
   const routings = [NONE_CURRENT, V1_CURRENT, V1_CURRENT_V2_RAMPING, V1_CURRENT_UNVERSIONED_RAMPING]
   const inTurn = routings.flatMap((routing) =>
-    versions.flatMap((one) => versions.filter((other) => replaces(one, other, routing) && replaces(other, one, routing))),
+    versions.flatMap((one) =>
+      versions.filter((other) => replaces(one, other, routing) && replaces(other, one, routing)),
+    ),
   )
 
   expect(inTurn).toEqual([])
 })
 
-function replaces(own: WorkerVersion | null, published: WorkerVersion | null, routing: Routing, starts = false): boolean {
+function replaces(
+  own: WorkerVersion | null,
+  published: WorkerVersion | null,
+  routing: Routing,
+  starts = false,
+): boolean {
   return shouldPublish(own, { version: published }, routing, starts)
 }

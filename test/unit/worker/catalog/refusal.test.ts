@@ -6,7 +6,14 @@ test('isRefusal: an invalid catalog, a refused permission and a missing key', ()
 })
 
 test('isRefusal: not what passes: an engine that is away, late, at its limit, or without the namespace yet', () => {
-  expect([14, 4, 8, 5, 1, 13].map((code) => isRefusal(grpcError(code)))).toEqual([false, false, false, false, false, false])
+  expect([14, 4, 8, 5, 1, 13].map((code) => isRefusal(grpcError(code)))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
 })
 
 test('isRefusal: a message that is too large for the engine, though limits have the same code', () => {

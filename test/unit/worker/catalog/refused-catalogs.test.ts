@@ -18,7 +18,10 @@ test('defineCatalog: refuses schemas that are broken, and says where', () => {
     flag: { input: { uniqueItems: 'yes' } },
     part: { input: { properties: { name: 'string' } } },
     tuple: { input: { items: [{ type: 'string' }] } },
-    below: { signals: { go: { input: { not: { type: 'nul' } } } }, queries: { ask: { output: { oneOf: [{ type: 'x' }, true] } } } },
+    below: {
+      signals: { go: { input: { not: { type: 'nul' } } } },
+      queries: { ask: { output: { oneOf: [{ type: 'x' }, true] } } },
+    },
   })
 
   expect(faults).toEqual([
@@ -41,7 +44,11 @@ test('defineCatalog: refuses schemas that are broken, and says where', () => {
 })
 
 test('defineCatalog: takes schemas that are valid, but more than the API can check', () => {
-  const tree = { $dynamicAnchor: 'node', type: 'object', properties: { children: { type: 'array', items: { $dynamicRef: '#node' } } } }
+  const tree = {
+    $dynamicAnchor: 'node',
+    type: 'object',
+    properties: { children: { type: 'array', items: { $dynamicRef: '#node' } } },
+  }
   const list = { type: 'object', properties: { next: { $ref: '#' } } }
 
   const faults = faultsOf({
@@ -78,7 +85,9 @@ test('defineCatalog: refuses a schema that contains itself', () => {
   const circle: Record<string, unknown> = { type: 'object' }
   circle.properties = { self: circle }
 
-  expect(faultsOf({ greet: { input: circle } })).toEqual(['greet.input: contains itself: refer to a part of it with $ref'])
+  expect(faultsOf({ greet: { input: circle } })).toEqual([
+    'greet.input: contains itself: refer to a part of it with $ref',
+  ])
 })
 
 test('defineCatalog: refuses schemas of libraries that do not convert themselves to JSON Schema, by the name of the library', () => {
@@ -90,7 +99,9 @@ test('defineCatalog: refuses schemas of libraries that do not convert themselves
   const faults = faultsOf({
     valibot: { input: v.object({ name: v.string() }) },
     zod3: { input: z3.object({ name: z3.string() }) },
-    unknown: { updates: { set: { input: { '~standard': { version: 1, vendor: 'acme', validate: () => ({ value: 1 }) } } } } },
+    unknown: {
+      updates: { set: { input: { '~standard': { version: 1, vendor: 'acme', validate: () => ({ value: 1 }) } } } },
+    },
     instance: { input: new Struct() },
     functions: { input: olderValibot },
     calls: { input: () => true },
@@ -113,7 +124,10 @@ test('defineCatalog: takes what z.toJSONSchema returns for the JSON Schema that 
   const schema = z.toJSONSchema(z.object({ name: z.string() }), { io: 'input' })
   schema.title = 'Mine'
 
-  expect(defineCatalog({ greet: { input: schema } }).workflows[0]?.inputSchema).toMatchObject({ title: 'Mine', required: ['name'] })
+  expect(defineCatalog({ greet: { input: schema } }).workflows[0]?.inputSchema).toMatchObject({
+    title: 'Mine',
+    required: ['name'],
+  })
 })
 
 test('defineCatalog: refuses unknown keys, with the one that may be meant', () => {

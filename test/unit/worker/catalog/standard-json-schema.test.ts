@@ -8,7 +8,9 @@ import { checkInput } from '../../../../src/domain/admission/check-input.ts'
 import type { CatalogEntry } from '../../../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 
-const GREET = async ({ name }: { name: string; times?: number | undefined }): Promise<{ text: string }> => ({ text: name })
+const GREET = async ({ name }: { name: string; times?: number | undefined }): Promise<{ text: string }> => ({
+  text: name,
+})
 const WORKFLOWS = { greet: GREET }
 
 test('defineCatalog: arktype schemas are published as what they accept and return, and enforced', () => {
@@ -33,7 +35,9 @@ test('defineCatalog: valibot schemas in toStandardJsonSchema are published as wh
 test('defineCatalog: zod/mini schemas are published as what they accept and return, and enforced', () => {
   const input = mini.object({ name: mini.string().check(mini.minLength(1)), times: mini.optional(mini.number()) })
 
-  const { workflows } = defineCatalog<typeof WORKFLOWS>({ greet: { input, output: mini.object({ text: mini.string() }) } })
+  const { workflows } = defineCatalog<typeof WORKFLOWS>({
+    greet: { input, output: mini.object({ text: mini.string() }) },
+  })
 
   expectGreet(workflows[0])
 })
@@ -57,7 +61,9 @@ test('defineCatalog: of a schema that changes its value, the input is what goes 
 test('defineCatalog: what a library refuses to convert is told in its words', () => {
   const define = () => defineCatalog({ greet: { input: toStandardJsonSchema(v.object({ at: v.date() })) } })
 
-  expect(define).toThrow('greet.input: valibot does not convert it to JSON Schema: The "date" schema cannot be converted to JSON Schema.')
+  expect(define).toThrow(
+    'greet.input: valibot does not convert it to JSON Schema: The "date" schema cannot be converted to JSON Schema.',
+  )
 })
 
 function expectGreet(greet: CatalogEntry | undefined): void {
@@ -66,10 +72,10 @@ function expectGreet(greet: CatalogEntry | undefined): void {
     outputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   })
   const paths = (input: unknown) => checkInput(input, greet?.inputSchema ?? false).issues.map(({ path }) => path)
-  expect([paths({ name: 'Ada', times: 2 }), paths({ name: '' }), paths({ name: 'Ada', times: '2' }), paths({})]).toEqual([
-    [],
-    ['/input/name'],
-    ['/input/times'],
-    ['/input'],
-  ])
+  expect([
+    paths({ name: 'Ada', times: 2 }),
+    paths({ name: '' }),
+    paths({ name: 'Ada', times: '2' }),
+    paths({}),
+  ]).toEqual([[], ['/input/name'], ['/input/times'], ['/input']])
 }

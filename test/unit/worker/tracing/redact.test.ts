@@ -62,7 +62,10 @@ test('redact: the hook sees each value with its path and decides what leaves', (
     return path === '/attributes/a~1b/0' || path === '/output' ? undefined : value
   }
 
-  const entry = redacted({ input: { card: '4242', name: 'Ada' }, output: 'secret', attributes: { 'a/b': ['secret', 1] } }, { redact })
+  const entry = redacted(
+    { input: { card: '4242', name: 'Ada' }, output: 'secret', attributes: { 'a/b': ['secret', 1] } },
+    { redact },
+  )
 
   expect(entry).toEqual({ ...ENTRY, input: { card: '****', name: 'Ada' }, attributes: { 'a/b': [null, 1] } })
   expect(seen).toEqual([
@@ -80,7 +83,8 @@ test('redact: the hook sees each value with its path and decides what leaves', (
 })
 
 test('redact: the hook sees the messages of failures, and of their causes', () => {
-  const redact: Redact = (path, value) => (path === '/error/cause/message' ? undefined : String(value).replace('4242', '****'))
+  const redact: Redact = (path, value) =>
+    path === '/error/cause/message' ? undefined : String(value).replace('4242', '****')
 
   const { error } = redacted(
     { error: { name: 'E', message: 'card 4242', cause: { name: 'C', message: 'secret', cause: null } } },
@@ -123,7 +127,10 @@ test('redact: a text weighs what it weighs as JSON, with its escapes', () => {
 })
 
 test('redact: a list or an object above the limit is cut with a mark', () => {
-  const { input, output } = redacted({ input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } }, { maxBytes: 16 })
+  const { input, output } = redacted(
+    { input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } },
+    { maxBytes: 16 },
+  )
 
   expect(input).toEqual(['12345', '12345', CUT])
   expect(output).toEqual({ a: 'x'.repeat(8), '…': CUT })
@@ -145,14 +152,21 @@ test('redact: whatever there is many of, no more than the limit and its marks le
   }
   const beganAt = performance.now()
 
-  const bytes = Object.entries(many).map(([of, value]) => [of, JSON.stringify(redacted({ output: value }).output).length])
+  const bytes = Object.entries(many).map(([of, value]) => [
+    of,
+    JSON.stringify(redacted({ output: value }).output).length,
+  ])
 
   expect(bytes.filter(([, length]) => Number(length) > 65_536 + 1000)).toEqual([])
   expect(performance.now() - beganAt).toBeLessThan(2000)
 })
 
 test('redact: the messages of a failure and of all its causes are cut together', () => {
-  const failure = (left: number): TraceError => ({ name: 'E', message: 'x'.repeat(60_000), cause: left === 0 ? null : failure(left - 1) })
+  const failure = (left: number): TraceError => ({
+    name: 'E',
+    message: 'x'.repeat(60_000),
+    cause: left === 0 ? null : failure(left - 1),
+  })
 
   expect(JSON.stringify(redacted({ error: failure(10) }).error).length).toBeLessThan(65_536 + 1000)
 })
@@ -172,7 +186,15 @@ test('redact: what JSON has no word for becomes a text or is left out, and a cir
   circle.self = circle
 
   const { input } = redacted({
-    input: { big: 1n, nan: Number.NaN, f: () => {}, date: new Date(0), bytes: new Uint8Array(3), error: new Error('no'), circle },
+    input: {
+      big: 1n,
+      nan: Number.NaN,
+      f: () => {},
+      date: new Date(0),
+      bytes: new Uint8Array(3),
+      error: new Error('no'),
+      circle,
+    },
   })
 
   expect(input).toMatchObject({

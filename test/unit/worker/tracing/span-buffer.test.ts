@@ -183,7 +183,11 @@ function makeBuffer({ redact = (_path: string, value: unknown) => value, maxByte
 }
 
 /** One in which each request is kept as it was sent. */
-function makeRequests({ answer = async (_runId: string) => {}, maxBytes = 1 << 24, warn = () => {} }: RequestOptions = {}) {
+function makeRequests({
+  answer = async (_runId: string) => {},
+  maxBytes = 1 << 24,
+  warn = () => {},
+}: RequestOptions = {}) {
   const requests: (readonly string[])[] = []
   const buffer = createSpanBuffer({
     redact: (_path, value) => value,

@@ -76,7 +76,10 @@ test('span: what it throws is thrown on, and told with its causes but without a 
 
   expect(thrown).toBe(failure)
   expect(children).toMatchObject([
-    { output: null, error: { name: 'TypeError', message: 'no', cause: { name: 'Error', message: 'why', cause: null } } },
+    {
+      output: null,
+      error: { name: 'TypeError', message: 'no', cause: { name: 'Error', message: 'why', cause: null } },
+    },
   ])
   expect(JSON.stringify(children)).not.toContain('span.test')
 })
@@ -118,7 +121,12 @@ test('span: one that has not ended is open', async () => {
 async function traced(activity: () => Promise<unknown>) {
   const run = { namespace: 'default', runId: 'r' }
   const entries: TraceEntry[] = [{ id: 'r:step:1', parentId: null, kind: 'step', name: 'step', at: 0, phase: 'began' }]
-  const around = { run, parentId: 'r:step:1', attempt: 2, record: (_run: unknown, entry: TraceEntry) => void entries.push(entry) }
+  const around = {
+    run,
+    parentId: 'r:step:1',
+    attempt: 2,
+    record: (_run: unknown, entry: TraceEntry) => void entries.push(entry),
+  }
   const thrown = await withSpanContext(around, activity).then(
     () => null,
     (error: unknown) => error,

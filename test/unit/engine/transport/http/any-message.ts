@@ -50,7 +50,10 @@ function isMessage(type: protobuf.Type | protobuf.Enum | null): type is protobuf
 
 function anyValue(field: protobuf.Field, depth: number): Arbitrary<unknown> {
   const item = anyItem(field, depth)
-  if (field.map) return fc.dictionary('keyType' in field && field.keyType === 'int32' ? fc.nat().map(String) : anyKey, item, { maxKeys: 3 })
+  if (field.map)
+    return fc.dictionary('keyType' in field && field.keyType === 'int32' ? fc.nat().map(String) : anyKey, item, {
+      maxKeys: 3,
+    })
   return field.repeated ? fc.array(item, { maxLength: 3 }) : item
 }
 
@@ -78,7 +81,10 @@ function withoutMinusZero(number: number): number {
 }
 
 // From the year 1 to the year 9999.
-const anyTimestamp = fc.record({ seconds: fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), nanos: fc.nat(999_999_999) })
+const anyTimestamp = fc.record({
+  seconds: fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }),
+  nanos: fc.nat(999_999_999),
+})
 
 const anyDuration = fc
   .record({ sign: fc.constantFrom(1, -1), seconds: fc.nat(315_576_000_000), nanos: fc.nat(999_999_999) })

@@ -37,7 +37,9 @@ describe.for(METHODS)('beside protobufjs: %s', (method) => {
         const there = protojson.fromJson(requestType, JSON.parse(json))
 
         const meant = requestType.decode(requestType.encode(message).finish())
-        expect(fieldsOf(requestType, requestType.decode(requestType.encode(there).finish()))).toEqual(fieldsOf(requestType, meant))
+        expect(fieldsOf(requestType, requestType.decode(requestType.encode(there).finish()))).toEqual(
+          fieldsOf(requestType, meant),
+        )
       }),
     )
   })
@@ -46,7 +48,9 @@ describe.for(METHODS)('beside protobufjs: %s', (method) => {
 test('each message of the schema can be read, and has a default for each field', () => {
   for (const [name, fields] of Object.entries(schema.messages)) {
     if (['Any', 'Duration', 'Timestamp'].includes(name)) continue
-    const message = new Map(Object.keys(fields).map((field) => [field, (read(name, {}) as Record<string, unknown>)[field]]))
+    const message = new Map(
+      Object.keys(fields).map((field) => [field, (read(name, {}) as Record<string, unknown>)[field]]),
+    )
     expect([...message.values()], name).not.toContain(undefined)
   }
 })
@@ -95,7 +99,8 @@ describe('what is data', () => {
     const { fields } = read('Memo', json) as { fields: Record<string, { data: Uint8Array }> }
 
     expect(Object.keys(fields).toSorted()).toEqual(KEYS.toSorted())
-    for (const key of KEYS) expect(Object.getOwnPropertyDescriptor(fields, key)?.value.data).toEqual(new Uint8Array([1, 2]))
+    for (const key of KEYS)
+      expect(Object.getOwnPropertyDescriptor(fields, key)?.value.data).toEqual(new Uint8Array([1, 2]))
     expect(Object.keys((write('Memo', { fields }) as { fields: object }).fields).toSorted()).toEqual(KEYS.toSorted())
   })
 
@@ -114,7 +119,9 @@ test.for(['-_8=', '-_8', '+/8=', '+/8'])('bytes are read from base64 in any of i
 
 describe('what a newer engine says', () => {
   test('fields that are unknown are left out, whatever their name', () => {
-    const json = JSON.parse('{"name":"greet","__proto__":{"name":"evil"},"constructor":1,"toString":{},"tomorrow":[null]}')
+    const json = JSON.parse(
+      '{"name":"greet","__proto__":{"name":"evil"},"constructor":1,"toString":{},"tomorrow":[null]}',
+    )
 
     const type = read('WorkflowType', json)
 
@@ -124,7 +131,10 @@ describe('what a newer engine says', () => {
 
   test.for(['OF_TOMORROW', '__proto__', 'toString', ''])('the name %s of an enum is as good as unsaid', (name) => {
     expect(read('WorkflowExecutionInfo', { status: name })).toHaveProperty('status', 0)
-    expect(read('DescribeTaskQueueRequest', { taskQueueTypes: [name, 'TASK_QUEUE_TYPE_NEXUS'] })).toHaveProperty('taskQueueTypes', [3])
+    expect(read('DescribeTaskQueueRequest', { taskQueueTypes: [name, 'TASK_QUEUE_TYPE_NEXUS'] })).toHaveProperty(
+      'taskQueueTypes',
+      [3],
+    )
   })
 
   test('unknown names of an enum are left out of maps', () => {
@@ -146,13 +156,20 @@ test('null says nothing of a field, of whatever kind', () => {
   const answer = read('StartWorkflowExecutionResponse', Object.fromEntries(names.map((name) => [name, null])))
 
   expect(Object.keys(answer)).toEqual([])
-  expect(read('GetWorkflowExecutionHistoryResponse', { history: { events: null }, nextPageToken: null })).toMatchObject({
-    history: { events: [] },
-    nextPageToken: new Uint8Array(),
-  })
-  expect(write('StartWorkflowExecutionRequest', { workflowId: null, input: undefined, memo: null, requestEagerExecution: null })).toEqual(
-    {},
+  expect(read('GetWorkflowExecutionHistoryResponse', { history: { events: null }, nextPageToken: null })).toMatchObject(
+    {
+      history: { events: [] },
+      nextPageToken: new Uint8Array(),
+    },
   )
+  expect(
+    write('StartWorkflowExecutionRequest', {
+      workflowId: null,
+      input: undefined,
+      memo: null,
+      requestEagerExecution: null,
+    }),
+  ).toEqual({})
 })
 
 describe('what is no such message', () => {
@@ -194,7 +211,10 @@ describe('what is no such message', () => {
 })
 
 test('an Any is its name and what it holds, which may be others', () => {
-  const inUse = { '@type': 'type.googleapis.com/temporal.api.errordetails.v1.WorkflowExecutionAlreadyStartedFailure', runId: 'r1' }
+  const inUse = {
+    '@type': 'type.googleapis.com/temporal.api.errordetails.v1.WorkflowExecutionAlreadyStartedFailure',
+    runId: 'r1',
+  }
   const several = {
     '@type': 'type.googleapis.com/temporal.api.errordetails.v1.MultiOperationExecutionFailure',
     statuses: [{ code: 6, details: [inUse] }],
@@ -202,7 +222,9 @@ test('an Any is its name and what it holds, which may be others', () => {
 
   expect(read('Any', several)).toEqual({
     name: 'MultiOperationExecutionFailure',
-    fields: { statuses: [{ code: 6, details: [{ name: 'WorkflowExecutionAlreadyStartedFailure', fields: { runId: 'r1' } }] }] },
+    fields: {
+      statuses: [{ code: 6, details: [{ name: 'WorkflowExecutionAlreadyStartedFailure', fields: { runId: 'r1' } }] }],
+    },
   })
 })
 
@@ -223,6 +245,11 @@ test.for([
 })
 
 function typesOf(method: Method): { requestType: protobuf.Type; responseType: protobuf.Type } {
-  const rpc = service.methodsArray.find(({ name }) => name.toLowerCase() === method.toLowerCase())?.resolve() as protobuf.Method
-  return { requestType: rpc.resolvedRequestType as protobuf.Type, responseType: rpc.resolvedResponseType as protobuf.Type }
+  const rpc = service.methodsArray
+    .find(({ name }) => name.toLowerCase() === method.toLowerCase())
+    ?.resolve() as protobuf.Method
+  return {
+    requestType: rpc.resolvedRequestType as protobuf.Type,
+    responseType: rpc.resolvedResponseType as protobuf.Type,
+  }
 }

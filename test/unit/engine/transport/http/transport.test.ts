@@ -36,7 +36,11 @@ describe('what is sent', () => {
   test('a list in a query: its field once for each of its values', async () => {
     const { sent, send } = transportOver(() => Response.json({}))
 
-    await send('describeTaskQueue', { namespace: 'default', taskQueue: { name: 'orders', kind: 1 }, taskQueueTypes: [1, 2] })
+    await send('describeTaskQueue', {
+      namespace: 'default',
+      taskQueue: { name: 'orders', kind: 1 },
+      taskQueueTypes: [1, 2],
+    })
 
     const { pathname, searchParams } = new URL(sent().url)
     expect(pathname).toBe('/api/v1/namespaces/default/task-queues/orders')
@@ -52,7 +56,9 @@ describe('what is sent', () => {
     async (request) => {
       const { count, send } = transportOver(() => Response.json({}))
 
-      await expect(send('describeWorkflowExecution', { namespace: 'default', ...request })).rejects.toThrow('execution.workflow_id')
+      await expect(send('describeWorkflowExecution', { namespace: 'default', ...request })).rejects.toThrow(
+        'execution.workflow_id',
+      )
       expect(count()).toBe(0)
     },
   )
@@ -63,11 +69,17 @@ describe('what is sent', () => {
     await send('updateWorkflowExecution', {
       namespace: 'default',
       workflowExecution: execution,
-      request: { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [{ data: new Uint8Array([1, 2]) }] } } },
+      request: {
+        meta: { updateId: 'u1' },
+        input: { name: 'set', args: { payloads: [{ data: new Uint8Array([1, 2]) }] } },
+      },
     })
 
     const { method, url, body } = sent()
-    expect([method, new URL(url).pathname]).toEqual(['POST', '/api/v1/namespaces/default/workflows/orders-17/update/set'])
+    expect([method, new URL(url).pathname]).toEqual([
+      'POST',
+      '/api/v1/namespaces/default/workflows/orders-17/update/set',
+    ])
     expect(JSON.parse(body)).toEqual({
       namespace: 'default',
       workflowExecution: { workflowId: 'orders-17' },
@@ -159,14 +171,19 @@ describe('what is answered', () => {
     ])
   })
 
-  test.for([{ message: { toString: 1 } }, { message: 1, details: {} }, { details: [null, 1, {}, { '@type': { toString: 1 } }] }])(
-    'a refusal in a shape that nobody foresaw (%j) is still that',
-    async (shape) => {
-      const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
+  test.for([
+    { message: { toString: 1 } },
+    { message: 1, details: {} },
+    { details: [null, 1, {}, { '@type': { toString: 1 } }] },
+  ])('a refusal in a shape that nobody foresaw (%j) is still that', async (shape) => {
+    const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
 
-      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: 5, message: '' })
-    },
-  )
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      name: 'RpcError',
+      code: 5,
+      message: '',
+    })
+  })
 
   test.for([
     { status: 401, code: Code.UNAUTHENTICATED },
@@ -196,21 +213,28 @@ describe('what is answered', () => {
     async (text) => {
       const { send } = transportOver(() => new Response(text, { status: 503 }))
 
-      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ name: 'RpcError', code: Code.UNAVAILABLE })
+      expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+        name: 'RpcError',
+        code: Code.UNAVAILABLE,
+      })
     },
   )
 
   test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
     const { send } = transportOver(() => new Response(text))
 
-    expect(await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason)).toMatchObject({
+    expect(
+      await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason),
+    ).toMatchObject({
       name: 'RpcError',
       code: 2,
     })
   })
 
   test('a redirect is not followed', async () => {
-    const { sent, send } = transportOver(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }))
+    const { sent, send } = transportOver(
+      () => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }),
+    )
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.INTERNAL })
     expect(sent().redirect).toBe('manual')
@@ -234,7 +258,9 @@ describe('what is not answered', () => {
     expect(await slow.send('getSystemInfo', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason)).toMatchObject({
       code: Code.DEADLINE_EXCEEDED,
     })
-    expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.DEADLINE_EXCEEDED })
+    expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.DEADLINE_EXCEEDED,
+    })
   })
 
   test('because the caller goes away', async () => {
@@ -245,9 +271,11 @@ describe('what is not answered', () => {
       return hanging
     })
 
-    expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject({
-      code: Code.CANCELLED,
-    })
+    expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject(
+      {
+        code: Code.CANCELLED,
+      },
+    )
   })
 
   test.for([
@@ -255,17 +283,27 @@ describe('what is not answered', () => {
     ['Bun', Object.assign(new TypeError('Unable to connect'), { code: 'ECONNREFUSED' })],
     [
       'Deno',
-      new TypeError('fetch failed', { cause: new Error('error sending request for url (…): client error (Connect): tcp connect error') }),
+      new TypeError('fetch failed', {
+        cause: new Error('error sending request for url (…): client error (Connect): tcp connect error'),
+      }),
     ],
   ] as const)('because nobody is there, in the words of %s: it was never sent', async ([, fault]) => {
     const { send } = transportOver(() => Promise.reject(fault))
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.UNAVAILABLE,
+      maybeSent: false,
+    })
   })
 
   test('because the connection ends: it may have been sent', async () => {
-    const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })))
+    const { send } = transportOver(() =>
+      Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })),
+    )
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      code: Code.UNAVAILABLE,
+      maybeSent: true,
+    })
   })
 })
