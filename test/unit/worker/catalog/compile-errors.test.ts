@@ -166,7 +166,7 @@ import * as v from 'valibot'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
 import * as z3 from 'zod/v3'
-import { defineCatalog } from '../../../src/worker/index.ts'
+import { defineCatalog } from '../../src/worker/index.ts'
 import type * as workflows from '${module}'
 
 const json: Record<string, unknown> = {}
