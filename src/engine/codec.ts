@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts'
-import { pause } from '../lib/sleep.ts'
+import { sleep } from '../lib/abort.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
 import type { Codec, Payload } from '../temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
@@ -76,7 +76,7 @@ async function retried<T>(timeoutMs: number, act: (signal: AbortSignal) => Promi
     } catch (error) {
       const restMs = RETRY_AFTER_MS[attempt]
       if (restMs === undefined || signal.aborted) throw failed(error)
-      await pause(restMs, signal)
+      await sleep(restMs, signal)
     }
   }
 }

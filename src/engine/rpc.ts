@@ -1,5 +1,5 @@
 import type { Call } from '../domain/call.ts'
-import { pause } from '../lib/sleep.ts'
+import { sleep } from '../lib/abort.ts'
 import { isPassing } from './errors.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
@@ -41,7 +41,7 @@ export function createRpc(transport: Transport): Rpc {
         if (pauseMs === null) throw repeated ? afterRepeats(error) : error
         repeated = maybeSent
         call.note({ engineRetries: attempt + 1 })
-        await pause(pauseMs, signal)
+        await sleep(pauseMs, signal)
         if (!error.maybeSent || typeof whenLost !== 'function') continue
         const after = await whenLost(error)
         if ('found' in after) return after.found

@@ -1,4 +1,4 @@
-import { pause } from '../../lib/sleep.ts'
+import { sleep } from '../../lib/abort.ts'
 import { type Accepted, accept } from '../admission/admit-start.ts'
 import { withIds } from '../attach-ids.ts'
 import { type Call, SHUTTING_DOWN, within } from '../call.ts'
@@ -156,7 +156,7 @@ async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: 
     } catch (error) {
       const isBusy = error instanceof ServiceError && error.error === 'ResourceExhaustedError'
       if (!isBusy || call.signal.aborted || Date.now() + REST_MS > call.deadlineAt) throw error
-      await pause(REST_MS, call.signal)
+      await sleep(REST_MS, call.signal)
     }
   }
 }

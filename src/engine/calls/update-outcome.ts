@@ -5,7 +5,7 @@ import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
-import { pause } from '../../lib/sleep.ts'
+import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { type Failure, revealed, toErrorDetails } from '../../temporal/failure.ts'
 import type { Payload } from '../../temporal/payload.ts'
@@ -65,7 +65,7 @@ export async function outcomeOf(
       run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
       if (outcome?.failure) throw await failed(wire, { ...update, ref: run }, outcome.failure, call)
       if (outcome) return await resultOf(wire, { ...update, ref: run }, outcome.success?.payloads)
-      await pause(REST_MS, call.signal)
+      await sleep(REST_MS, call.signal)
     }
   } catch (error) {
     throw isAdmitted ? withIds(error, { ...factsOf(run), updateId }) : error

@@ -1,7 +1,7 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
-import { pause } from '../../lib/sleep.ts'
+import { sleep } from '../../lib/abort.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
 import { toClosing } from '../../temporal/outcome.ts'
 import { factsOf, toExecution, type Wire } from '../context.ts'
@@ -37,7 +37,7 @@ export async function wait(wire: Wire, run: RunRef, call: Call): Promise<Closing
     }
     const restMs = Math.min(REST_MS * Math.max(1, interruptions), MAX_REST_MS)
     if (Date.now() - polledAt < restMs)
-      await pause(Math.min(restMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
+      await sleep(Math.min(restMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
   }
   return null
 }

@@ -1,0 +1,75 @@
+/** Aborting, deadlines and sleeping: nothing else in the code base listens to an `AbortSignal` by hand. */
+import { MAX_TIMER_MS } from './duration.ts'
+
+export interface LinkedSignal {
+  signal: AbortSignal
+  abort(reason?: unknown): void
+  /** Call this when the work has ended: it removes the listeners from the linked signals, and the timer. */
+  release(): void
+}
+
+/** A new signal that aborts with the first of `signals`, for the same reason. */
+export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
+  const controller = new AbortController()
+  const listeners = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
+  for (const { signal, abort } of listeners) {
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+  }
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    release() {
+      for (const { signal, abort } of listeners) signal.removeEventListener('abort', abort)
+    },
+  }
+}
+
+/** The same, which also aborts with a `TimeoutError` at `deadlineAt` (epoch milliseconds). */
+export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): LinkedSignal {
+  const linked = linkSignals(...signals)
+  const delayMs = Math.min(Math.max(0, deadlineAt - Date.now()), MAX_TIMER_MS)
+  const timer = setTimeout(() => linked.abort(new DOMException('The deadline has passed', 'TimeoutError')), delayMs)
+  return {
+    ...linked,
+    release() {
+      clearTimeout(timer)
+      linked.release()
+    },
+  }
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself goes on. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Settles as `promise` does, or rejects with a `TimeoutError` at `deadlineAt` or with the reason of `signal`. */
+export async function withDeadline<T>(promise: Promise<T>, deadlineAt: number, signal: AbortSignal): Promise<T> {
+  const linked = deadlineSignal(deadlineAt, signal)
+  try {
+    return await unlessAborted(promise, linked.signal)
+  } finally {
+    linked.release()
+  }
+}
+
+/** Resolves after `ms`, or when the signal aborts. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const wake = () => resolve()
+  const timer = setTimeout(wake, ms)
+  signal.addEventListener('abort', wake)
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
+}
