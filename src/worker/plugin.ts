@@ -4,8 +4,8 @@ import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
 import { type Publication, publishCatalog } from './catalog/publish-catalog.ts'
-import { createTracing, type Tracing } from './tracing/index.ts'
 import type { Redact } from './tracing/redact.ts'
+import { createTracing, type Tracing } from './tracing/worker-tracing.ts'
 
 export interface PorticoPluginOptions {
   /** Made by `defineCatalog`. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { Runtime } from '@temporalio/worker'
 import { parseWorkerConfig } from '../config/worker.ts'
-import { hostArchiver } from './archive/host.ts'
-import { traceTargets } from './archive/targets.ts'
+import { hostArchiver } from './archive/archiver-worker.ts'
+import { traceTargets } from './archive/destinations.ts'
 import { connect } from './connect.ts'
 import { traceValues } from './tracing/codec.ts'
+import { createWarnings } from './tracing/rate-limited-warnings.ts'
 import { spanLists } from './tracing/span-lists.ts'
-import { createWarnings } from './tracing/warnings.ts'
 
 /**
  * Archives the closed runs of task queues until SIGINT or SIGTERM: `npx portico archive`, for

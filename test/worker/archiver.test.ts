@@ -15,7 +15,7 @@ import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { WorkerTraces } from '../../src/config/worker.ts'
 import { defineCatalog, porticoPlugin } from '../../src/worker/index.ts'
-import { createWarnings } from '../../src/worker/tracing/warnings.ts'
+import { createWarnings } from '../../src/worker/tracing/rate-limited-warnings.ts'
 import { startWorker } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
@@ -152,8 +152,8 @@ test('archiver: stores that hang delay neither a run nor a shutdown beyond two s
 
 test('archiver: a bucket that cannot be used is warned of at the start, by its name', async () => {
   const messages: string[] = []
-  const { checkTargets } = await import('../../src/worker/archive/host.ts')
-  const { traceTargets } = await import('../../src/worker/archive/targets.ts')
+  const { checkTargets } = await import('../../src/worker/archive/archiver-worker.ts')
+  const { traceTargets } = await import('../../src/worker/archive/destinations.ts')
   const { warn } = createWarnings({ warn: (message, fields) => void messages.push(`${message} ${fields?.error}`) })
   const storage = { ...storageOf(s3), bucket: 'wrong-bucket' }
 

@@ -5,10 +5,10 @@ import type { StoreCall } from '../../store/store-call.ts'
 import { createHistoryReader } from '../../temporal/history/reader.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import type { PayloadReader } from '../../temporal/payload.ts'
+import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import { type Limits, type Redact, toRedacted } from '../tracing/redact.ts'
 import type { SpanLists } from '../tracing/span-lists.ts'
-import type { Warn } from '../tracing/warnings.ts'
-import type { TraceTarget } from './targets.ts'
+import type { TraceTarget } from './destinations.ts'
 
 /** A closed run, as the engine lists it. */
 export interface ClosedRun {

@@ -1,8 +1,8 @@
 import type { CatalogDefinition, CatalogEntry } from '../../protocol/catalog.ts'
 import { workflowNameFault } from '../../protocol/names.ts'
-import { objectNameFault } from './object-name-fault.ts'
-import { sizeFault } from './size-fault.ts'
-import { toEntries } from './to-entries.ts'
+import { objectNameFault } from './check-name.ts'
+import { sizeFault } from './check-size.ts'
+import { toEntries } from './parse-descriptions.ts'
 import type { AnyWorkflow, WorkflowDescriptions } from './workflow-description.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@temporalio/worker'
+import { report } from './log-publication.ts'
+import { isRefusal } from './permanent-error.ts'
 import type { Publication } from './publish-catalog.ts'
-import { isRefusal } from './refusal.ts'
-import { report } from './report.ts'
 
 export interface KeepOptions {
   /** One attempt. `starts` until one has succeeded. */

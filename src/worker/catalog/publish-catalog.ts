@@ -11,7 +11,7 @@ import {
 import { catalogHash } from '../../protocol/catalog-hash.ts'
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 import { fromPayload, toPayload } from '../../temporal/payload.ts'
-import { type Routing, shouldPublish } from './precedence.ts'
+import { type Routing, shouldPublish } from './should-publish.ts'
 
 export interface PublishOptions {
   connection: Pick<NativeConnection, 'workflowService' | 'withDeadline'>

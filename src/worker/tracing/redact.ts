@@ -1,7 +1,7 @@
 import { MAX_TEXT_LENGTH } from '../../protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
-import { below, CUT, type Place, toPlain, toText } from '../catalog/plain-json.ts'
-import type { Warn } from './warnings.ts'
+import type { Warn } from './rate-limited-warnings.ts'
+import { below, CUT, type Place, toPlain, toText } from './to-json-value.ts'
 
 /**
  * Sees each value before it leaves the process, the outer ones first, and returns what is to leave instead; undefined leaves

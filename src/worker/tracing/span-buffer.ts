@@ -1,8 +1,8 @@
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import type { Warn } from './rate-limited-warnings.ts'
 import { type Limits, type Redact, toRedacted } from './redact.ts'
 import type { SpanRun } from './span.ts'
-import type { Warn } from './warnings.ts'
 
 export interface SpanBufferOptions {
   /** Appends entries to the list of a run, one JSON text each; may be repeated. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { parseEntryTexts } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entry.ts'
 import { unreadable } from '../../../../src/temporal/payload-json.ts'
-import { CUT } from '../../../../src/worker/catalog/plain-json.ts'
 import { guarded, type Redact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
+import { CUT } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
 const keep: Redact = (_path, value) => value

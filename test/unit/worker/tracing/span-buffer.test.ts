@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
-import { CUT } from '../../../../src/worker/catalog/plain-json.ts'
 import { createSpanBuffer } from '../../../../src/worker/tracing/span-buffer.ts'
+import { CUT } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const RUN = { namespace: 'default', runId: 'r' }
 

@@ -3,14 +3,14 @@ import type { Logger, Worker, WorkerOptions } from '@temporalio/worker'
 import type { WorkerTraces } from '../../config/worker.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { nexusId, stepId } from '../../protocol/trace/keys.ts'
-import { hostArchiver } from '../archive/host.ts'
-import { traceTargets, traceTemplates } from '../archive/targets.ts'
+import { hostArchiver } from '../archive/archiver-worker.ts'
+import { traceTargets, traceTemplates } from '../archive/destinations.ts'
 import { encodeEntries, toCodec, traceValues } from './codec.ts'
+import { createWarnings } from './rate-limited-warnings.ts'
 import { guarded, type Redact } from './redact.ts'
 import { type Recorder, type SpanRun, withSpanContext } from './span.ts'
 import { createSpanBuffer } from './span-buffer.ts'
 import { spanLists } from './span-lists.ts'
-import { createWarnings } from './warnings.ts'
 
 export interface TracingOptions {
   traces: WorkerTraces

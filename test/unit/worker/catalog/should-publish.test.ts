@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WorkerVersion } from '../../../../src/protocol/worker-version.ts'
-import { type Routing, shouldPublish } from '../../../../src/worker/catalog/precedence.ts'
+import { type Routing, shouldPublish } from '../../../../src/worker/catalog/should-publish.ts'
 
 const UNVERSIONED = null
 const V1 = { deploymentName: 'shop', buildId: 'v1' }

@@ -3,8 +3,8 @@
 import { isObject } from '../../lib/is-object.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
 import { handlerNameFault } from '../../protocol/names.ts'
+import { objectNameFault } from './check-name.ts'
 import { toJsonSchema } from './json-schema.ts'
-import { objectNameFault } from './object-name-fault.ts'
 
 const HANDLER_KEYS = ['description', 'input', 'output']
 const WORKFLOW_KEYS = ['description', 'aliases', 'input', 'output', 'signals', 'queries', 'updates']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRefusal } from '../../../../src/worker/catalog/refusal.ts'
+import { isRefusal } from '../../../../src/worker/catalog/permanent-error.ts'
 
 test('isRefusal: an invalid catalog, a refused permission and a missing key', () => {
   expect([3, 7, 16].map((code) => isRefusal(grpcError(code)))).toEqual([true, true, true])

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
-import type { Warn } from '../tracing/warnings.ts'
+import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import type { ClosedRun } from './archive-run.ts'
 import type { ArchiverEngine, Window } from './engine.ts'
 

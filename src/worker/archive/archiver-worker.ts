@@ -1,8 +1,8 @@
 import { type NativeConnection, Worker } from '@temporalio/worker'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
-import type { Warn } from '../tracing/warnings.ts'
+import type { Warn } from '../tracing/rate-limited-warnings.ts'
+import { type ArchiverState, archiveForEver } from './archive-loop.ts'
 import { type ArchivePorts, archiveRun, type ClosedRun } from './archive-run.ts'
-import { type ArchiverState, archiveForEver } from './archiver.ts'
 import { createArchiverEngine } from './engine.ts'
 
 export interface ArchiverHostOptions {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createWarnings } from '../../../../src/worker/tracing/warnings.ts'
+import { createWarnings } from '../../../../src/worker/tracing/rate-limited-warnings.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { traceTargets } from '../../../../src/worker/archive/targets.ts'
+import { traceTargets } from '../../../../src/worker/archive/destinations.ts'
 
 const RUN = { namespace: 'a/b', runId: 'r1' }
 const NAME = 'a%2Fb/r1.json'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseTracesConfig, parseWorkerConfig } from '../../../src/config/worker.ts'
-import { traceTemplates } from '../../../src/worker/archive/targets.ts'
+import { parseTracesConfig, parseWorkerConfig } from '../../../../src/config/worker.ts'
+import { traceTemplates } from '../../../../src/worker/archive/destinations.ts'
 
 const REMOTE = {
   SERVICE_TRACE_REMOTE_ON: 'true',
