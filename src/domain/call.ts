@@ -14,9 +14,16 @@ export interface Call {
 /** The reason of a signal that ends a wait whose caller still listens: the service is shutting down. */
 export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
 
-/** Of a reading that several requests share: none of them may end it, or hear what it notes. */
-export function sharedCall(requestId: string, timeoutMs: number): Call {
-  return { signal: new AbortController().signal, deadlineAt: Date.now() + timeoutMs, requestId, note() {}, warn() {} }
+/** A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts. */
+export function backgroundCall(name: string, timeoutMs: number): Call {
+  const { signal } = new AbortController()
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, note() {}, warn() {} }
+}
+
+/** The same call with `timeoutMs` from now on, and a signal that never aborts: for a last read after the call was aborted. */
+export function unabortable(call: Call, timeoutMs: number): Call {
+  const { signal } = new AbortController()
+  return { ...within(call, timeoutMs), signal }
 }
 
 /** The same call with `timeoutMs` from now on. */

@@ -1,3 +1,4 @@
+import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { sleep } from '../lib/abort.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
@@ -10,12 +11,6 @@ export interface RemoteCodecOptions {
   namespace: string
   fetch?: typeof globalThis.fetch
 }
-
-// A codec is called in the middle of a request that has 5 s: all attempts together get this.
-const TIMEOUT_MS = 2000
-
-// A store is slower than a codec.
-const DOWNLOAD_TIMEOUT_MS = 4000
 
 const RETRY_AFTER_MS = [100, 300]
 
@@ -47,7 +42,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
   }
 
   const code = (verb: 'decode' | 'encode', payloads: Payload[]) =>
-    retried(TIMEOUT_MS, async (signal) => {
+    retried(TIMEOUT_MS.codec, async (signal) => {
       const response = await send(verb, payloads, signal)
       await refuseFailure(response)
       return toPayloads(await response.json(), payloads.length)
@@ -57,7 +52,7 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
     encode: (payloads) => code('encode', payloads),
     decode: (payloads) => code('decode', payloads),
     download: (references) =>
-      retried(DOWNLOAD_TIMEOUT_MS, async (signal) => {
+      retried(TIMEOUT_MS.codecDownload, async (signal) => {
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
         await refuseFailure(response)

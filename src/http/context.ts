@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Call } from '../domain/call.ts'
+import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import type { Log } from '../log.ts'
 import type { Drain } from './drain.ts'
 
@@ -21,14 +22,11 @@ export interface Env {
   }
 }
 
-// The contract promises an answer within 5 s; the rest is for reading the request and sending the refusal, on a busy machine too.
-const ANSWER_WITHIN_MS = 4500
-
 /** Who waits for the verb that is about to be called: its time begins now. */
 export function call(c: Context<Env>): Call {
   return {
     signal: c.var.signal,
-    deadlineAt: Date.now() + ANSWER_WITHIN_MS,
+    deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.var.requestId,
     note: (fields) => void Object.assign(c.var.facts, fields),
     warn: (message, fields) => c.var.log('warn', message, { requestId: c.var.requestId, ...fields }),

@@ -3,12 +3,13 @@ import type { JsonSchema } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import { atMost, type Call } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import { type Issue, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
 import { inTime } from '../with-deadline.ts'
 import type { MessageCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
-import { type KnownRun, type KnownRuns, READ_TIMEOUT_MS } from './known-runs.ts'
+import type { KnownRun, KnownRuns } from './known-runs.ts'
 
 export interface AdmissionPorts {
   catalogs: Catalogs
@@ -76,7 +77,7 @@ async function admit(
   if (message.args.length === 0) return
   const { now = Date.now } = ports
   const arrivedAt = now()
-  const limited = atMost(call, READ_TIMEOUT_MS)
+  const limited = atMost(call, TIMEOUT_MS.handlerSchema)
   const judged = (freshSince: number) => judge(ports, kind, message, find, freshSince, limited)
   const refusal = await judged(0)
     .then((first) => (first !== null && first.readAt < arrivedAt ? judged(arrivedAt) : first))

@@ -1,6 +1,7 @@
 import { type Remembered, remember } from '../../lib/read-through-cache.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
-import { sharedCall } from '../call.ts'
+import { backgroundCall } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { type ExecutionRef, isOpen, type RunRef } from '../execution.ts'
 
@@ -32,13 +33,6 @@ const TTL_MS = 60_000
 
 // Some 5 MiB with ids of usual length.
 const MAX_RUNS = 10_000
-
-/**
- * What a message waits for at most before it is sent.
- *
- * An update notices after 4 s that the engine hangs, and has to be answered within 5 s.
- */
-export const READ_TIMEOUT_MS = 500
 
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
   const runs = remember({
@@ -78,7 +72,7 @@ function toKey({ workflowId, runId }: ExecutionRef): string {
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {
   const { runId, workflowName, catalog, status, pinnedVersion } = await engine.describe(
     ref,
-    sharedCall('known-runs', READ_TIMEOUT_MS),
+    backgroundCall('known-runs', TIMEOUT_MS.handlerSchema),
   )
   return { runId, workflowName, catalog, open: isOpen(status), pinnedVersion }
 }

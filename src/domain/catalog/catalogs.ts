@@ -7,7 +7,8 @@ import {
   parseCatalogMemo,
   parseCatalogWorkflows,
 } from '../../protocol/catalog.ts'
-import { type Call, sharedCall } from '../call.ts'
+import { backgroundCall, type Call } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 import { isOpen, type RunRef } from '../execution.ts'
@@ -45,8 +46,6 @@ const MAX_CATALOGS = 1000
 // Up to 2 MiB each, and each deploy makes another.
 const MAX_DEFINITIONS = 50
 
-const READ_TIMEOUT_MS = 4000
-
 export function createCatalogs({
   engine,
   namespace,
@@ -58,7 +57,7 @@ export function createCatalogs({
   const olderForms = new Set<string>()
 
   async function readPublished(catalog: string): Promise<Published | null> {
-    const call = ownCall()
+    const call = catalogCall()
     const parked = await readForm(engine, catalogWorkflowId(catalog), call)
     const older = parked === null ? await readForm(engine, catalog, call) : null
     if (older === null) olderForms.delete(catalog)
@@ -68,7 +67,7 @@ export function createCatalogs({
 
   // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
   const definitions = remember({
-    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), ownCall()).catch(withoutIds)),
+    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
     maxKeys: MAX_DEFINITIONS,
@@ -78,7 +77,7 @@ export function createCatalogs({
     namespace,
     published: remember({ read: readPublished, ttlMs, ...shared }),
     workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
-    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, ownCall()), ttlMs, ...shared }),
+    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, catalogCall()), ttlMs, ...shared }),
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }
 }
@@ -101,6 +100,6 @@ function withoutIds(error: unknown): never {
   throw new ServiceError(error.error, error.message, { cause: error.cause, details })
 }
 
-function ownCall(): Call {
-  return sharedCall('catalog', READ_TIMEOUT_MS)
+function catalogCall(): Call {
+  return backgroundCall('catalog', TIMEOUT_MS.catalog)
 }

@@ -1,8 +1,9 @@
 import { sleep } from '../../lib/abort.ts'
 import { type Accepted, accept } from '../admission/admit-start.ts'
 import { withIds } from '../attach-ids.ts'
-import { type Call, SHUTTING_DOWN, within } from '../call.ts'
+import { type Call, SHUTTING_DOWN, unabortable, within } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 import {
@@ -20,12 +21,6 @@ import { type Problem, toldProblem } from '../status/problem.ts'
 import { fillTemplates, traceOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
 import { startAccepted } from './start.ts'
-
-// What reading the rest of a run that has ended may take, however little of the caller's own time is left.
-const READ_TIMEOUT_MS = 4000
-
-// A service that shuts down ends a second after it has ended its waits.
-const LAST_LOOK_MS = 600
 
 // An engine at its limit must not be hurried.
 const REST_MS = 500
@@ -55,7 +50,7 @@ export async function run(
       { engine, catalogs, command, accepted, started },
       end.run,
       end.closing,
-      within(call, READ_TIMEOUT_MS),
+      within(call, TIMEOUT_MS.closedRun),
     )
   } catch (error) {
     throw withIds(error, end.run)
@@ -91,7 +86,7 @@ async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<En
   const { aborted, reason } = call.signal
   // The client has left: no answer is read.
   if (aborted && reason !== SHUTTING_DOWN) return { run: reached, closing: null }
-  const look = { ...within(call, aborted ? LAST_LOOK_MS : READ_TIMEOUT_MS), signal: new AbortController().signal }
+  const look = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
   for (let run = reached; ; ) {
     const seen = await describeOrNull(engine, run, look)
     if (seen === null) return { run, closing: null }

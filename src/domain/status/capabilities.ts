@@ -1,9 +1,7 @@
 import { type Call, within } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import type { Capabilities, Deployment } from '../workflows.ts'
-
-// Who asks what there is wants to hear it also while the engine is away.
-const ENGINE_DEADLINE_MS = 1000
 
 /** What this deployment is made of, and can do. */
 export async function readCapabilities(engine: Engine, deployment: Deployment, call: Call): Promise<Capabilities> {
@@ -13,7 +11,7 @@ export async function readCapabilities(engine: Engine, deployment: Deployment, c
 
 async function engineVersion(engine: Engine, call: Call): Promise<string | null> {
   try {
-    return (await engine.ping(within(call, ENGINE_DEADLINE_MS))).version
+    return (await engine.ping(within(call, TIMEOUT_MS.engineVersion))).version
   } catch {
     call.note({ engineVersion: 'unknown, for the engine does not answer' })
     return null

@@ -1,10 +1,7 @@
 import { type RememberOptions, remember } from '../../lib/read-through-cache.ts'
-import { sharedCall } from '../call.ts'
+import { backgroundCall } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, EngineReadiness } from '../engine.ts'
-
-// The wire contract allows 2 s; with less, all is well within them of an engine's return, this answer too.
-const DEADLINE_MS = 1000
-const REMEMBERED_MS = 1000
 
 /** Whether the engine can serve requests; read at most once a second. */
 export function createReady(
@@ -13,9 +10,9 @@ export function createReady(
 ): () => Promise<EngineReadiness> {
   const read = () =>
     engine
-      .readiness(sharedCall('ready', DEADLINE_MS))
+      .readiness(backgroundCall('ready', TIMEOUT_MS.readiness))
       // Its client could not be loaded: the requests that meet this have it in their log lines.
       .catch((): EngineReadiness => 'unreachable')
-  const readings = remember({ ...options, read, ttlMs: REMEMBERED_MS, maxKeys: 1 })
+  const readings = remember({ ...options, read, ttlMs: TIMEOUT_MS.readinessCache, maxKeys: 1 })
   return async () => (await readings('engine')).value
 }

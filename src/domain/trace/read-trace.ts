@@ -3,6 +3,7 @@ import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { toTraceTree } from '../../protocol/trace/tree.ts'
 import { type Call, within } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 import { type Description, type ExecutionRef, isOpen, type TraceMeta } from '../execution.ts'
@@ -20,11 +21,6 @@ export interface TracePorts {
   maxBytes: number
 }
 
-// The wire contract's bound for each source.
-const SOURCE_TIMEOUT_MS = 3000
-
-// Children are read within the same time again, a few at once.
-const CHILDREN_TIMEOUT_MS = 3000
 const CONCURRENT_RUNS = 8
 const MAX_RUNS = 200
 
@@ -84,7 +80,7 @@ async function find(
   warnings: Set<string>,
 ): Promise<FoundTrace | ServiceError | null> {
   try {
-    const found = await source.find(run, within(call, SOURCE_TIMEOUT_MS))
+    const found = await source.find(run, within(call, TIMEOUT_MS.traceSource))
     for (const warning of found?.warnings ?? []) warnings.add(`${source.name}: ${warning}`)
     return found
   } catch (error) {
@@ -118,7 +114,7 @@ async function withChildren(
   let left = ports.maxBytes - sizeOf(entries)
   let runs = 1
   let cut = 0
-  const childrenCall = within(call, CHILDREN_TIMEOUT_MS)
+  const childrenCall = within(call, TIMEOUT_MS.traceChildren)
   const isLate = () => Date.now() >= childrenCall.deadlineAt
   const seen = new Set<string>()
   for (let level = childrenOf(root.entries, root.catalog, seen); level.length > 0; ) {

@@ -12,10 +12,6 @@ import { factsOf, toExecution, type Wire } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { toFailingTask } from './failing-task.ts'
 
-// A description waits for no worker, however long the failed call might have. With the second that a handler's schema
-// may take to be read before it, it stays within 5 s.
-export const LOOK_MS = 3500
-
 export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = wire
   try {

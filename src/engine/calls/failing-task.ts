@@ -1,5 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { FailingTask, RunRef } from '../../domain/execution.ts'
 import type { Problem } from '../../domain/status/problem.ts'
 import { failureOfTask, toTaskError } from '../../temporal/failed-task.ts'
@@ -11,9 +12,6 @@ import { readLast } from './history-pages.ts'
 // The engine writes down only the first failure of a task, and one more after each signal that arrives meanwhile.
 const PAGE_SIZE = 40
 
-// The answer is there: it waits for its reason no longer than this.
-const REASON_MS = 2000
-
 /** The workflow task that is tried again; null while it is tried for the first time, and when there is none. */
 export function toFailingTask(
   wire: Wire,
@@ -21,7 +19,9 @@ export function toFailingTask(
   pending: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined,
 ): FailingTask | null {
   const attempt = pending?.attempt ?? 1
-  return attempt < 2 ? null : { attempt, problem: (call) => toProblem(wire, run, attempt, atMost(call, REASON_MS)) }
+  return attempt < 2
+    ? null
+    : { attempt, problem: (call) => toProblem(wire, run, attempt, atMost(call, TIMEOUT_MS.failingTask)) }
 }
 
 /** The engine keeps the reason in the history alone. The failure is noted for the log, with its causes. */

@@ -1,4 +1,5 @@
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { ErrorFacts } from '../../domain/errors.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { toEpochMs } from '../../temporal/time.ts'
@@ -6,7 +7,6 @@ import { toExecution, type Wire } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
-import { LOOK_MS } from './describe.ts'
 
 /** A request for an unpinned workflow id that must not be carried out twice. */
 export interface OnceOnly {
@@ -43,7 +43,7 @@ export async function whoseRun(
     const { workflowExecutionInfo, workflowExtendedInfo } = await rpc(
       'describeWorkflowExecution',
       { namespace, execution },
-      atMost(call, LOOK_MS),
+      atMost(call, TIMEOUT_MS.describe),
     )
     const { execution: found, firstRunId, status, startTime, closeTime } = workflowExecutionInfo ?? {}
     const foundId = found?.runId ?? ''

@@ -1,12 +1,12 @@
 /** Which run a request may be sent to again once its answer was lost: docs/decisions/003-our-own-retries.md. */
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { toExecution, type Wire } from '../context.ts'
 import { MAY_BE_DONE, toServiceError } from '../errors.ts'
 import { afterRepeats } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
-import { LOOK_MS } from './describe.ts'
 import { type FoundRun, type OnceOnly, ownRun, whoseRun } from './find-started-run.ts'
 
 /** What the latest run of its workflow id tells about a request whose answer was lost. */
@@ -92,7 +92,7 @@ async function runBefore(
 ): Promise<string | null> {
   const request = { namespace, execution: toExecution({ workflowId: facts.workflowId, runId }), maximumPageSize: 1 }
   try {
-    const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, LOOK_MS))
+    const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, TIMEOUT_MS.describe))
     return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
   } catch (error) {
     throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts })

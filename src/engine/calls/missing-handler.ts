@@ -1,4 +1,5 @@
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
@@ -28,9 +29,6 @@ export async function missingHandler(
   })
 }
 
-// The failure is known already: the list may not hold it up for long.
-const LIST_MS = 2000
-
 /** Null when the workflow's SDK does not tell. */
 async function handlerNames(
   wire: Wire,
@@ -44,7 +42,7 @@ async function handlerNames(
     query: { queryType: '__temporal_workflow_metadata' },
   }
   try {
-    const { queryResult } = await attended(wire.rpc, atMost(call, LIST_MS), (watched) =>
+    const { queryResult } = await attended(wire.rpc, atMost(call, TIMEOUT_MS.handlerNames), (watched) =>
       wire.rpc('queryWorkflow', request, watched),
     )
     const [metadata] = await wire.payloads.decode(queryResult?.payloads)

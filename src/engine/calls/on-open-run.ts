@@ -1,10 +1,11 @@
 import { withIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { type ExecutionRef, isOpen } from '../../domain/execution.ts'
 import type { Wire } from '../context.ts'
 import { type Asked, isGoneOrClosed, toServiceError } from '../errors.ts'
-import { describe, LOOK_MS } from './describe.ts'
+import { describe } from './describe.ts'
 import { type Attempts, beginAttempts, outcomeUnknown } from './lost-answer.ts'
 
 const MAX_TRIES = 3
@@ -30,7 +31,7 @@ export async function onOpenRun<T>(
       return await act(attempts)
     } catch (error) {
       if (!isGoneOrClosed(error)) throw toServiceError(error, asked)
-      const { runId, status } = await describe(wire, ref, atMost(call, LOOK_MS)).catch((failure) => {
+      const { runId, status } = await describe(wire, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
         throw error.repeated ? withIds(failure, facts) : failure
       })
       if (error.repeated && (isOpen(status) || runId !== attempts.ref.runId)) throw outcomeUnknown(facts, error)

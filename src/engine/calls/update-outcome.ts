@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import { withIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
@@ -10,7 +11,7 @@ import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { type Failure, revealed, toErrorDetails } from '../../temporal/failure.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { factsOf, IDENTITY, toExecution, type Wire } from '../context.ts'
-import { describe, LOOK_MS } from './describe.ts'
+import { describe } from './describe.ts'
 import { missingHandler } from './missing-handler.ts'
 import { onOpenRun } from './on-open-run.ts'
 import { attended } from './with-engine-watchdog.ts'
@@ -127,7 +128,7 @@ async function failed(
 }
 
 async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call: Call): Promise<ServiceError> {
-  const { runId, status } = await describe(wire, run, atMost(call, LOOK_MS))
+  const { runId, status } = await describe(wire, run, atMost(call, TIMEOUT_MS.describe))
   return new ServiceError(
     'WorkflowNotRunningError',
     `Workflow ${run.workflowId} ended before the update did: it is ${status}`,

@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import { withIds } from '../../domain/attach-ids.ts'
-import { type Call, within } from '../../domain/call.ts'
+import { type Call, unabortable } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../domain/execution.ts'
@@ -181,9 +182,6 @@ async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Prom
   }
 }
 
-// Time left to find out which run the update was sent to after the call timed out.
-const LAST_LOOK_MS = 1000
-
 const UNLOCATED: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
 
 /** The same error, with the run the update was sent to when the call timed out or the run cannot accept it now. */
@@ -193,7 +191,7 @@ async function located(
   find: (lastLook: Call) => Promise<string | undefined>,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError && UNLOCATED.has(error.error)) || error.details.runId !== undefined) return error
-  const lastLook = { ...within(call, LAST_LOOK_MS), signal: new AbortController().signal }
+  const lastLook = unabortable(call, TIMEOUT_MS.updatedRun)
   const runId = await find(lastLook).catch(
     // The answer is late as it is: without the run it still carries the update's id.
     () => undefined,

@@ -1,4 +1,5 @@
 import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Closing, RunRef } from '../../domain/execution.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -7,7 +8,7 @@ import { toClosing } from '../../temporal/outcome.ts'
 import { factsOf, toExecution, type Wire } from '../context.ts'
 import { isPassing, isTransient, toServiceError } from '../errors.ts'
 import { Code, RpcError } from '../transport/transport.ts'
-import { describe, LOOK_MS } from './describe.ts'
+import { describe } from './describe.ts'
 import { closingOf } from './read.ts'
 
 // The engine holds a poll for 20 s, but answers at once when less than a second of its deadline is left:
@@ -68,7 +69,7 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
 
 /** How the run ended, without a long poll; null while it is open, and when it could not be read just now. */
 async function look(wire: Wire, run: RunRef, call: Call): Promise<Closing | null> {
-  const brief = atMost(call, LOOK_MS)
+  const brief = atMost(call, TIMEOUT_MS.describe)
   try {
     return await closingOf(wire, await describe(wire, run, brief), brief)
   } catch (error) {

@@ -1,15 +1,8 @@
 import { type Call, within } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Rpc } from '../rpc.ts'
 import { Code, RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
-
-// The wire contract's numbers: an engine that hangs is told from a worker that is slow within 4 s.
-const PING_EVERY_MS = 3000
-const PING_DEADLINE_MS = 1000
-
-// Who is this much later than his own timer was kept from it himself, and the answer may be there, unread.
-const LATE_MS = 100
-const SECOND_PING_DEADLINE_MS = 400
 
 /** Waits for what may take long with an eye on the engine: when that stops answering, this rejects as unavailable. */
 export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
@@ -29,7 +22,7 @@ export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Pro
     }
   }
 
-  const timer = setInterval(watch, PING_EVERY_MS)
+  const timer = setInterval(watch, TIMEOUT_MS.pingInterval)
   try {
     return await act({ ...call, signal: controller.signal })
   } catch (error) {
@@ -42,12 +35,12 @@ export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Pro
 
 /** A process that stood still meanwhile (its share of the processor used up, a large body parsed) takes its own silence for the engine's: it asks again. */
 async function pingInTime(rpc: Rpc, call: Call): Promise<void> {
-  const lateAt = Date.now() + PING_DEADLINE_MS + LATE_MS
+  const lateAt = Date.now() + TIMEOUT_MS.ping + TIMEOUT_MS.pingDelay
   try {
-    await ping(rpc, within(call, PING_DEADLINE_MS))
+    await ping(rpc, within(call, TIMEOUT_MS.ping))
   } catch (error) {
     if (Date.now() < lateAt) throw error
-    await ping(rpc, within(call, SECOND_PING_DEADLINE_MS))
+    await ping(rpc, within(call, TIMEOUT_MS.repeatedPing))
   }
 }
 

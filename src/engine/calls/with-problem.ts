@@ -1,12 +1,10 @@
-import { type Call, SHUTTING_DOWN, within } from '../../domain/call.ts'
+import { type Call, SHUTTING_DOWN, unabortable } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { type Problem, toldProblem } from '../../domain/status/problem.ts'
 import type { Wire } from '../context.ts'
 import { describe } from './describe.ts'
-
-// The refusal is there: it waits for its reason no longer than this.
-const LOOK_MS = 1000
 
 /**
  * Rejects as `act` does. Where a worker has not answered, the refusal also says of which run, and what keeps that run from
@@ -41,7 +39,7 @@ async function explained(wire: Wire, ref: ExecutionRef | null, call: Call, error
   const { workflowId, runId } = error.details
   const run = workflowId !== undefined && runId !== undefined ? { workflowId, runId } : ref
   if (run === null) return error
-  const look = { ...within(call, LOOK_MS), signal: new AbortController().signal }
+  const look = unabortable(call, TIMEOUT_MS.explanation)
   try {
     const { runId: described, failingTask } = await describe(wire, run, look)
     const problem = await failingTask?.problem(look)

@@ -1,0 +1,68 @@
+/** Answers that wait for no worker arrive within this time: the contract's promise. */
+export const CONTRACT_MS = 5000
+
+/** How long each part of a request may take, in milliseconds. The unit test adds up the parts that follow each other. */
+export const TIMEOUT_MS = {
+  /** A whole request that waits for no worker. The remaining 500 ms are for reading the request and sending the response. */
+  request: 4500,
+
+  /** Reading a handler's schema before a message is sent. A message whose schema can't be read in time is sent unchecked. */
+  handlerSchema: 500,
+
+  /** Reading a catalog. Requests share the read, and each of them stops waiting when its own time is over. */
+  catalog: 4000,
+
+  /** Describing a run, for example after the engine refused a message to it. Needs no worker, so it gets less than the request. */
+  describe: 3500,
+
+  /** Time between two pings of the engine while a request waits for a worker. */
+  pingInterval: 3000,
+
+  /** One such ping. An engine that hangs is noticed after the interval and this: 4 s. */
+  ping: 1000,
+
+  /** A ping that times out this much late was delayed by our own process, and is repeated before the engine is blamed. */
+  pingDelay: 100,
+
+  /** The repeated ping. */
+  repeatedPing: 400,
+
+  /** Reading from the history why a workflow task fails. The response is complete without it. */
+  failingTask: 2000,
+
+  /** Asking the workflow for the names of its handlers after a query or update failed. */
+  handlerNames: 2000,
+
+  /** Finding out why a worker did not answer in time, when that time is already over. */
+  explanation: 1000,
+
+  /** Finding out which run an update with start was sent to, when its time is already over. */
+  updatedRun: 1000,
+
+  /** Reading a run that has ended, or describing one that did not end in time, after `run` has waited for it. */
+  closedRun: 4000,
+
+  /** The same while the service shuts down: the process exits one second after all waits have ended. */
+  closedRunAtShutdown: 600,
+
+  /** One trace source: the contract's own number. */
+  traceSource: 3000,
+
+  /** All child runs of a trace together. */
+  traceChildren: 3000,
+
+  /** Encoding or decoding with the codec server, with all retries: it happens in the middle of a request. */
+  codec: 2000,
+
+  /** Downloading a value from the codec server, whose store is slower than the codec. */
+  codecDownload: 4000,
+
+  /** Reading the engine's version for `GET /capabilities`, which also answers without it. */
+  engineVersion: 1000,
+
+  /** Checking the engine for `GET /ready`. */
+  readiness: 1000,
+
+  /** How long the result of that check is reused. Both together stay within the 2 s that the contract allows. */
+  readinessCache: 1000,
+} as const
