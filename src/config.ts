@@ -22,7 +22,7 @@ export { BASE_PATH_RULE, toBasePath } from './config/base-path.ts'
 export { hidingValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
-/** Everything the environment says, checked. `docs/operating.md` tells what each variable means. */
+/** Everything the environment says, checked. `docs/configuration.md` describes each variable. */
 export interface Config {
   engine: EngineApiConfig
   /** Catalog of requests that name none. */

@@ -19,7 +19,7 @@ The ones to begin with:
   SERVICE_API_AUTH_TOKEN    what callers present; without it only this machine is served
   SERVICE_PORT              [3001]
 
-All of them, with units and defaults: docs/operating.md of this package.`
+All of them, with units and defaults: docs/configuration.md in this package.`
 
 await main()
 

@@ -12,7 +12,7 @@ import { spanLists } from './tracing/span-lists.ts'
  * Archives the closed runs of task queues until SIGINT or SIGTERM: `npx portico archive`, for
  * deployments without a TypeScript worker.
  *
- * Reads the environment as a worker does (`docs/operating.md`); without `queues` the queue is `SERVICE_CATALOG_ID`. Payloads
+ * Reads the environment as a worker does (`docs/configuration.md`); without `queues` the queue is `SERVICE_CATALOG_ID`. Payloads
  * that a worker's codec has encoded are archived as they are. Rejects when the environment is wrong, when it names no place
  * for traces, or when the engine cannot be reached.
  */
@@ -21,7 +21,7 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   const targets = traceTargets(traces)
   if (targets.length === 0) {
     throw new Error(
-      'Nothing to archive to: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/operating.md)',
+      'Nothing to archive to: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/configuration.md)',
     )
   }
   const { logger } = Runtime.instance()

@@ -32,7 +32,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
 /**
  * Runs a worker until SIGINT or SIGTERM, and publishes its catalog.
  *
- * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` from the environment when called (`docs/operating.md`). Resolves when all work in hand
+ * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` from the environment when called (`docs/configuration.md`). Resolves when all work in hand
  * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every
  * fault of the environment, or when the engine can't be reached or refuses the catalog.
  */

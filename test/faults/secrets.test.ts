@@ -326,8 +326,8 @@ test('secrets: faults of the configuration name the variable and never show its 
 })
 
 test('secrets: each variable of the configuration has its place in the table', () => {
-  const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
-  const documented = [...operating.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
+  const configuration = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+  const documented = [...configuration.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
 
   expect(Object.keys(VARIABLES).toSorted()).toEqual(documented.toSorted())
 })

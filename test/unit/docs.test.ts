@@ -17,7 +17,7 @@ test('docs: each relative link leads to a file, and to a heading of it', () => {
       .map((link) => `${page}: ${link}`),
   )
 
-  expect(linksOf('README.md')).toContain('docs/operating.md')
+  expect(linksOf('README.md')).toContain('docs/configuration.md')
   expect(broken).toEqual([])
 })
 
@@ -96,8 +96,8 @@ test('README.md: each endpoint in its table is a route', async () => {
   expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([])
 })
 
-test('README.md: the variables have the defaults that docs/operating.md says', () => {
-  const documented = defaultsIn('docs/operating.md')
+test('README.md: the variables have the defaults that docs/configuration.md says', () => {
+  const documented = defaultsIn('docs/configuration.md')
   const shown = defaultsIn('README.md')
 
   expect(shown.size).toBeGreaterThan(5)

@@ -48,7 +48,7 @@ describe('misspelled variables', () => {
   })
 
   test('misspelled: no variable of the API is one for a worker, nor the other way round', () => {
-    const documented = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+    const documented = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
     const names = [...documented.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
     const env = { ...Object.fromEntries(names.map((name) => [name, ''])), ...least }
 

@@ -5,12 +5,12 @@ import { type Environment, parseConfig } from '../../src/config.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-const documented = [...read('docs/operating.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
+const documented = [...read('docs/configuration.md').matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(
   ([, name = '']) => name,
 )
 
-describe('docs/operating.md', () => {
-  test('docs/operating.md: lists each variable that is read, once, and no other', () => {
+describe('docs/configuration.md', () => {
+  test('docs/configuration.md: lists each variable that is read, once, and no other', () => {
     const asked = variablesOf((env) => {
       parseConfig(env, { binds: true })
       parseWorkerConfig(env, { catalogRequired: true })
@@ -19,7 +19,7 @@ describe('docs/operating.md', () => {
     expect(documented.toSorted()).toEqual([...asked].toSorted())
   })
 
-  test('docs/operating.md: lists each variable that a deployment sets', () => {
+  test('docs/configuration.md: lists each variable that a deployment sets', () => {
     const files = [
       'Dockerfile',
       'compose.yaml',
