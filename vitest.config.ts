@@ -3,7 +3,12 @@ import { configDefaults, defineConfig } from 'vitest/config'
 // What these spend of the processor is what they are about: nothing of ours runs beside them.
 const MEASURING = ['test/faults/schemas*.test.ts']
 
-const onTheEngine = { globalSetup: 'test/support/one-engine.ts', testTimeout: 30_000, hookTimeout: 60_000 }
+const onTheEngine = {
+  globalSetup: 'test/support/one-engine.ts',
+  setupFiles: 'test/support/watch-processes.ts',
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+}
 
 export default defineConfig({
   test: {

@@ -1,24 +1,25 @@
 /** What does the way through the service cost, side by side with the SDK's own client? */
 import { Client, Connection } from '@temporalio/client'
-import { setWaitingStage } from '../dev/servers/many-waiters.ts'
+import { startServiceWithWaiters } from '../dev/servers/service-with-waiters.ts'
+import { call } from './call.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)
 
-const stage = await setWaitingStage()
-const connection = await Connection.connect({ address: stage.engine.address })
+const service = await startServiceWithWaiters()
+const connection = await Connection.connect({ address: service.engine.address })
 try {
   const { workflow } = new Client({ connection })
   const handle = await workflow.start('waitForSignal', { taskQueue: 'waiting', workflowId: crypto.randomUUID() })
-  const throughService = () => stage.api.call('POST', '/workflow/run', { workflowName: 'echo', input: 'x' })
+  const throughService = () => call(service.url, 'POST', '/workflow/run', { workflowName: 'echo', input: 'x' })
   const throughClient = () =>
     workflow.execute('echo', { taskQueue: 'waiting', workflowId: crypto.randomUUID(), args: ['x'] })
   const acts = [
     throughService,
     throughClient,
-    () => stage.api.call('GET', `/workflow/${handle.workflowId}/status`),
+    () => call(service.url, 'GET', `/workflow/${handle.workflowId}/status`),
     () => handle.describe(),
-    () => stage.api.call('GET', '/health'),
+    () => call(service.url, 'GET', '/health'),
   ]
 
   await measureInTurns(Math.min(TIMES, 50), ...acts)
@@ -34,5 +35,5 @@ try {
   tellRatio('status to describe, medians', status.p50, describe.p50)
 } finally {
   await connection.close()
-  await stage.stop()
+  await service.stop()
 }

@@ -1,8 +1,8 @@
 /** What does it cost to check an input, and how much can a schema make it cost? */
 import * as z from 'zod'
+import { doubling, numbers } from '../dev/hostile-schemas.ts'
 import { checkInput } from '../src/domain/admission/check-input.ts'
 import type { JsonSchema } from '../src/protocol/catalog.ts'
-import { doubling, numbers } from '../test/faults/hostile-catalogs.ts'
 
 const line = z.object({
   sku: z.string().regex(/^[A-Z]{3}-\d+$/),

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { haveBundles } from '../dev/servers/bundles.ts'
 import { startEngine } from '../dev/servers/engine.ts'
-import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/entries.ts'
 import { freePort } from '../dev/servers/ports.ts'
 import { startProcess } from '../dev/servers/process.ts'
+import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/runtimes.ts'
 
 const TIMES = Number(process.argv[2] ?? 15)
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { startEngine } from '../dev/servers/engine.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import { startRclone } from '../dev/servers/s3.ts'
-import { startService } from '../dev/servers/service.ts'
+import { startServiceProcess } from '../dev/servers/service.ts'
 import { startTcpProxy } from '../dev/servers/tcp-proxy.ts'
-import { bundleTraced, startTracedWorker, tracedEnv } from '../dev/servers/traced-worker.ts'
+import { bundleWorkflows, startWorkerProcess, tracedEnv } from '../dev/servers/traced-worker.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)
@@ -17,12 +17,14 @@ const CPU_TURNS = 4
 // Per turn: the archiver's own polls weigh most on a run that is alone.
 const CPU_RUNS = [1, 10]
 
+const ENTRY = new URL('./traced/worker.ts', import.meta.url)
+
 const folder = await mkdtemp(join(tmpdir(), 'portico-benchmark-'))
 const [engine, redis, s3, bundle] = await Promise.all([
   startEngine(),
   startRedis(),
   startRclone(),
-  bundleTraced(folder),
+  bundleWorkflows(new URL('./traced/workflows.ts', import.meta.url), folder),
 ])
 const farRedis = await startTcpProxy(`127.0.0.1:${redis.port}`, { latencyMs: LATENCY_MS })
 const farS3 = await startTcpProxy(s3.endpoint.slice('http://'.length), { latencyMs: LATENCY_MS })
@@ -32,13 +34,13 @@ const far = tracedEnv(
 )
 const env = { ENGINE_ADDRESS: engine.address, WORKFLOW_BUNDLE: bundle }
 const workers = await Promise.all([
-  startTracedWorker({ ...env, ...far, SERVICE_CATALOG_ID: 'traced' }),
-  startTracedWorker({ ...env, SERVICE_CATALOG_ID: 'untraced' }),
+  startWorkerProcess(ENTRY, { ...env, ...far, SERVICE_CATALOG_ID: 'traced' }),
+  startWorkerProcess(ENTRY, { ...env, SERVICE_CATALOG_ID: 'untraced' }),
 ])
-const service = await startService({ address: engine.address, catalog: 'untraced' })
+const service = await startServiceProcess({ address: engine.address, catalog: 'untraced' })
 try {
   const run =
-    (catalog: string, workflowName = 'story', input: object = { end: 'complete', ms: 0 }) =>
+    (catalog: string, workflowName = 'oneStep', input: object | null = null) =>
     async () => {
       const body = JSON.stringify({ workflowName, catalog, input })
       const headers = { 'content-type': 'application/json' }

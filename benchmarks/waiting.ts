@@ -1,29 +1,30 @@
 /** What do 500 runs that are waited for cost everybody else? */
 import { openPolls } from '../dev/servers/engine-metrics.ts'
-import { setWaitingStage, type WaitingStage } from '../dev/servers/many-waiters.ts'
+import { startServiceWithWaiters } from '../dev/servers/service-with-waiters.ts'
 import { until } from '../dev/servers/until.ts'
+import { call } from './call.ts'
 import { measureInTurns, tell, tellRatio } from './measure.ts'
 
 const COUNT = Number(process.argv[2] ?? 500)
 const TIMES = 300
 
-const stage = await setWaitingStage()
+const service = await startServiceWithWaiters()
 try {
-  const { body } = await stage.api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
+  const started = await call(service.url, 'POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
   // What the first ones load and grow stays.
-  await (await stage.wait(COUNT)).finish()
+  await (await service.wait(COUNT)).finish()
   await noPolls()
-  await measure(stage, body.workflowId)
-  const before = await stage.inventory()
-  const idle = await measure(stage, body.workflowId)
+  await measure(String(started.workflowId))
+  const before = await service.inventory()
+  const idle = await measure(String(started.workflowId))
 
-  const waiting = await stage.wait(COUNT)
+  const waiting = await service.wait(COUNT)
   await begun(waiting.workflowIds)
-  const during = await stage.inventory()
-  const busy = await measure(stage, body.workflowId)
+  const during = await service.inventory()
+  const busy = await measure(String(started.workflowId))
   const answers = await waiting.finish()
   await noPolls()
-  const after = await stage.inventory()
+  const after = await service.inventory()
 
   tell('/health, idle', idle.health)
   tell(`/health, ${COUNT} waiting`, busy.health)
@@ -36,14 +37,14 @@ try {
   tellRatio('resident memory, after to before', after.rssBytes, before.rssBytes)
   console.log(`${answers.filter(({ status }) => status !== 200).length} of ${COUNT} failed`)
 } finally {
-  await stage.stop()
+  await service.stop()
 }
 
-async function measure({ api }: WaitingStage, workflowId: string) {
+async function measure(workflowId: string) {
   const [health, status] = await measureInTurns(
     TIMES,
-    () => api.call('GET', '/health'),
-    () => api.call('GET', `/workflow/${workflowId}/status`),
+    () => call(service.url, 'GET', '/health'),
+    () => call(service.url, 'GET', `/workflow/${workflowId}/status`),
   )
   if (health === undefined || status === undefined) throw new Error('not measured')
   return { health, status }
@@ -54,16 +55,14 @@ async function begun(workflowIds: string[]): Promise<void> {
   for (const id of workflowIds) {
     await until(
       `${id} has begun`,
-      async () => (await stage.api.call('GET', `/workflow/${id}/status`)).body.historyLength >= 4,
-      {
-        timeoutMs: 60_000,
-      },
+      async () => Number((await call(service.url, 'GET', `/workflow/${id}/status`)).historyLength) >= 4,
+      { timeoutMs: 60_000 },
     )
   }
 }
 
 async function noPolls(): Promise<void> {
-  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, {
+  await until('nothing is waited for', async () => (await openPolls(service.engine.metricsUrl)) === 0, {
     timeoutMs: 30_000,
     everyMs: 250,
   })

@@ -88,6 +88,19 @@ test('architecture: each file imports only what its row of the table allows', ()
   expect(faults).toEqual([])
 })
 
+test('architecture: only tests import from test/', () => {
+  const everywhere = ['src', 'dev', 'benchmarks', 'examples'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
+  )
+  // Also a path that a child process runs: `new URL('../test/…', import.meta.url)`.
+  const importing = everywhere.filter((file) => /'(?:\.\.?\/)+test\//.test(textOf(file)))
+
+  expect(everywhere.length).toBeGreaterThan(200)
+  expect(importing).toEqual([])
+})
+
 test('architecture: no module imports itself, on whatever detour', () => {
   const circles = files.filter((file) => valueImportsOf(file).some((target) => reach(target).has(file)))
 

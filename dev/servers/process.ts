@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { watchLines } from '../../test/support/log-leak-recorder.ts'
 
 export interface ProcessOptions {
   command: string
@@ -35,6 +34,16 @@ export interface RunningProcess {
   kill(): Promise<Ended>
 }
 
+/** Called with the environment of each process that starts. Returns what to call with each line it prints; null for nothing. */
+export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
+
+const observers: ProcessObserver[] = []
+
+/** Registers an observer of every process that this module starts from now on. Tests check the output of all of them with it. */
+export function observeProcesses(observer: ProcessObserver): void {
+  observers.push(observer)
+}
+
 const KEPT_LINES = 200
 
 // A grandchild may hold the pipes open for ever; by then all that the child itself has written is here.
@@ -50,11 +59,11 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   const endGuard = killWhenWeAreGone(pid)
 
   const lines: string[] = []
-  const watch = watchLines(env ?? process.env)
+  const watchers = observers.map((observe) => observe(env ?? process.env))
   const take = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
-    watch?.(line)
+    for (const watch of watchers) watch?.(line)
     onLine?.(line)
   }
   readLines(child.stdout, take)

@@ -1,8 +1,5 @@
 /** The service as a process of its own, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
-import { type Api, makeApi } from '../../test/support/api.ts'
-import type { SeenAnswer } from '../../test/support/record.ts'
-import { idleMarks } from '../../test/support/variables.ts'
 import { type RunningProcess, startProcess } from './process.ts'
 import { until } from './until.ts'
 
@@ -15,36 +12,35 @@ export interface LogEvent {
   [fact: string]: unknown
 }
 
-export interface Service extends Api, Pick<RunningProcess, 'pid' | 'ended' | 'stop' | 'kill'> {
+export interface ServiceProcess extends Pick<RunningProcess, 'pid' | 'ended' | 'stop' | 'kill'> {
   url: string
   /** Default catalog, and task queue. */
   catalog: string
-  /** What it has logged so far. */
+  /** Log lines so far. */
   events: readonly LogEvent[]
 }
 
-export interface ServiceOptions {
+export interface ServiceProcessOptions {
   /** Of the engine, `host:port`. */
   address: string
   catalog: string
-  /** Wins over what is set here: everybody may call, at a port of the system's choice. */
+  /** Overrides the defaults: no token, and a free port that the system chooses. */
   env?: Record<string, string>
-  engine?: SeenAnswer['engine']
 }
 
 /** Resolves when it listens. */
-export async function startService({ address, catalog, env, engine = 'real' }: ServiceOptions): Promise<Service> {
+export async function startServiceProcess({ address, catalog, env }: ServiceProcessOptions): Promise<ServiceProcess> {
   const events: LogEvent[] = []
   const server = await startProcess({
     command: process.execPath,
     args: [ENTRY],
-    env: idleMarks({
+    env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
       ENGINE_ADDRESS: address,
       ...env,
-    }),
+    },
     onLine: (line) => {
       if (line.startsWith('{')) events.push(JSON.parse(line))
     },
@@ -55,7 +51,6 @@ export async function startService({ address, catalog, env, engine = 'real' }: S
     timeoutMs: 30_000,
     signal: died.signal,
   })
-  const url = String(listening.url)
   const { pid, ended, stop, kill } = server
-  return { ...makeApi({ url, engine }), url, catalog, events, pid, ended, stop, kill }
+  return { url: String(listening.url), catalog, events, pid, ended, stop, kill }
 }

@@ -1,4 +1,4 @@
-/** A worker with traces as a process of its own, and what it has stored. */
+/** A worker with traces as a process of its own. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,18 +8,18 @@ import type { RunningRedis } from './redis.ts'
 import type { RunningS3 } from './s3.ts'
 import { until } from './until.ts'
 
-const ENTRY = fileURLToPath(new URL('../../test/worker/fixtures/traced-worker.ts', import.meta.url))
-const WORKFLOWS = fileURLToPath(new URL('../../test/worker/fixtures/traced-workflows.ts', import.meta.url))
-
-/** Makes the bundle that all traced workers share; its path. */
-export async function bundleTraced(folder: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR', () => {}) })
+/** Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds; workers share the file. */
+export async function bundleWorkflows(workflows: URL, folder: string): Promise<string> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(workflows),
+    logger: new DefaultLogger('ERROR', () => {}),
+  })
   const path = join(folder, 'bundle.js')
   await writeFile(path, code)
   return path
 }
 
-/** What a worker needs to put its traces there. */
+/** The variables that make a worker write its traces to this Redis and this bucket. */
 export function tracedEnv(
   { url }: Pick<RunningRedis, 'url'>,
   s3: Omit<RunningS3, 'client' | 'stop'>,
@@ -35,11 +35,11 @@ export function tracedEnv(
   }
 }
 
-/** Resolves when it takes tasks. */
-export async function startTracedWorker(env: Record<string, string>): Promise<RunningProcess> {
+/** Runs `entry`. Resolves when the worker's log says that it is ready. */
+export async function startWorkerProcess(entry: URL, env: Record<string, string>): Promise<RunningProcess> {
   const worker = await startProcess({
     command: process.execPath,
-    args: [ENTRY],
+    args: [fileURLToPath(entry)],
     env: { PATH: process.env.PATH, ...env },
   })
   const died = new AbortController()

@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
+import { untilPolled } from '../../dev/servers/worker.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
-import { untilPolled } from '../support/worker.ts'
 import { TRANSPORTS, type TransportName, useSamples } from './clients.ts'
 import { alike, completed, httpClient, outcomeOf, sdkClient } from './sample-client.ts'
 

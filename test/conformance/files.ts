@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { ServeEntry } from '../../dev/servers/entries.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import type { ServeEntry } from '../support/entries.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** `serve` is given the one folder that has to be readable. */

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { ServedEntry, ServeEntry } from '../../dev/servers/entries.ts'
 import { freePort, isTaken } from '../../dev/servers/ports.ts'
 import { until } from '../../dev/servers/until.ts'
+import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** Workers that encode their payloads, before a service that does not know their codec. */

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { openCalls, openPolls } from '../../dev/servers/engine-metrics.ts'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'left'

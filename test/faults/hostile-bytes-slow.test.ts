@@ -1,7 +1,7 @@
 /** Four hundred clients that never finish what they say, at once. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Service, startService } from '../../dev/servers/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { answersOf, dial, type Wire } from './bytes.ts'
 
 let service: Service

@@ -1,9 +1,9 @@
 /** Bytes that no client would send, on a server as `npm start` runs it. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import { serveNode } from '../../src/runtime/node/server.ts'
+import { type Service, startService } from '../support/service.ts'
 import { makeApi } from '../unit/http/api.ts'
 import { answersOf, dial, flood } from './bytes.ts'
 

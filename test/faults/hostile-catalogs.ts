@@ -1,6 +1,7 @@
 /** Catalogs that no worker of ours would publish, as the bytes they are. */
 import { Connection } from '@temporalio/client'
 import { inject } from 'vitest'
+import { numbers } from '../../dev/hostile-schemas.ts'
 
 /** Definition and memo as JSON text: what a worker writes need not be what a program could hold. */
 export interface RawCatalog {
@@ -41,22 +42,9 @@ export function withSchemas(catalog: string, schemas: Record<string, unknown>): 
   }
 }
 
-/** `levels` schemas, each of which asks for the next one twice. */
-export function doubling(keyword: 'allOf' | 'anyOf' | 'oneOf', levels: number, last: unknown): unknown {
-  const link = (level: number) => ({ $ref: `#/$defs/${level}` })
-  const $defs = Object.fromEntries(
-    numbers(levels).map((level) => [level, { [keyword]: [link(level + 1), link(level + 1)] }]),
-  )
-  return { ...link(0), $defs: { ...$defs, [levels]: last } }
-}
-
 /** The innermost value inside `levels` of what `wrap` makes. */
 export function nested(levels: number, wrap: (inner: unknown) => unknown, innermost: unknown): unknown {
   return numbers(levels).reduce((inner) => wrap(inner), innermost)
-}
-
-export function numbers(count: number): number[] {
-  return Array.from({ length: count }, (_, number) => number)
 }
 
 /** What a process has computed so far, all its threads. Linux counts it in hundredths of a second. */

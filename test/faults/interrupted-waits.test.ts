@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Served, serve } from '../support/serve.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'interrupted'

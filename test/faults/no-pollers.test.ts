@@ -1,8 +1,8 @@
 /** Queries of runs whose worker has gone, over both transports. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker } from '../support/worker.ts'
 
 const CATALOG = 'gone'

@@ -1,7 +1,8 @@
 /** Catalogs whose definition or memo is not what the protocol wants: read or refused, never a bug, never a crash. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Service, startService } from '../../dev/servers/service.ts'
-import { numbers, publishRaw } from './hostile-catalogs.ts'
+import { numbers } from '../../dev/hostile-schemas.ts'
+import { type Service, startService } from '../support/service.ts'
+import { publishRaw } from './hostile-catalogs.ts'
 
 let service: Service
 

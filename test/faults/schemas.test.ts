@@ -2,10 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { doubling, numbers } from '../../dev/hostile-schemas.ts'
 import { freePort } from '../../dev/servers/ports.ts'
-import { type LogEvent, type Service, startService } from '../../dev/servers/service.ts'
+import type { LogEvent } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
-import { cpuMsOf, doubling, nested, numbers, publishRaw, withSchemas } from './hostile-catalogs.ts'
+import { type Service, startService } from '../support/service.ts'
+import { cpuMsOf, nested, publishRaw, withSchemas } from './hostile-catalogs.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
 const asked: string[] = []

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Ended } from '../../dev/servers/process.ts'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const catalog = `ends-${crypto.randomUUID()}`

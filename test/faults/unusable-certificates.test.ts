@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { startProcess } from '../../dev/servers/process.ts'
-import { startService } from '../../dev/servers/service.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { startService } from '../support/service.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 let folder: string

@@ -8,10 +8,11 @@ import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import type { RunningProcess } from '../../dev/servers/process.ts'
 import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
 import { type RunningS3, startRclone } from '../../dev/servers/s3.ts'
-import { bundleTraced, startTracedWorker, tracedEnv } from '../../dev/servers/traced-worker.ts'
+import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { type Served, serve } from '../support/serve.ts'
+import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
 
 const CATALOG = 'unlisted'
 

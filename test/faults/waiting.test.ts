@@ -1,37 +1,39 @@
 /** Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import { setWaitingStage, type WaitingStage } from '../../dev/servers/many-waiters.ts'
 import type { Inventory } from '../../dev/servers/observed-service.ts'
+import { type ServiceWithWaiters, startServiceWithWaiters } from '../../dev/servers/service-with-waiters.ts'
 import { until } from '../../dev/servers/until.ts'
-import type { Answer } from '../support/api.ts'
+import { type Answer, makeApi, seen } from '../support/api.ts'
 
 const COUNT = 500
 
-let stage: WaitingStage
+let service: ServiceWithWaiters
 let workflowIds: string[]
 let meanwhile: Answer[]
 let answers: Answer[]
 let before: Inventory
 
 beforeAll(async () => {
-  stage = await setWaitingStage()
+  service = await startServiceWithWaiters()
+  const api = makeApi({ url: service.url })
   // What the first ones load and grow stays.
-  const first = await stage.wait(100)
+  const first = await service.wait(100)
   await first.finish()
-  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { everyMs: 250 })
-  before = await stage.inventory()
-  const waiting = await stage.wait(COUNT)
+  await until('no long poll is open', async () => (await openPolls(service.engine.metricsUrl)) === 0, { everyMs: 250 })
+  before = await service.inventory()
+  const waiting = await service.wait(COUNT)
   workflowIds = waiting.workflowIds
   meanwhile = await Promise.all([
-    stage.api.call('GET', '/health'),
-    stage.api.call('GET', '/ready'),
-    stage.api.call('GET', `/workflow/${workflowIds[0]}/status`),
+    api.call('GET', '/health'),
+    api.call('GET', '/ready'),
+    api.call('GET', `/workflow/${workflowIds[0]}/status`),
   ])
   answers = await waiting.finish()
+  for (const answer of answers) seen('POST', '/workflow/run', answer)
 }, 180_000)
 
-afterAll(() => stage?.stop())
+afterAll(() => service?.stop())
 
 test('waiting: 500 runs at once are each answered with their own result', () => {
   expect(answers.map(({ status, body }) => [status, body.workflowId, body.status, body.output])).toEqual(
@@ -48,14 +50,14 @@ test('waiting: /health, /ready and status answer meanwhile', () => {
 })
 
 test('waiting: no poll of the engine is left', async () => {
-  await until('nothing is waited for', async () => (await openPolls(stage.engine.metricsUrl)) === 0, { everyMs: 250 })
+  await until('no long poll is open', async () => (await openPolls(service.engine.metricsUrl)) === 0, { everyMs: 250 })
 })
 
 test('waiting: no timer, no memory and no listener is left', async () => {
-  const after = await stage.inventory()
+  const after = await service.inventory()
 
   expect(after.timers - before.timers).toBeLessThan(20)
   expect(after.sockets - before.sockets).toBeLessThan(50)
   expect(after.heapBytes / before.heapBytes).toBeLessThan(1.2)
-  expect(stage.lines.filter((line) => line.includes('MaxListenersExceededWarning'))).toEqual([])
+  expect(service.lines.filter((line) => line.includes('MaxListenersExceededWarning'))).toEqual([])
 })

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
-import { type Service, startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type LogEvent, type Service, startService } from '../../dev/servers/service.ts'
+import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
 
 // gRPC's.

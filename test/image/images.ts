@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Component, have, outputOf } from '../../dev/servers/component.ts'
-import { bin } from '../../dev/servers/entries.ts'
+import { bin } from '../../dev/servers/runtimes.ts'
 
 export interface Images {
   /** Of the service. */

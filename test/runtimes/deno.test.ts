@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { bin, DENO_PERMISSIONS, processOf } from '../../dev/servers/entries.ts'
+import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
+import { processOf } from '../support/entries.ts'
 
 const ENTRY = 'src/runtime/deno.ts'
 

@@ -6,16 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import {
-  bin,
-  DENO_PERMISSIONS,
-  processOf,
-  type ServedEntry,
-  type ServeEntry,
-  workerdOf,
-  wranglerOf,
-} from '../../dev/servers/entries.ts'
+import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
+import { processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../support/entries.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'disconnects'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
 import { haveNode22 } from '../../dev/servers/components.ts'
-import { processOf, type ServedEntry } from '../../dev/servers/entries.ts'
+import { processOf, type ServedEntry } from '../support/entries.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 describe('the built bundle on the oldest Node that is promised', () => {

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { processOf } from '../../dev/servers/entries.ts'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
-import { startService } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
+import { processOf } from '../support/entries.ts'
 import { rule } from '../support/rules.ts'
+import { startService } from '../support/service.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 

@@ -2,9 +2,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
-import { bin, DENO_PERMISSIONS, processOf, type ServeEntry, workerdOf } from '../../dev/servers/entries.ts'
+import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeLife } from '../conformance/process-lifecycle.ts'
+import { processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
 import { outputOf } from '../../dev/servers/component.ts'
-import { bin } from '../../dev/servers/entries.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { startProcess } from '../../dev/servers/process.ts'
+import { bin } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

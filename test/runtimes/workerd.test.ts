@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
-import { type ServedEntry, type ServeEntry, workerdOf } from '../../dev/servers/entries.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
+import { type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 
 const anonymous: ServeEntry = async (env) =>

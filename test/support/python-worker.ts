@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { type Component, have, outputOf } from '../../dev/servers/component.ts'
 import { startProcess } from '../../dev/servers/process.ts'
-import { type TestWorker, untilPolled } from './worker.ts'
+import { untilPolled } from '../../dev/servers/worker.ts'
+import type { TestWorker } from './worker.ts'
 
 // Pinned with what it needs, so that tomorrow's run is today's.
 const PACKAGES = [

@@ -3,21 +3,15 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
-import {
-  bin,
-  DENO_PERMISSIONS,
-  processOf,
-  type ServedEntry,
-  type ServeEntry,
-  workerdOf,
-} from '../../dev/servers/entries.ts'
 import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
+import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey } from '../../src/protocol/trace/keys.ts'
 import { createKv, type KvStore } from '../../src/store/kv/store.ts'
 import { storeCall } from '../conformance/kv-store.ts'
+import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 

@@ -3,11 +3,11 @@ import { type LogEntry, NativeConnection } from '@temporalio/worker'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../dev/servers/until.ts'
+import { untilPolled } from '../../dev/servers/worker.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type KitWorker, recordLog, runKitWorker } from '../support/kit-worker.ts'
 import { serve } from '../support/serve.ts'
-import { untilPolled } from '../support/worker.ts'
 
 const CATALOG = defineCatalog({ echo: { aliases: ['parrot'] } })
 const PERMISSION_DENIED = 7

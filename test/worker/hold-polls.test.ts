@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { quietRuntime, untilPolled } from '../../dev/servers/worker.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
-import { quietRuntime, untilPolled } from '../support/worker.ts'
 
 const WORKFLOWS = fileURLToPath(new URL('../support/workflows.ts', import.meta.url))
 

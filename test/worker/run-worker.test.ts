@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } 
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
+import { quietRuntime } from '../../dev/servers/worker.ts'
 import { defineCatalog, runWorker } from '../../src/worker/index.ts'
 import * as activities from '../support/activities.ts'
 import { makeCertificates } from '../support/certificates.ts'
-import { quietRuntime } from '../support/worker.ts'
 
 const WORKER = fileURLToPath(new URL('./fixtures/worker.ts', import.meta.url))
 

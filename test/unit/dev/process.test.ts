@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { isGone, type RunningProcess, startProcess } from '../../../dev/servers/process.ts'
+import { isGone, observeProcesses, type RunningProcess, startProcess } from '../../../dev/servers/process.ts'
 import { until } from '../../../dev/servers/until.ts'
 
 // Says its process id and stays, silent from then on: nothing but a signal ends it.
@@ -38,6 +38,18 @@ test('startProcess: a child that ends tells how, and what it said', async () => 
   expect(ended).toEqual({ code: 3, signal: null })
   expect(lines.toSorted()).toEqual(['err', 'out'])
   expect(child.output().split('\n').toSorted()).toEqual(['err', 'out'])
+})
+
+test('observeProcesses: an observer gets the environment and every line of a process', async () => {
+  const seen: string[] = []
+  observeProcesses(({ OBSERVED: name }) => (name === undefined ? null : (line) => void seen.push(`${name}: ${line}`)))
+
+  await startNode(`console.log('not observed')`).then(({ ended }) => ended)
+  const script = `console.log('out'); console.error('err')`
+  const child = await startProcess({ command: process.execPath, args: ['--eval', script], env: { OBSERVED: 'child' } })
+  await child.ended
+
+  expect(seen.toSorted()).toEqual(['child: err', 'child: out'])
 })
 
 test('startProcess: rejects when there is no such command', async () => {

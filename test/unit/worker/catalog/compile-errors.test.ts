@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bin } from '../../../../dev/servers/entries.ts'
+import { bin } from '../../../../dev/servers/runtimes.ts'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 

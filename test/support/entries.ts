@@ -1,12 +1,13 @@
-/** The service on each runtime as its users start it, told everything by its environment. */
+/** Starts the service on each runtime as its users do, configured by environment variables alone. */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { freePort } from './ports.ts'
-import { type RunningProcess, startProcess } from './process.ts'
-import { until } from './until.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
+import { bin, workerdConfig } from '../../dev/servers/runtimes.ts'
+import { until } from '../../dev/servers/until.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string
@@ -20,10 +21,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_TIMEOUT_MS = 60_000
 const STOP_GRACE_MS = 5000
 
-export const DENO_PERMISSIONS = ['--allow-net', '--allow-env', '--allow-sys']
-
-export const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name)
-
 /** An entry that logs where it listens. */
 export function processOf(command: string, ...args: string[]): ServeEntry {
   return async (env) => {
@@ -32,7 +29,7 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
       command,
       args,
       cwd: ROOT,
-      env: withBothWays(env),
+      env: withEngineHttpUrl(env),
       onLine: (line) => {
         url ??= listeningAt(line)
       },
@@ -48,7 +45,7 @@ export function workerdOf(bundle: string, json: Record<string, unknown> = {}): S
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
-    const bindings = withBothWays(env)
+    const bindings = withEngineHttpUrl(env)
     await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), json))
     const server = await startProcess({
       command: bin('workerd'),
@@ -80,7 +77,7 @@ export function wranglerOf(bundle: string): ServeEntry {
         CLOUDFLARE_INCLUDE_PROCESS_ENV: 'true',
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
         WRANGLER_SEND_METRICS: 'false',
-        ...withBothWays(env),
+        ...withEngineHttpUrl(env),
       },
     })
     const url = `http://127.0.0.1:${port}`
@@ -102,8 +99,8 @@ function served({ ended, output, pid, stop }: RunningProcess, url: string): Serv
   return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }
 }
 
-/** Over HTTP there is another URL to the same engine. */
-function withBothWays(env: Record<string, string>): Record<string, string> {
+/** Adds the URL of the shared engine's HTTP API, for runs with `ENGINE_TRANSPORT=http`. */
+function withEngineHttpUrl(env: Record<string, string>): Record<string, string> {
   const { address, httpUrl } = inject('engine')
   return env.ENGINE_ADDRESS === address && httpUrl !== null ? { ENGINE_HTTP_URL: httpUrl, ...env } : env
 }
@@ -117,25 +114,4 @@ async function untilServing(server: RunningProcess, isServing: () => boolean | P
 function listeningAt(line: string): string | undefined {
   const event: { message?: string; url?: string } = line.startsWith('{') ? JSON.parse(line) : {}
   return event.message === 'listening' ? event.url : undefined
-}
-
-export function workerdConfig(port: number, names: string[], json: Record<string, unknown> = {}): string {
-  const bindings = [
-    ...names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
-    ...Object.entries(json).map(
-      ([name, value]) => `(name = "${name}", json = ${JSON.stringify(JSON.stringify(value))})`,
-    ),
-  ]
-  return `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .portico), (name = "internet", network = (allow = ["public", "private", "local"]))],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
-);
-const portico :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-10-20",
-  compatibilityFlags = ["enable_request_signal"],
-  bindings = [${bindings.join(', ')}]
-);
-`
 }

@@ -1,41 +1,56 @@
-/** Many runs that are waited for at once, on an engine of their own. */
+/** The service, with its own engine and worker, for hundreds of `POST /workflow/run` requests that wait at the same time. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { type Answer, type Api, makeApi, seen } from '../../test/support/api.ts'
-import { testCatalog } from '../../test/support/test-catalog.ts'
-import { startWorker } from '../../test/support/worker.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type RunningEngine, startEngine } from './engine.ts'
 import { openPolls } from './engine-metrics.ts'
 import type { Inventory } from './observed-service.ts'
 import { startProcess } from './process.ts'
 import { until } from './until.ts'
+import type * as workflows from './waiting-workflows.ts'
+import { startWorker } from './worker.ts'
 
 const ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
+const WORKFLOWS = new URL('./waiting-workflows.ts', import.meta.url)
 const CATALOG = 'waiting'
 
-export interface WaitingStage {
-  api: Api
+export interface ServiceWithWaiters {
   url: string
   engine: RunningEngine
-  /** All that the service printed. */
+  /** Everything that the service has printed. */
   lines: readonly string[]
+  /** Memory, timers and sockets of the service, after a garbage collection. */
   inventory(): Promise<Inventory>
-  /** Starts so many runs, and resolves when the engine holds their polls. */
-  wait(count: number): Promise<Waiting>
+  /** Starts `count` runs, each on a connection of its own. Resolves when the engine holds a long poll for 95 % of them. */
+  wait(count: number): Promise<Waiters>
   stop(): Promise<void>
 }
 
-export interface Waiting {
+export interface Waiters {
   workflowIds: string[]
-  /** Ends them all; their answers, in the order of the ids. */
-  finish(): Promise<Answer[]>
+  /** Completes all runs and returns their responses, in the order of the ids. */
+  finish(): Promise<RunResponse[]>
 }
 
-export async function setWaitingStage(): Promise<WaitingStage> {
+export interface RunResponse {
+  status: number
+  headers: Headers
+  text: string
+  /** The parsed `text`. */
+  // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+  body: any
+}
+
+export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
   const engine = await startEngine()
-  const worker = await startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog })
+  const worker = await startWorker({
+    address: engine.address,
+    taskQueue: CATALOG,
+    workflowsPath: WORKFLOWS,
+    catalog: defineCatalog<typeof workflows>({ echo: {}, waitForSignal: {} }),
+  })
   const lines: string[] = []
   const service = await startProcess({
     command: process.execPath,
@@ -44,18 +59,21 @@ export async function setWaitingStage(): Promise<WaitingStage> {
     onLine: (line) => void lines.push(line),
   })
   const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1])
-  const api = makeApi({ url })
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+  await until('the catalog is published', async () => (await fetch(`${url}/workflow/catalog`)).ok)
 
   async function signalFinish(id: string, isAnswered: (id: string) => boolean): Promise<void> {
-    // What was answered early has failed: its answer says how.
-    const sent = async () =>
-      isAnswered(id) || (await api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })).status === 200
-    await until(`${id} takes its signal`, sent, { timeoutMs: 60_000 })
+    const signal = () =>
+      fetch(`${url}/workflow/${id}/signal/finish`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ payload: id }),
+      })
+    // A run that has a response before its signal has failed; the response says why.
+    const isSent = async () => isAnswered(id) || (await signal()).ok
+    await until(`${id} accepts its signal`, isSent, { timeoutMs: 60_000 })
   }
 
   return {
-    api,
     url,
     engine,
     lines,
@@ -63,7 +81,9 @@ export async function setWaitingStage(): Promise<WaitingStage> {
     async inventory() {
       const seen = lines.length
       process.kill(service.pid, 'SIGUSR2')
-      const line = await until('the service tells', () => lines.slice(seen).find((it) => it.includes('"inventory"')))
+      const line = await until('the service prints its inventory', () =>
+        lines.slice(seen).find((it) => it.includes('"inventory"')),
+      )
       return JSON.parse(line)
     },
 
@@ -75,15 +95,15 @@ export async function setWaitingStage(): Promise<WaitingStage> {
       const answered = new Set<string>()
       for (const [index, answer] of answers.entries()) {
         const done = () => void answered.add(workflowIds[index] ?? '')
-        answer.then(done, done) // told by finish()
+        answer.then(done, done) // finish() reports a rejection
       }
-      // A poll is made anew every 20 s: at no moment are all of them there.
+      // Polls are renewed every 20 s, so a few are always missing.
       const isWaiting = async () => (await openPolls(engine.metricsUrl)) >= count * 0.95
-      await until(`${count} runs are waited for`, isWaiting, { timeoutMs: 90_000, everyMs: 250 })
+      await until(`${count} runs have a long poll`, isWaiting, { timeoutMs: 90_000, everyMs: 250 })
       return {
         workflowIds,
         async finish() {
-          // All at once they would take this engine longer than a signal's answer may.
+          // 500 signals at once exceed the time limit of a signal on this engine.
           for (let at = 0; at < count; at += 25) {
             await Promise.all(workflowIds.slice(at, at + 25).map((id) => signalFinish(id, (it) => answered.has(it))))
           }
@@ -100,8 +120,8 @@ export async function setWaitingStage(): Promise<WaitingStage> {
   }
 }
 
-/** On a connection that is closed with the answer: fetch keeps its own for as long as the server allows. */
-async function runAlone(url: string, body: object): Promise<Answer> {
+/** Uses a connection of its own and closes it with the response; `fetch` would keep it open. */
+async function runAlone(url: string, body: object): Promise<RunResponse> {
   const sent = request(`${url}/workflow/run`, {
     method: 'POST',
     agent: false,
@@ -114,7 +134,5 @@ async function runAlone(url: string, body: object): Promise<Answer> {
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  const answer = { status: response.statusCode ?? 0, headers, text: json, body: JSON.parse(json) }
-  seen('POST', '/workflow/run', answer)
-  return answer
+  return { status: response.statusCode ?? 0, headers, text: json, body: JSON.parse(json) }
 }

@@ -1,0 +1,129 @@
+/** A Temporal worker in this process. */
+import { fileURLToPath } from 'node:url'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  IllegalStateError,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker'
+import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import { porticoPlugin } from '../../src/worker/plugin.ts'
+import { until } from './until.ts'
+
+export interface RunningWorker {
+  taskQueue: string
+  /** Stops the worker without waiting for its open tasks. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface RunWorkerOptions {
+  /** Of the engine, `host:port`. */
+  address: string
+  taskQueue: string
+  workflowsPath: URL
+  activities?: object
+  /** Published if set; otherwise the worker is plain Temporal. */
+  catalog?: CatalogDefinition
+  namespace?: string
+  /** Any other options of the worker. */
+  options?: Omit<
+    Partial<WorkerOptions>,
+    'taskQueue' | 'connection' | 'namespace' | 'workflowsPath' | 'activities' | 'workflowBundle'
+  >
+}
+
+const QUIET = new DefaultLogger('ERROR', () => {})
+const bundles = new Map<string, ReturnType<typeof bundleWorkflowCode>>()
+
+/** Resolves when the engine reports a poller of the task queue, and the catalog, if any, is published. */
+export async function startWorker({
+  address,
+  taskQueue,
+  namespace = 'default',
+  ...rest
+}: RunWorkerOptions): Promise<RunningWorker> {
+  quietRuntime()
+  const workflowBundle = await bundle(rest.workflowsPath, rest.options?.dataConverter?.payloadConverterPath)
+  const connection = await NativeConnection.connect({ address })
+  const published = Promise.withResolvers<void>()
+  const worker = await Worker.create({
+    shutdownGraceTime: 0,
+    shutdownForceTime: '5s',
+    ...rest.options,
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle,
+    ...(rest.activities && { activities: rest.activities }),
+    plugins: [
+      ...(rest.catalog ? [porticoPlugin({ catalog: rest.catalog, onReady: () => published.resolve() })] : []),
+      ...(rest.options?.plugins ?? []),
+    ],
+  })
+  const running = worker.run()
+  running.catch(() => {}) // stop() rejects with it
+  const stop = once(async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown()
+    await running.finally(() => connection.close())
+  })
+  try {
+    const ready = Promise.all([untilPolled(connection, namespace, taskQueue), rest.catalog && published.promise])
+    await Promise.race([running.then(refuseEarlyEnd), ready])
+  } catch (error) {
+    await stop().catch(() => {})
+    throw error
+  }
+  return { taskQueue, stop }
+}
+
+/** Resolves when the engine reports a poller of this task queue. */
+export async function untilPolled(
+  { workflowService }: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  taskQueue: string,
+  kind: 'workflows' | 'activities' = 'workflows',
+): Promise<void> {
+  const taskQueueType = kind === 'workflows' ? 1 : 2
+  await until(`a worker polls ${taskQueue}`, async () => {
+    const { pollers } = await workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType,
+    })
+    return (pollers?.length ?? 0) > 0
+  })
+}
+
+/** Bundling takes a second: there is one bundle per workflow file and payload converter. */
+function bundle(workflowsPath: URL, payloadConverterPath = ''): ReturnType<typeof bundleWorkflowCode> {
+  const path = fileURLToPath(workflowsPath)
+  const key = `${path} ${payloadConverterPath}`
+  const converter = payloadConverterPath !== '' && { payloadConverterPath }
+  const made = bundles.get(key) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET, ...converter })
+  bundles.set(key, made)
+  return made
+}
+
+function refuseEarlyEnd(): never {
+  throw new Error('The worker ended before it was ready')
+}
+
+/** Silences the SDK's log. The SDK drops its runtime with the last connection and makes a new one with the next. */
+export function quietRuntime(): void {
+  try {
+    Runtime.install({ logger: QUIET, shutdownSignals: [] })
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error // already installed, by us
+  }
+}
+
+function once(end: () => Promise<void>): () => Promise<void> {
+  let ending: Promise<void> | undefined
+  return () => {
+    ending ??= end()
+    return ending
+  }
+}

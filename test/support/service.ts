@@ -1,0 +1,17 @@
+/** The service as a process of its own, with a client that checks every response. */
+import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../../dev/servers/service.ts'
+import { type Api, makeApi } from './api.ts'
+import type { SeenAnswer } from './record.ts'
+import { idleMarks } from './variables.ts'
+
+export interface Service extends Api, ServiceProcess {}
+
+export interface ServiceOptions extends ServiceProcessOptions {
+  engine?: SeenAnswer['engine']
+}
+
+/** Resolves when it listens. */
+export async function startService({ engine = 'real', env = {}, ...options }: ServiceOptions): Promise<Service> {
+  const service = await startServiceProcess({ ...options, env: idleMarks(env) })
+  return { ...makeApi({ url: service.url, engine }), ...service }
+}
