@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../lib/exact-json.ts'
+import { toPointer } from '../lib/json-pointer.ts'
 import { findJsonFault } from '../lib/json-syntax-error.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
@@ -46,7 +47,7 @@ function notJson(text: string): string {
 
 // More tell nobody anything, and an answer must not grow with what is refused.
 const MAX_ISSUES = 20
-const MAX_PATH_LENGTH = 200
+const MAX_KEY_LENGTH = 200
 
 function invalid(issues: Issue[], advice: string | null): ServiceError {
   const shown = issues.slice(0, MAX_ISSUES)
@@ -56,15 +57,15 @@ function invalid(issues: Issue[], advice: string | null): ServiceError {
 }
 
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
-  const path = issue.path.map((part) => `/${escapePointer(String(part))}`).join('')
+  const path = shortPointer(issue.path)
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
   return issue.keys
     .slice(0, MAX_ISSUES)
-    .map((key) => ({ path: `${path}/${escapePointer(key)}`, message: 'is not a known key' }))
+    .map((key) => ({ path: path + shortPointer([key]), message: 'is not a known key' }))
 }
 
-function escapePointer(part: string): string {
-  return part.slice(0, MAX_PATH_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1')
+function shortPointer(keys: readonly PropertyKey[]): string {
+  return toPointer(keys.map((key) => String(key).slice(0, MAX_KEY_LENGTH)))
 }
 
 /** Our words for zod's commonest complaint; undefined leaves zod's own. */

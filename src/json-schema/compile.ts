@@ -1,12 +1,12 @@
 /** Compiles a JSON Schema to a check. Nothing is fetched: a schema has to hold what it refers to. */
 
 import { isObject } from '../lib/is-object.ts'
+import { escapePointer, pointerKeys } from '../lib/json-pointer.ts'
 import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
 import {
   type Check,
   Circle,
   type Place,
-  pointerPart,
   type Run,
   refuse,
   SchemaFault,
@@ -221,7 +221,7 @@ function partsOf(keyword: string, value: unknown): [key: string, part: unknown][
     case 'list':
       return Array.isArray(value) ? value.map((part, at) => [`/${at}`, part]) : [['', value]]
     case 'map':
-      return isObject(value) ? Object.entries(value).map(([key, part]) => [`/${pointerPart(key)}`, part]) : []
+      return isObject(value) ? Object.entries(value).map(([key, part]) => [`/${escapePointer(key)}`, part]) : []
     default:
       return []
   }
@@ -235,8 +235,7 @@ function anchorsOf({ $id, $anchor, $dynamicAnchor }: Record<string, unknown>): s
 
 function atPointer(root: unknown, pointer: string): unknown {
   let value = root
-  for (const part of pointer.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of pointerKeys(pointer)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     value = Reflect.get(value, key)
   }

@@ -1,4 +1,5 @@
 /** One value against one schema: what it has cost so far, and what was found. */
+import { toPointer } from '../lib/json-pointer.ts'
 
 /** One thing wrong with a value; `path` is a JSON Pointer. */
 export interface Issue {
@@ -102,16 +103,12 @@ export function toIssue({ at, message }: Refusal): Issue {
   return { path: pointer(at), message }
 }
 
+const MAX_KEY_LENGTH = 200
+
 function pointer(at: Place): string {
-  const parts: string[] = []
+  const keys: string[] = []
   for (let place: Place | null = at; place !== null; place = place.parent) {
-    parts.push(pointerPart(place.key))
+    keys.push(String(place.key).slice(0, MAX_KEY_LENGTH))
   }
-  return `/${parts.reverse().join('/')}`
-}
-
-const MAX_PART_LENGTH = 200
-
-export function pointerPart(key: string | number): string {
-  return String(key).slice(0, MAX_PART_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1')
+  return toPointer(keys.reverse())
 }

@@ -1,5 +1,6 @@
 /** The values in a trace: decoded where they are archived encoded, and never a secret among them. */
 import { isObject } from '../../lib/is-object.ts'
+import { pointerKeys } from '../../lib/json-pointer.ts'
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Call } from '../call.ts'
@@ -43,10 +44,7 @@ interface EncodedValue {
 
 function encodedValues(entry: TraceEntry): EncodedValue[] {
   return (entry.encoded ?? []).flatMap((pointer) => {
-    const path = pointer
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const path = pointerKeys(pointer)
     const payload = path.reduce<unknown>(
       (value, key) => (value instanceof Object && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined),
       entry,

@@ -1,3 +1,4 @@
+import { escapePointer } from '../../lib/json-pointer.ts'
 import { isSecretName, isSecretPair, REDACTED } from '../../protocol/secret-names.ts'
 import { payloadOf } from '../../temporal/payload-json.ts'
 
@@ -100,8 +101,7 @@ function membersToPlain(members: Iterable<[unknown, unknown]>, place: Place): ob
 }
 
 export function below({ path, ...place }: Place, key: string | number): Place {
-  const step = String(key).replaceAll('~', '~0').replaceAll('/', '~1')
-  return { ...place, path: `${path}/${step}`, depthLeft: place.depthLeft - 1 }
+  return { ...place, path: `${path}/${escapePointer(key)}`, depthLeft: place.depthLeft - 1 }
 }
 
 function cutText(text: string, budget: { left: number }): string {
