@@ -1,69 +1,72 @@
-export interface Remembered<T> {
+import { boundedMap } from './bounded-map.ts'
+
+export interface CachedValue<T> {
   value: T
-  /** Epoch milliseconds at which its reading began. */
+  /** Epoch milliseconds at which its load began. */
   readAt: number
 }
 
-export interface RememberOptions<T> {
+export interface ReadThroughCacheOptions<T> {
   read(key: string): Promise<T>
   ttlMs: number
-  /** How many keys are kept, the oldest going first: they may come from outside. */
+  /** Keys may come from outside: beyond this many, the one that was read longest ago is evicted. */
   maxKeys: number
   now?: () => number
-  /** False where one request's I/O dies with it (workerd): then only what has been read is shared, never the reading of it. */
+  /** False where a request cannot await a promise of another request (workerd): only values are shared then. */
   sharesPending?: boolean
 }
 
-/**
- * A reader that reads a key at most once per `ttlMs`, however many ask for it at once.
- *
- * With `freshSince` (epoch ms) the value is not older than that; those who come while an older reading is in flight share the
- * next one. A failed reading is not remembered.
- */
-export function remember<T>({ read, ttlMs, maxKeys, now = Date.now, sharesPending = true }: RememberOptions<T>) {
-  const readings = new Map<string, Reading<T>>()
+export interface ReadThroughCache<T> {
+  /**
+   * The cached value, or a new one. With `freshSince` (epoch ms) the value is not older than that: callers that come while
+   * an older read is in flight share the next one.
+   */
+  get(key: string, freshSince?: number): Promise<CachedValue<T>>
+  /** Caches a value that is known without a read, as if it had been read now. */
+  set(key: string, value: T): void
+}
 
-  function keep(key: string, reading: Reading<T>) {
-    readings.delete(key)
-    readings.set(key, reading)
-    const [oldest] = readings.keys()
-    if (readings.size > maxKeys && oldest !== undefined) readings.delete(oldest)
-  }
+/** Reads a key at most once per `ttlMs`, however many callers want it at once. A failed read is not cached. */
+export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadThroughCache<T> {
+  const { read, ttlMs, maxKeys, now = Date.now, sharesPending = true } = options
+  const entries = boundedMap<string, Entry<T>>(maxKeys)
 
-  async function begin(key: string): Promise<Remembered<T>> {
-    const reading: Reading<T> = { readAt: now(), value: read(key), settled: null }
-    if (sharesPending) keep(key, reading)
+  async function load(key: string): Promise<CachedValue<T>> {
+    const entry: Entry<T> = { readAt: now(), pending: read(key), loaded: null }
+    if (sharesPending) entries.set(key, entry)
     try {
-      const value = await reading.value
-      reading.settled = { value }
-      if (!sharesPending) keep(key, reading)
-      return { value, readAt: reading.readAt }
+      const value = await entry.pending
+      entry.loaded = { value }
+      if (!sharesPending) entries.set(key, entry)
+      return { value, readAt: entry.readAt }
     } catch (error) {
-      if (readings.get(key) === reading) readings.delete(key)
+      if (entries.get(key) === entry) entries.delete(key)
       throw error
     }
   }
 
-  async function get(key: string, freshSince = 0): Promise<Remembered<T>> {
-    while (true) {
-      const known = readings.get(key)
-      if (known === undefined) return begin(key)
-      const isFresh = freshSince > 0 ? known.readAt >= freshSince : known.readAt > now() - ttlMs
-      if (isFresh) return { value: known.settled ? known.settled.value : await known.value, readAt: known.readAt }
-      if (freshSince === 0 || known.settled !== null) return begin(key)
-      await known.value.catch(() => {}) // reported to those who asked for it; the next reading may succeed
-    }
+  return {
+    async get(key, freshSince = 0) {
+      while (true) {
+        const entry = entries.get(key)
+        const isUsable = (readAt: number) => (freshSince > 0 ? readAt >= freshSince : readAt > now() - ttlMs)
+        if (entry !== undefined && isUsable(entry.readAt)) return toCachedValue(entry)
+        if (entry === undefined || freshSince === 0 || entry.loaded !== null) return load(key)
+        // Reported to the callers that started it. The next read may succeed.
+        await entry.pending.catch(() => {})
+      }
+    },
+    set: (key, value) => entries.set(key, { readAt: now(), pending: Promise.resolve(value), loaded: { value } }),
   }
-
-  return Object.assign(get, {
-    /** What is known without a reading counts as read now. */
-    put: (key: string, value: T) => keep(key, { readAt: now(), value: Promise.resolve(value), settled: { value } }),
-  })
 }
 
-interface Reading<T> {
+interface Entry<T> {
   readAt: number
-  value: Promise<T>
-  /** Null while it is in flight. On workerd another request may use what was read, but not the promise of it. */
-  settled: { value: T } | null
+  pending: Promise<T>
+  /** Null while the read is in flight. On workerd another request may use the value, but not await its promise. */
+  loaded: { value: T } | null
+}
+
+async function toCachedValue<T>({ readAt, pending, loaded }: Entry<T>): Promise<CachedValue<T>> {
+  return { value: loaded === null ? await pending : loaded.value, readAt }
 }

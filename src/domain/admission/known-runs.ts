@@ -1,4 +1,4 @@
-import { type Remembered, remember } from '../../lib/read-through-cache.ts'
+import { type CachedValue, readThroughCache } from '../../lib/read-through-cache.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
@@ -16,7 +16,7 @@ export interface KnownRun {
 
 export interface KnownRuns {
   /** The latest run of a workflow id, or the pinned one; with `freshSince` (epoch ms) not read before that. */
-  read(ref: ExecutionRef, freshSince?: number): Promise<Remembered<KnownRun>>
+  read(ref: ExecutionRef, freshSince?: number): Promise<CachedValue<KnownRun>>
   /** Notes a run that this service has just started: the next message to it needs no reading. */
   add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'>): void
 }
@@ -35,16 +35,16 @@ const TTL_MS = 60_000
 const MAX_RUNS = 10_000
 
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
-  const runs = remember({
+  const runs = readThroughCache({
     read: (key) => describeRun(engine, JSON.parse(key)),
     ttlMs: TTL_MS,
     maxKeys: MAX_RUNS,
     ...options,
   })
   return {
-    read: (ref, freshSince) => runs(toKey(ref), freshSince),
+    read: (ref, freshSince) => runs.get(toKey(ref), freshSince),
     add: ({ workflowId, runId, workflowName, catalog }) =>
-      runs.put(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion: null }),
+      runs.set(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion: null }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Remembered, remember } from '../../lib/read-through-cache.ts'
+import { type CachedValue, readThroughCache } from '../../lib/read-through-cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,
@@ -18,11 +18,11 @@ export interface Catalogs {
   /** Of the engine: a part of where traces are archived. */
   namespace: string
   /** The published catalog, null when there is none; with `freshSince` (epoch ms) never older than that. */
-  published(catalog: string, freshSince?: number): Promise<Remembered<Published | null>>
+  published(catalog: string, freshSince?: number): Promise<CachedValue<Published | null>>
   /** The workflows with their schemas, from the very run that `published` was read from; null when that run holds no definition. */
   workflows(published: Published): Promise<CatalogEntry[] | null>
   /** When a worker last polled the task queue. */
-  lastPolledAt(catalog: string, freshSince?: number): Promise<Remembered<Date | null>>
+  lastPolledAt(catalog: string, freshSince?: number): Promise<CachedValue<Date | null>>
   /** Whether a catalog of the older form was read under this workflow id. */
   isOlderForm(workflowId: string): boolean
 }
@@ -66,7 +66,7 @@ export function createCatalogs({
   }
 
   // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
-  const definitions = remember({
+  const definitions = readThroughCache({
     read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
@@ -75,9 +75,10 @@ export function createCatalogs({
 
   return {
     namespace,
-    published: remember({ read: readPublished, ttlMs, ...shared }),
-    workflows: async ({ run }) => (await definitions(JSON.stringify(run))).value,
-    lastPolledAt: remember({ read: (catalog) => engine.lastPolledAt(catalog, catalogCall()), ttlMs, ...shared }),
+    published: readThroughCache({ read: readPublished, ttlMs, ...shared }).get,
+    workflows: async ({ run }) => (await definitions.get(JSON.stringify(run))).value,
+    lastPolledAt: readThroughCache({ read: (catalog) => engine.lastPolledAt(catalog, catalogCall()), ttlMs, ...shared })
+      .get,
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { boundedMap } from '../../lib/bounded-map.ts'
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import type { ClosedRun } from './archive-run.ts'
@@ -52,7 +53,7 @@ export async function archiveForEver(
 ): Promise<void> {
   const { namespace, engine, archive, heartbeat, warn, now = Date.now, pollMs = POLL_MS } = ports
   const state: ArchiverState = { watermark, failing: [...failing] }
-  const isArchived = createMemory()
+  const archived = boundedMap<string, true>(MAX_REMEMBERED)
   let overlapMs = TAKEOVER_OVERLAP_MS
   const looks = LOOKS_BACK.map((look) => ({ ...look, nextAt: now() + look.everyMs }))
   let nextRetryAt = now() + RETRY_FAILING_MS
@@ -61,8 +62,8 @@ export async function archiveForEver(
     await mapConcurrent(runs, CONCURRENT_RUNS, async (run) => {
       signal.throwIfAborted()
       try {
-        await archive(run, isArchived.has(run.runId), signal)
-        isArchived.add(run.runId)
+        await archive(run, archived.has(run.runId), signal)
+        archived.set(run.runId, true)
         state.failing = state.failing.filter(({ runId }) => runId !== run.runId)
       } catch (error) {
         signal.throwIfAborted()
@@ -128,18 +129,4 @@ async function narrowed(engine: ArchiverPorts['engine'], window: Window, signal:
     until = Math.floor((window.from + until) / 2)
   }
   return until
-}
-
-/** Run ids, the oldest forgotten first. */
-function createMemory(): Pick<Set<string>, 'add' | 'has'> {
-  const ids = new Set<string>()
-  return {
-    add(id) {
-      ids.add(id)
-      const [oldest] = ids
-      if (ids.size > MAX_REMEMBERED && oldest !== undefined) ids.delete(oldest)
-      return ids
-    },
-    has: (id) => ids.has(id),
-  }
 }

@@ -1,65 +1,59 @@
 import { describe, expect, test } from 'vitest'
-import { remember } from '../../../src/lib/read-through-cache.ts'
+import { readThroughCache } from '../../../src/lib/read-through-cache.ts'
 
-describe('remember', () => {
-  test('remember: those who ask at once share one reading', async () => {
+describe('readThroughCache', () => {
+  test('concurrent callers share one read', async () => {
     const { read, reads } = counted()
-    const reader = remember({ read, ttlMs: 1000, maxKeys: 10 })
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10 })
 
-    const values = await Promise.all([reader('a'), reader('a'), reader('b')])
+    const values = await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])
 
     expect(values.map(({ value }) => value)).toEqual(['a1', 'a1', 'b2'])
     expect(reads()).toBe(2)
   })
 
-  test('remember: where requests can’t wait for each other, each reads for itself until one has read', async () => {
+  test('without shared promises, each caller reads until one value is cached', async () => {
     const { read, reads } = counted()
-    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
 
-    const first = await Promise.all([reader('a'), reader('a')])
-    const second = await reader('a')
+    const first = await Promise.all([cache.get('a'), cache.get('a')])
+    const second = await cache.get('a')
 
     expect(first.map(({ value }) => value)).toEqual(['a1', 'a2'])
     expect(second.value).toBe('a2')
     expect(reads()).toBe(2)
   })
 
-  test.for([true, false])(
-    'remember: a reading that failed is not kept (pending ones shared: %s)',
-    async (sharesPending) => {
-      let fails = true
-      const read = async () => {
-        if (fails) throw new Error('not now')
-        return 'well'
-      }
-      const reader = remember({ read, ttlMs: 1000, maxKeys: 10, sharesPending })
+  test.for([true, false])('a failed read is not cached (sharesPending: %s)', async (sharesPending) => {
+    let fails = true
+    const read = async () => {
+      if (fails) throw new Error('not now')
+      return 'well'
+    }
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, sharesPending })
 
-      await expect(reader('a')).rejects.toThrow('not now')
-      fails = false
+    await expect(cache.get('a')).rejects.toThrow('not now')
+    fails = false
 
-      expect((await reader('a')).value).toBe('well')
-    },
-  )
+    expect((await cache.get('a')).value).toBe('well')
+  })
 
-  test.for([true, false])(
-    'remember: the time of a reading is that of its beginning (pending ones shared: %s)',
-    async (sharesPending) => {
-      let now = 100
-      const read = async () => {
-        now = 150
-        return 'value'
-      }
-      const reader = remember({ read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
+  test.for([true, false])('readAt is the time at which the read began (sharesPending: %s)', async (sharesPending) => {
+    let now = 100
+    const read = async () => {
+      now = 150
+      return 'value'
+    }
+    const cache = readThroughCache({ read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
 
-      expect(await reader('a')).toEqual({ value: 'value', readAt: 100 })
-      expect((await reader('a', 100)).readAt).toBe(100)
-      expect((await reader('a', 101)).readAt).toBe(150)
-      now = 220
-      expect((await reader('a')).readAt).toBe(220)
-    },
-  )
+    expect(await cache.get('a')).toEqual({ value: 'value', readAt: 100 })
+    expect((await cache.get('a', 100)).readAt).toBe(100)
+    expect((await cache.get('a', 101)).readAt).toBe(150)
+    now = 220
+    expect((await cache.get('a')).readAt).toBe(220)
+  })
 
-  test('remember: those who want a newer reading than the one in flight wait for it and share the next', async () => {
+  test('callers that need a newer value than the read in flight share the next read', async () => {
     const reads: PromiseWithResolvers<string>[] = []
     let now = 100
     const read = () => {
@@ -67,11 +61,11 @@ describe('remember', () => {
       reads.push(reading)
       return reading.promise
     }
-    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
-    const first = reader('a')
+    const first = cache.get('a')
     now = 101
-    const late = [reader('a', 101), reader('a', 101), reader('a', 101)]
+    const late = [cache.get('a', 101), cache.get('a', 101), cache.get('a', 101)]
     now = 102
     reads[0]?.resolve('old')
     await first
@@ -81,7 +75,7 @@ describe('remember', () => {
     expect(reads).toHaveLength(2)
   })
 
-  test('remember: a reading in flight that fails does not fail those who want a newer one', async () => {
+  test('a failed read in flight does not fail callers that need a newer value', async () => {
     const reads: PromiseWithResolvers<string>[] = []
     let now = 100
     const read = () => {
@@ -89,16 +83,40 @@ describe('remember', () => {
       reads.push(reading)
       return reading.promise
     }
-    const reader = remember({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
-    const first = reader('a')
+    const first = cache.get('a')
     now = 101
-    const late = reader('a', 101)
+    const late = cache.get('a', 101)
     reads[0]?.reject(new Error('not now'))
     await expect(first).rejects.toThrow('not now')
     reads[1]?.resolve('well')
 
     expect(await late).toEqual({ value: 'well', readAt: 101 })
+  })
+
+  test('a value that was set is returned without a read until it expires', async () => {
+    const { read, reads } = counted()
+    let now = 100
+    const cache = readThroughCache({ read, ttlMs: 60, maxKeys: 10, now: () => now })
+
+    cache.set('a', 'known')
+
+    expect(await cache.get('a')).toEqual({ value: 'known', readAt: 100 })
+    expect(reads()).toBe(0)
+    now = 160
+    expect((await cache.get('a')).value).toBe('a1')
+  })
+
+  test('keys beyond maxKeys are evicted, the one read longest ago first', async () => {
+    const { read, reads } = counted()
+    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 2 })
+
+    for (const key of ['a', 'b', 'c']) await cache.get(key)
+
+    expect([(await cache.get('c')).value, (await cache.get('b')).value]).toEqual(['c3', 'b2'])
+    expect((await cache.get('a')).value).toBe('a4')
+    expect(reads()).toBe(4)
   })
 })
 
