@@ -1,5 +1,6 @@
 /** What workers publish and the API reads: `docs/protocol.md`. */
 import * as z from 'zod/mini'
+import { isObject } from '../lib/is-object.ts'
 import { isTraceTemplate } from './trace/template.ts'
 import type { WorkerVersion } from './worker-version.ts'
 
@@ -90,10 +91,6 @@ export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMem
     version: workerVersion.safeParse(memo.get('version')).data ?? null,
     redacted: memo.get('redacted') === true,
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function orNull<T>(schema: z.ZodMiniType<T>) {
