@@ -17,7 +17,7 @@ import { type Finding, investigate, outcomeUnknown } from './lost-answer.ts'
 import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
 import { attended } from './with-engine-watchdog.ts'
 
-/** Why no try is simply repeated: docs/decisions/018-update-with-start-looks-first.md. */
+/** Why no try is simply repeated: docs/decisions/018-retrying-update-with-start.md. */
 export async function updateWithStart(
   wire: Wire,
   request: StartRequest,

@@ -1,4 +1,4 @@
-/** Keeps Deno alive when the engine sends a GOAWAY: docs/decisions/021-deno-and-goaway.md. */
+/** Keeps Deno alive when the engine sends a GOAWAY: docs/decisions/021-deno-goaway-crash.md. */
 import http2, { type ClientHttp2Session } from 'node:http2'
 
 /**
