@@ -95,7 +95,7 @@ export interface Engine {
   terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
 
   /** The run's history as trace entries, oldest first. */
-  entries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
+  readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
 
   /** The values of archived payloads; what cannot be decoded is `{encoding, data}`. Rejects when the codec does not answer. */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>

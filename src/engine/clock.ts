@@ -30,7 +30,7 @@ export function createEngineClock(now: () => number = Date.now): EngineClock {
 }
 
 /** When the engine made this run id (epoch ms), which is when its run was started; null for an id that does not tell. */
-export function stampOf(runId: string): number | null {
+export function startTimeOf(runId: string): number | null {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(runId) ?? []
   return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16)
 }

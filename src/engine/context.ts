@@ -6,7 +6,7 @@ import type { EngineClock } from './clock.ts'
 import type { Rpc } from './rpc.ts'
 
 /** What every call needs. */
-export interface Wire {
+export interface EngineContext {
   rpc: Rpc
   namespace: string
   payloads: Payloads
@@ -22,6 +22,6 @@ export function toExecution({ workflowId, runId = '' }: ExecutionRef): temporal.
 }
 
 /** What every refusal about this execution carries. */
-export function factsOf({ workflowId, runId }: ExecutionRef): ErrorFacts {
+export function executionIds({ workflowId, runId }: ExecutionRef): ErrorFacts {
   return runId === undefined ? { workflowId } : { workflowId, runId }
 }

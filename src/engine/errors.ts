@@ -26,7 +26,7 @@ export function toServiceError(error: unknown, asked: Asked): unknown {
     case Code.CANCELLED: // we gave it up, as a server does that has to end
       return asked.waitsForWorker ? unanswered(error, asked) : unavailable(error, asked)
     case Code.NOT_FOUND:
-      return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unforeseen(error, asked)
+      return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unexpected(error, asked)
     case Code.ALREADY_EXISTS:
       return alreadyStarted(error, asked)
     case Code.RESOURCE_EXHAUSTED:
@@ -34,16 +34,16 @@ export function toServiceError(error: unknown, asked: Asked): unknown {
     case Code.FAILED_PRECONDITION:
       return notReady(error, asked)
     case Code.INVALID_ARGUMENT:
-      return isTooLarge(error) ? tooLarge(error, asked) : unforeseen(error, asked)
+      return isTooLarge(error) ? tooLarge(error, asked) : unexpected(error, asked)
     case Code.UNIMPLEMENTED:
       return wrap('NotSupportedError', 'The engine does not support this.', error, asked)
     default:
-      return unforeseen(error, asked)
+      return unexpected(error, asked)
   }
 }
 
 /** Of a call that is several operations: the refusal of the one that is to blame. */
-export function blamed(error: unknown): unknown {
+export function unwrapMultiOperationError(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error
   const { fields = {} } = error.details.find(({ name }) => name === 'MultiOperationExecutionFailure') ?? {}
   const statuses = 'statuses' in fields ? (fields.statuses as OperationStatus[]) : []
@@ -53,8 +53,8 @@ export function blamed(error: unknown): unknown {
   return new RpcError(message, {
     code,
     details,
-    maybeSent: error.maybeSent,
-    repeated: error.repeated || statuses.some(isDone),
+    mayHaveBeenSent: error.mayHaveBeenSent,
+    mayHaveTakenEffect: error.mayHaveTakenEffect || statuses.some(isDone),
     cause: error,
   })
 }
@@ -86,7 +86,7 @@ export function isQueryFailure(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === Code.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
 }
 
-const PASSING: ReadonlySet<number> = new Set([
+const RETRYABLE: ReadonlySet<number> = new Set([
   Code.UNAVAILABLE,
   Code.UNKNOWN,
   Code.ABORTED,
@@ -95,16 +95,16 @@ const PASSING: ReadonlySet<number> = new Set([
 ])
 
 /** What the way to the engine answers for a moment, as Temporal's own clients judge it: the same call may well succeed at once. */
-export function isPassing({ code, message }: RpcError): boolean {
+export function isRetryable({ code, message }: RpcError): boolean {
   return (
-    PASSING.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
+    RETRYABLE.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
   )
 }
 
 /** Out of reach, too busy, or too slow: the same call may well succeed later. */
 export function isTransient(error: RpcError): boolean {
   return (
-    isPassing(error) ||
+    isRetryable(error) ||
     error.code === Code.DEADLINE_EXCEEDED ||
     (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
   )
@@ -124,7 +124,7 @@ function detailOf<Name extends keyof Failures>(
 
 function unavailable(error: RpcError, asked: Asked): ServiceError {
   const message = 'The workflow engine does not answer'
-  if (asked.kind === 'write' && error.maybeSent)
+  if (asked.kind === 'write' && error.mayHaveBeenSent)
     return wrap('EngineUnavailableError', `${message}, ${MAY_BE_DONE}`, error, asked)
   return wrap('EngineUnavailableError', `${message}.`, error, asked, { retryAfterSeconds: 1 })
 }
@@ -173,7 +173,7 @@ function notReady(error: RpcError, asked: Asked): ServiceError {
     })
   }
   if (error.message.startsWith('no poller seen for task queue')) return unpolled(error, asked)
-  if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unforeseen(error, asked)
+  if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unexpected(error, asked)
   const why = 'its workflow task is failing, has not begun, or never did before it closed'
   return wrap('WorkflowNotReadyError', `Workflow ${workflowId} can't take this now: ${why}`, error, asked)
 }
@@ -188,7 +188,7 @@ function unpolled(error: RpcError, asked: Asked): ServiceError {
 function exhausted(error: RpcError, asked: Asked): ServiceError {
   if (isTooLarge(error)) return tooLarge(error, asked)
   // grpc-js's own limit on what it receives: nothing a caller could do about.
-  if (error.details.length === 0) return unforeseen(error, asked)
+  if (error.details.length === 0) return unexpected(error, asked)
   const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
   const what =
     cause === ResourceExhaustedCause.BUSY_WORKFLOW ? 'The workflow is busy.' : 'The workflow engine is at its limit.'
@@ -203,7 +203,7 @@ function exhausted(error: RpcError, asked: Asked): ServiceError {
 
 /** A refusal itself does nothing; a try before it may have. */
 function isSafeToRepeat(error: RpcError, asked: Asked): boolean {
-  return asked.kind === 'read' || !error.repeated
+  return asked.kind === 'read' || !error.mayHaveTakenEffect
 }
 
 /** Five shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP, and to a proxy on the way. */
@@ -220,7 +220,7 @@ function tooLarge(error: RpcError, asked: Asked): ServiceError {
 }
 
 /** The variable an operator should look at; the text of the engine goes to the log alone. */
-function unforeseen(error: RpcError, asked: Asked): ServiceError {
+function unexpected(error: RpcError, asked: Asked): ServiceError {
   const cause = new Error(`${advice(error)}: gRPC code ${error.code}, ${error.message}`, { cause: error })
   const message = isMisconfigured(error)
     ? 'The workflow engine refuses this service because of its configuration; the log of the service names the setting.'

@@ -23,8 +23,8 @@ export function lazyEngine(options: EngineOptions): Engine {
     updateWithStart: async (...args) => (await engine()).updateWithStart(...args),
     cancel: async (...args) => (await engine()).cancel(...args),
     terminate: async (...args) => (await engine()).terminate(...args),
-    async *entries(...args) {
-      yield* (await engine()).entries(...args)
+    async *readEntries(...args) {
+      yield* (await engine()).readEntries(...args)
     },
     decode: async (...args) => (await engine()).decode(...args),
     lastPolledAt: async (...args) => (await engine()).lastPolledAt(...args),

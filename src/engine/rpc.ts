@@ -1,6 +1,6 @@
 import type { Call } from '../domain/call.ts'
 import { sleep } from '../lib/abort.ts'
-import { isPassing } from './errors.ts'
+import { isRetryable } from './errors.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
 /** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
@@ -13,7 +13,7 @@ export type Rpc = <M extends Method, Found = never>(
 
 export interface RpcOptions<M extends Method = Method, Found = unknown> {
   /** What happens when an attempt may have arrived and its answer is lost. By default the same request is sent again. */
-  whenLost?: 'give up' | ((lost: RpcError) => Promise<AfterLoss<M, Found>>)
+  onLostResponse?: 'give up' | ((lost: RpcError) => Promise<AfterLoss<M, Found>>)
 }
 
 /** What was to be answered, when it was found in another way; or the request to send now. */
@@ -26,7 +26,7 @@ export function createRpc(transport: Transport): Rpc {
     method: M,
     request: Request<M>,
     call: Call,
-    { whenLost }: RpcOptions<M, Found> = {},
+    { onLostResponse }: RpcOptions<M, Found> = {},
   ): Promise<Response<M> | Found> => {
     const { deadlineAt, signal } = call
     let next = request
@@ -36,14 +36,14 @@ export function createRpc(transport: Transport): Rpc {
         return await transport.call(method, next, { deadlineAt, signal })
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        const maybeSent: boolean = repeated || error.maybeSent
-        const pauseMs = whenLost === 'give up' && maybeSent ? null : pauseAfter(error, attempt, deadlineAt)
-        if (pauseMs === null) throw repeated ? afterRepeats(error) : error
-        repeated = maybeSent
+        const mayHaveBeenSent: boolean = repeated || error.mayHaveBeenSent
+        const pauseMs = onLostResponse === 'give up' && mayHaveBeenSent ? null : pauseAfter(error, attempt, deadlineAt)
+        if (pauseMs === null) throw repeated ? withPossibleEffect(error) : error
+        repeated = mayHaveBeenSent
         call.note({ engineRetries: attempt + 1 })
         await sleep(pauseMs, signal)
-        if (!error.maybeSent || typeof whenLost !== 'function') continue
-        const after = await whenLost(error)
+        if (!error.mayHaveBeenSent || typeof onLostResponse !== 'function') continue
+        const after = await onLostResponse(error)
         if ('found' in after) return after.found
         next = after.request
       }
@@ -54,16 +54,16 @@ export function createRpc(transport: Transport): Rpc {
 /** How long to wait before the next attempt; null when there is none. */
 function pauseAfter(error: RpcError, attempt: number, deadlineAt: number): number | null {
   const pauseMs = PAUSES_MS[attempt]
-  return pauseMs !== undefined && isPassing(error) && Date.now() + pauseMs < deadlineAt ? pauseMs : null
+  return pauseMs !== undefined && isRetryable(error) && Date.now() + pauseMs < deadlineAt ? pauseMs : null
 }
 
 /** An earlier try may have arrived, whatever became of the last one. */
-export function afterRepeats(error: RpcError): RpcError {
+export function withPossibleEffect(error: RpcError): RpcError {
   return new RpcError(error.message, {
     code: error.code,
     details: error.details,
-    maybeSent: true,
-    repeated: true,
+    mayHaveBeenSent: true,
+    mayHaveTakenEffect: true,
     cause: error,
   })
 }

@@ -5,7 +5,7 @@ import type { TracedRun, TraceSource } from '../domain/trace/trace-source.ts'
 import type { TraceEntry } from '../protocol/trace/entry.ts'
 
 export interface HistoryTraceOptions {
-  engine: Pick<Engine, 'entries'>
+  engine: Pick<Engine, 'readEntries'>
   /** Of the entries of one run, as JSON. */
   maxBytes: number
 }
@@ -19,7 +19,7 @@ export function tracesFromHistory({ engine, maxBytes }: HistoryTraceOptions): Tr
       const warnings: string[] = []
       let left = maxBytes
       try {
-        for await (const entry of engine.entries(run, call)) {
+        for await (const entry of engine.readEntries(run, call)) {
           left -= JSON.stringify(entry).length
           entries.push(entry)
           if (left < 0) break

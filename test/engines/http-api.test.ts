@@ -117,7 +117,7 @@ describe.concurrent('engine over http: what is different there', () => {
       {},
     )
 
-    expect(error).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: false })
+    expect(error).toMatchObject({ code: Code.UNAVAILABLE, mayHaveBeenSent: false })
   })
 
   test('a base URL that leads elsewhere is told as such', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../execution.ts'
 import { fromArguments } from '../from-arguments.ts'
 import { toResult } from '../result.ts'
-import { type Problem, toldProblem } from '../status/problem.ts'
+import { describeProblem, type Problem } from '../status/problem.ts'
 import { fillTemplates, traceOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
 import { startAccepted } from './start.ts'
@@ -159,7 +159,7 @@ async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: 
 /** "Still running" is said only of a run that was open a moment ago. */
 function timedOut({ run: { workflowId, runId }, status, problem }: End, waitedMs: number): ServiceError {
   const now = status === undefined ? '; its status could not be read' : ` and is still ${status}`
-  const why = problem === undefined ? '' : `; ${toldProblem(problem)}`
+  const why = problem === undefined ? '' : `; ${describeProblem(problem)}`
   return new ServiceError(
     'WorkflowExecutionTimedOutError',
     `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}${why}`,

@@ -10,6 +10,6 @@ export interface Problem {
 }
 
 /** For the message of a refusal. */
-export function toldProblem({ attempt, message }: Problem): string {
+export function describeProblem({ attempt, message }: Problem): string {
   return `its workflow task is failing (attempt ${attempt}), worker reports: ${message}`
 }

@@ -8,12 +8,12 @@ import type { Payloads } from '../../temporal/payload.ts'
 import { decodeMemo, toRunRef } from '../../temporal/started-event.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { toDate, toEpochMs } from '../../temporal/time.ts'
-import { factsOf, toExecution, type Wire } from '../context.ts'
+import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { toFailingTask } from './failing-task.ts'
 
-export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promise<Description> {
-  const { rpc, namespace, payloads, clock } = wire
+export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
+  const { rpc, namespace, payloads, clock } = context
   try {
     const { workflowExecutionInfo, pendingActivities, pendingWorkflowTask } = await rpc(
       'describeWorkflowExecution',
@@ -34,7 +34,7 @@ export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promi
       versioningInfo,
     } = workflowExecutionInfo ?? {}
     const runId = execution?.runId ?? ''
-    const failingTask = toFailingTask(wire, { workflowId: ref.workflowId, runId }, pendingWorkflowTask)
+    const failingTask = toFailingTask(context, { workflowId: ref.workflowId, runId }, pendingWorkflowTask)
     clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
     return {
       workflowId: ref.workflowId,
@@ -53,7 +53,7 @@ export async function describe(wire: Wire, ref: ExecutionRef, call: Call): Promi
       ...(failingTask && { failingTask }),
     }
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
+    throw toServiceError(error, { kind: 'read', facts: executionIds(ref) })
   }
 }
 

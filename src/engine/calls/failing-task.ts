@@ -6,7 +6,7 @@ import type { Problem } from '../../domain/status/problem.ts'
 import { failureOfTask, toTaskError } from '../../temporal/failed-task.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toDate } from '../../temporal/time.ts'
-import type { Wire } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import { readLast } from './history-pages.ts'
 
 // The engine writes down only the first failure of a task, and one more after each signal that arrives meanwhile.
@@ -14,24 +14,24 @@ const PAGE_SIZE = 40
 
 /** The workflow task that is tried again; null while it is tried for the first time, and when there is none. */
 export function toFailingTask(
-  wire: Wire,
+  context: EngineContext,
   run: RunRef,
   pending: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined,
 ): FailingTask | null {
   const attempt = pending?.attempt ?? 1
   return attempt < 2
     ? null
-    : { attempt, problem: (call) => toProblem(wire, run, attempt, atMost(call, TIMEOUT_MS.failingTask)) }
+    : { attempt, problem: (call) => toProblem(context, run, attempt, atMost(call, TIMEOUT_MS.failingTask)) }
 }
 
 /** The engine keeps the reason in the history alone. The failure is noted for the log, with its causes. */
-async function toProblem(wire: Wire, run: RunRef, attempt: number, call: Call): Promise<Problem> {
+async function toProblem(context: EngineContext, run: RunRef, attempt: number, call: Call): Promise<Problem> {
   const known = { kind: 'workflow_task_failing', attempt } as const
   try {
-    const failed = failuresOfLastTask((await readLast(wire, run, call, { maximumPageSize: PAGE_SIZE })).events)
+    const failed = failuresOfLastTask((await readLast(context, run, call, { maximumPageSize: PAGE_SIZE })).events)
     // SDKs let later attempts time out in silence: what a worker has said counts more.
     const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
-    const taskFailure = await toTaskError((latest && failureOfTask(latest)) ?? {}, wire.payloads)
+    const taskFailure = await toTaskError((latest && failureOfTask(latest)) ?? {}, context.payloads)
     call.note({ taskFailure })
     return { ...known, since: toDate(failed.at(-1)?.eventTime), message: taskFailure.message }
   } catch (error) {

@@ -3,13 +3,13 @@ import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { ErrorFacts } from '../../domain/errors.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { toEpochMs } from '../../temporal/time.ts'
-import { toExecution, type Wire } from '../context.ts'
+import { type EngineContext, toExecution } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
-import { afterRepeats } from '../rpc.ts'
+import { withPossibleEffect } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 
 /** A request for an unpinned workflow id that must not be carried out twice. */
-export interface OnceOnly {
+export interface AtMostOnceRequest {
   /** What every error about it carries. */
   facts: ErrorFacts & { workflowId: string }
   /** That of the start, the same for all attempts; undefined for a request that starts nothing. */
@@ -30,13 +30,13 @@ export interface FoundRun {
 }
 
 /** The latest run, or the one named; null when there is none. As a request may have been sent, no error invites to send it again. */
-export async function whoseRun(
-  wire: Wire,
-  { facts, requestId }: OnceOnly,
+export async function findRun(
+  context: EngineContext,
+  { facts, requestId }: AtMostOnceRequest,
   call: Call,
   runId?: string,
 ): Promise<FoundRun | null> {
-  const { rpc, namespace } = wire
+  const { rpc, namespace } = context
   const { workflowId } = facts
   const execution = toExecution(runId === undefined ? { workflowId } : { workflowId, runId })
   try {
@@ -57,13 +57,18 @@ export async function whoseRun(
     }
   } catch (error) {
     if (isGoneOrClosed(error)) return null
-    throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts })
+    throw toServiceError(error instanceof RpcError ? withPossibleEffect(error) : error, { kind: 'write', facts })
   }
 }
 
 /** The run that this request has started, when that is where this run's chain begins. */
-export async function ownRun(wire: Wire, run: FoundRun, asked: OnceOnly, call: Call): Promise<FoundRun | null> {
+export async function findStartedRun(
+  context: EngineContext,
+  run: FoundRun,
+  asked: AtMostOnceRequest,
+  call: Call,
+): Promise<FoundRun | null> {
   const { runId, firstRunId, isOurs } = run
-  const first = isOurs || firstRunId === runId ? run : await whoseRun(wire, asked, call, firstRunId)
+  const first = isOurs || firstRunId === runId ? run : await findRun(context, asked, call, firstRunId)
   return first?.isOurs ? first : null
 }

@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
-import { toExecution, type Wire } from '../context.ts'
+import { type EngineContext, toExecution } from '../context.ts'
 
 // One event is mostly enough; what is not within some thousand is looked for no further.
 const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
@@ -19,7 +19,7 @@ type PageOptions = Pick<
 >
 
 export async function readPage(
-  { rpc, namespace }: Wire,
+  { rpc, namespace }: EngineContext,
   ref: ExecutionRef,
   call: Call,
   options: PageOptions,
@@ -34,7 +34,7 @@ export async function readPage(
 
 /** The last events, latest first. */
 export async function readLast(
-  { rpc, namespace }: Wire,
+  { rpc, namespace }: EngineContext,
   ref: ExecutionRef,
   call: Call,
   options: PageOptions,
@@ -49,7 +49,7 @@ export async function readLast(
 
 /** The last events, oldest first: back to the first page in which `isEnough` is true of one. */
 export async function readEnd(
-  wire: Wire,
+  context: EngineContext,
   ref: ExecutionRef,
   call: Call,
   isEnough: (event: HistoryEvent) => boolean,
@@ -57,7 +57,7 @@ export async function readEnd(
   const backwards: HistoryEvent[] = []
   let nextPageToken: Uint8Array | null = null
   for (const maximumPageSize of END_PAGE_SIZES) {
-    const page: Page = await readLast(wire, ref, call, { maximumPageSize, nextPageToken })
+    const page: Page = await readLast(context, ref, call, { maximumPageSize, nextPageToken })
     backwards.push(...page.events)
     if (page.events.some(isEnough) || page.nextPageToken === null) break
     nextPageToken = page.nextPageToken

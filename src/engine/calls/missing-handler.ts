@@ -3,8 +3,8 @@ import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { factsOf, toExecution, type Wire } from '../context.ts'
-import { attended } from './with-engine-watchdog.ts'
+import { type EngineContext, executionIds, toExecution } from '../context.ts'
+import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /**
  * The `HandlerNotFoundError` behind a failed query or update, or null when there is such a handler.
@@ -13,7 +13,7 @@ import { attended } from './with-engine-watchdog.ts'
  * name it, so only then the workflow itself is asked which handlers it has.
  */
 export async function missingHandler(
-  wire: Wire,
+  context: EngineContext,
   ref: ExecutionRef,
   kind: 'query' | 'update',
   { name }: Message,
@@ -21,31 +21,31 @@ export async function missingHandler(
   call: Call,
 ): Promise<ServiceError | null> {
   if (!answer.includes(name)) return null
-  const names = await handlerNames(wire, ref, kind, call)
+  const names = await handlerNames(context, ref, kind, call)
   // A nameless handler takes every name.
   if (names === null || names.some((known) => known === name || known === '')) return null
   return new ServiceError('HandlerNotFoundError', `Workflow ${ref.workflowId} has no ${kind} handler "${name}"`, {
-    details: { ...factsOf(ref), available: names.filter((known) => !known.startsWith('__')) },
+    details: { ...executionIds(ref), available: names.filter((known) => !known.startsWith('__')) },
   })
 }
 
 /** Null when the workflow's SDK does not tell. */
 async function handlerNames(
-  wire: Wire,
+  context: EngineContext,
   ref: ExecutionRef,
   kind: 'query' | 'update',
   call: Call,
 ): Promise<string[] | null> {
   const request = {
-    namespace: wire.namespace,
+    namespace: context.namespace,
     execution: toExecution(ref),
     query: { queryType: '__temporal_workflow_metadata' },
   }
   try {
-    const { queryResult } = await attended(wire.rpc, atMost(call, TIMEOUT_MS.handlerNames), (watched) =>
-      wire.rpc('queryWorkflow', request, watched),
+    const { queryResult } = await withEngineWatchdog(context.rpc, atMost(call, TIMEOUT_MS.handlerNames), (watched) =>
+      context.rpc('queryWorkflow', request, watched),
     )
-    const [metadata] = await wire.payloads.decode(queryResult?.payloads)
+    const [metadata] = await context.payloads.decode(queryResult?.payloads)
     return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
   } catch {
     // Without the list the answer is the handler's failure, which says the same in the SDK's words.

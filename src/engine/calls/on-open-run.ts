@@ -3,10 +3,10 @@ import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { type ExecutionRef, isOpen } from '../../domain/execution.ts'
-import type { Wire } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import { type Asked, isGoneOrClosed, toServiceError } from '../errors.ts'
 import { describe } from './describe.ts'
-import { type Attempts, beginAttempts, outcomeUnknown } from './lost-answer.ts'
+import { type Attempts, beginAttempts, unknownOutcomeError } from './lost-response.ts'
 
 const MAX_TRIES = 3
 
@@ -18,7 +18,7 @@ const MAX_TRIES = 3
  * is called again, at most twice, and never once an attempt may have arrived.
  */
 export async function onOpenRun<T>(
-  wire: Wire,
+  context: EngineContext,
   ref: ExecutionRef,
   asked: Asked,
   call: Call,
@@ -26,15 +26,16 @@ export async function onOpenRun<T>(
 ): Promise<T> {
   const facts = { ...asked.facts, workflowId: ref.workflowId }
   for (let tries = 1; ; tries++) {
-    const attempts = beginAttempts(wire, ref, facts)
+    const attempts = beginAttempts(context, ref, facts)
     try {
       return await act(attempts)
     } catch (error) {
       if (!isGoneOrClosed(error)) throw toServiceError(error, asked)
-      const { runId, status } = await describe(wire, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
-        throw error.repeated ? withIds(failure, facts) : failure
+      const { runId, status } = await describe(context, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
+        throw error.mayHaveTakenEffect ? withIds(failure, facts) : failure
       })
-      if (error.repeated && (isOpen(status) || runId !== attempts.ref.runId)) throw outcomeUnknown(facts, error)
+      if (error.mayHaveTakenEffect && (isOpen(status) || runId !== attempts.ref.runId))
+        throw unknownOutcomeError(facts, error)
       if (isOpen(status)) {
         if (tries < MAX_TRIES) continue
         // Nothing was done, so the request can be sent again.

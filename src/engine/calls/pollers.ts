@@ -1,11 +1,15 @@
 import type { Call } from '../../domain/call.ts'
 import { TaskQueueType } from '../../temporal/enums.ts'
 import { toEpochMs } from '../../temporal/time.ts'
-import type { Wire } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 
 /** The latest poll of any worker; the engine forgets a poller after 300 s. */
-export async function lastPolledAt({ rpc, namespace }: Wire, catalog: string, call: Call): Promise<Date | null> {
+export async function lastPolledAt(
+  { rpc, namespace }: EngineContext,
+  catalog: string,
+  call: Call,
+): Promise<Date | null> {
   try {
     const { pollers } = await rpc(
       'describeTaskQueue',

@@ -4,32 +4,33 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { toStatus } from '../../temporal/status.ts'
-import { factsOf, toExecution, type Wire } from '../context.ts'
+import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isQueryFailure, toServiceError } from '../errors.ts'
 import { missingHandler } from './missing-handler.ts'
-import { attended } from './with-engine-watchdog.ts'
+import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-export async function query(wire: Wire, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
+export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
   const request = {
-    namespace: wire.namespace,
+    namespace: context.namespace,
     execution: toExecution(ref),
-    query: { queryType: message.name, queryArgs: await wire.payloads.encode(message.args) },
+    query: { queryType: message.name, queryArgs: await context.payloads.encode(message.args) },
   }
   try {
-    const { queryResult, queryRejected } = await attended(wire.rpc, call, (watched) =>
-      wire.rpc('queryWorkflow', request, watched),
+    const { queryResult, queryRejected } = await withEngineWatchdog(context.rpc, call, (watched) =>
+      context.rpc('queryWorkflow', request, watched),
     )
     if (queryRejected) throw rejected(ref, queryRejected.status)
-    const { value, storedElsewhere } = await wire.payloads.decodeOutput(queryResult?.payloads, ref.workflowId)
+    const { value, storedElsewhere } = await context.payloads.decodeOutput(queryResult?.payloads, ref.workflowId)
     if (storedElsewhere === undefined) return value
     throw outputStoredElsewhere(
       `The result of query "${message.name}" of workflow ${ref.workflowId}`,
       storedElsewhere,
-      factsOf(ref),
+      executionIds(ref),
     )
   } catch (error) {
-    if (!isQueryFailure(error)) throw toServiceError(error, { kind: 'read', waitsForWorker: true, facts: factsOf(ref) })
-    throw (await missingHandler(wire, ref, 'query', message, error.message, call)) ?? failed(ref, message, error)
+    if (!isQueryFailure(error))
+      throw toServiceError(error, { kind: 'read', waitsForWorker: true, facts: executionIds(ref) })
+    throw (await missingHandler(context, ref, 'query', message, error.message, call)) ?? failed(ref, message, error)
   }
 }
 
@@ -40,7 +41,7 @@ function rejected(ref: ExecutionRef, status: number | null | undefined): Service
     'WorkflowNotReadyError',
     `Workflow ${ref.workflowId} takes no queries: it is ${workflowStatus}`,
     {
-      details: { ...factsOf(ref), workflowStatus },
+      details: { ...executionIds(ref), workflowStatus },
     },
   )
 }
@@ -51,7 +52,7 @@ function failed(ref: ExecutionRef, { name }: Message, cause: Error): ServiceErro
     `Query "${name}" of workflow ${ref.workflowId} failed: ${cause.message}`,
     {
       cause,
-      details: factsOf(ref),
+      details: executionIds(ref),
     },
   )
 }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/execution.ts'
 import { type HistoryEvent, toClosing } from '../../temporal/outcome.ts'
 import { toOpening } from '../../temporal/started-event.ts'
-import { factsOf, type Wire } from '../context.ts'
+import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { describe } from './describe.ts'
 import { readEnd, readPage } from './history-pages.ts'
@@ -17,52 +17,52 @@ import { readEnd, readPage } from './history-pages.ts'
 // Most histories are shorter: their one page says everything. Of longer ones most of the page would be thrown away.
 const PAGE_SIZE = 40
 
-export async function read(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
-  let execution = await readRun(wire, ref, call, known)
+export async function read(context: EngineContext, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
+  let execution = await readRun(context, ref, call, known)
   // The engine resolves the latest run before it reads the history: by then that run may have continued as a new one.
   while (ref.runId === undefined && execution.closing?.nextRunId != null) {
-    execution = await readRun(wire, { workflowId: ref.workflowId, runId: execution.closing.nextRunId }, call)
+    execution = await readRun(context, { workflowId: ref.workflowId, runId: execution.closing.nextRunId }, call)
   }
   return execution
 }
 
-async function readRun(wire: Wire, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
+async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
   try {
-    const { events, nextPageToken } = await readPage(wire, ref, call, { maximumPageSize: PAGE_SIZE })
+    const { events, nextPageToken } = await readPage(context, ref, call, { maximumPageSize: PAGE_SIZE })
     // At once: a codec, or the store behind it, may take seconds for each.
     const [opening, closing] = await Promise.all([
-      toOpening(ref.workflowId, events, wire.payloads),
-      nextPageToken === null ? toClosing(events, wire.payloads, ref.workflowId) : null,
+      toOpening(ref.workflowId, events, context.payloads),
+      nextPageToken === null ? toClosing(events, context.payloads, ref.workflowId) : null,
     ])
     if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
 
     // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.
-    const description = await describe(wire, ref, call)
-    const given = opening.runId === description.runId ? opening.input : await input(wire, description, call)
+    const description = await describe(context, ref, call)
+    const given = opening.runId === description.runId ? opening.input : await input(context, description, call)
     return {
       ...description,
       input: given,
-      closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(wire, description, call),
+      closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(context, description, call),
     }
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: factsOf(ref) })
+    throw toServiceError(error, { kind: 'read', facts: executionIds(ref) })
   }
 }
 
-export async function input(wire: Wire, run: RunRef, call: Call): Promise<unknown> {
+export async function input(context: EngineContext, run: RunRef, call: Call): Promise<unknown> {
   try {
-    const { events } = await readPage(wire, run, call, { maximumPageSize: 1 })
-    return (await toOpening(run.workflowId, events, wire.payloads)).input
+    const { events } = await readPage(context, run, call, { maximumPageSize: 1 })
+    return (await toOpening(run.workflowId, events, context.payloads)).input
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
+    throw toServiceError(error, { kind: 'read', facts: executionIds(run) })
   }
 }
 
 /** How the run ended; null while it is open. */
-export async function closingOf(wire: Wire, run: Description, call: Call): Promise<Closing | null> {
+export async function closingOf(context: EngineContext, run: Description, call: Call): Promise<Closing | null> {
   if (isOpen(run.status)) return null
   // The reason of a cancellation stands in an event of its own, some way before the end.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null
-  return toClosing(await readEnd(wire, run, call, isEnough), wire.payloads, run.workflowId)
+  return toClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../../domain/call.ts'
 import type { EngineReadiness } from '../../domain/engine.ts'
-import type { Wire } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import { hasDetail, isMisconfigured } from '../errors.ts'
 import { Code, RpcError } from '../transport/transport.ts'
 
@@ -8,7 +8,7 @@ import { Code, RpcError } from '../transport/transport.ts'
 const NO_RUN = '$ready'
 
 /** Whether the engine can serve requests. Never rejects. */
-export async function readiness({ rpc, namespace }: Wire, call: Call): Promise<EngineReadiness> {
+export async function readiness({ rpc, namespace }: EngineContext, call: Call): Promise<EngineReadiness> {
   try {
     await rpc('describeWorkflowExecution', { namespace, execution: { workflowId: NO_RUN } }, call)
     return 'reachable'

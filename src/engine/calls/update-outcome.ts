@@ -10,11 +10,11 @@ import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { type Failure, revealed, toErrorDetails } from '../../temporal/failure.ts'
 import type { Payload } from '../../temporal/payload.ts'
-import { factsOf, IDENTITY, toExecution, type Wire } from '../context.ts'
+import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './missing-handler.ts'
 import { onOpenRun } from './on-open-run.ts'
-import { attended } from './with-engine-watchdog.ts'
+import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /** Answered when there is an outcome. */
 export const UNTIL_COMPLETED = { lifecycleStage: UpdateWorkflowExecutionLifecycleStage.COMPLETED }
@@ -44,7 +44,7 @@ export function toRequest({ updateId, message: { name }, args }: Update): tempor
  * From then on it is asked for by its id, on a pinned run alone.
  */
 export async function outcomeOf(
-  wire: Wire,
+  context: EngineContext,
   update: Update,
   call: Call,
   answered?: UpdateAnswer | null,
@@ -56,7 +56,7 @@ export async function outcomeOf(
     for (let known = answered ?? null; ; known = null) {
       const answer =
         known ??
-        (await send(wire, { ...update, ref: run }, call).catch((error) => {
+        (await send(context, { ...update, ref: run }, call).catch((error) => {
           // Once the engine has taken the update in, its limits are no answer: to be told to try again would be to do it twice.
           return isAdmitted && isBusy(error) ? null : Promise.reject(error)
         }))
@@ -64,44 +64,44 @@ export async function outcomeOf(
       // From its first answer on the update belongs to one run.
       isAdmitted ||= updateRef != null
       run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
-      if (outcome?.failure) throw await failed(wire, { ...update, ref: run }, outcome.failure, call)
-      if (outcome) return await resultOf(wire, { ...update, ref: run }, outcome.success?.payloads)
+      if (outcome?.failure) throw await failed(context, { ...update, ref: run }, outcome.failure, call)
+      if (outcome) return await resultOf(context, { ...update, ref: run }, outcome.success?.payloads)
       await sleep(REST_MS, call.signal)
     }
   } catch (error) {
-    throw isAdmitted ? withIds(error, { ...factsOf(run), updateId }) : error
+    throw isAdmitted ? withIds(error, { ...executionIds(run), updateId }) : error
   }
 }
 
-function send(wire: Wire, update: Update, call: Call) {
+function send(context: EngineContext, update: Update, call: Call) {
   const { ref, updateId } = update
   const request = {
-    namespace: wire.namespace,
+    namespace: context.namespace,
     workflowExecution: toExecution(ref),
     waitPolicy: UNTIL_COMPLETED,
     request: toRequest(update),
   }
   return onOpenRun(
-    wire,
+    context,
     ref,
-    { kind: 'write', waitsForWorker: true, facts: { ...factsOf(ref), updateId } },
+    { kind: 'write', waitsForWorker: true, facts: { ...executionIds(ref), updateId } },
     call,
     ({ repeat }) =>
-      attended(wire.rpc, call, (watched) =>
-        wire.rpc('updateWorkflowExecution', request, watched, { whenLost: repeat(request, watched) }),
+      withEngineWatchdog(context.rpc, call, (watched) =>
+        context.rpc('updateWorkflowExecution', request, watched, { onLostResponse: repeat(request, watched) }),
       ),
   )
 }
 
 async function resultOf(
-  wire: Wire,
+  context: EngineContext,
   { ref, message, updateId }: Update,
   payloads: Payload[] | null | undefined,
 ): Promise<unknown> {
-  const { value, storedElsewhere } = await wire.payloads.decodeOutput(payloads, ref.workflowId)
+  const { value, storedElsewhere } = await context.payloads.decodeOutput(payloads, ref.workflowId)
   if (storedElsewhere === undefined) return value
   const result = `Update "${message.name}" of workflow ${ref.workflowId} was carried out; its result`
-  throw outputStoredElsewhere(result, storedElsewhere, { ...factsOf(ref), updateId })
+  throw outputStoredElsewhere(result, storedElsewhere, { ...executionIds(ref), updateId })
 }
 
 function isBusy(error: unknown): boolean {
@@ -109,16 +109,16 @@ function isBusy(error: unknown): boolean {
 }
 
 async function failed(
-  wire: Wire,
+  context: EngineContext,
   { ref, message, updateId }: Update,
   failure: Failure,
   call: Call,
 ): Promise<ServiceError> {
-  const { name, message: text } = toErrorDetails(await revealed(failure, wire.payloads))
+  const { name, message: text } = toErrorDetails(await revealed(failure, context.payloads))
   if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server')
-    return closedUnder(wire, ref, updateId, call)
-  const missing = await missingHandler(wire, ref, 'update', message, text, call)
-  const details = { ...factsOf(ref), updateId }
+    return closedUnder(context, ref, updateId, call)
+  const missing = await missingHandler(context, ref, 'update', message, text, call)
+  const details = { ...executionIds(ref), updateId }
   return (
     missing ??
     new ServiceError('UpdateFailedError', `Update "${message.name}" of workflow ${ref.workflowId} failed: ${text}`, {
@@ -127,8 +127,13 @@ async function failed(
   )
 }
 
-async function closedUnder(wire: Wire, run: ExecutionRef, updateId: string, call: Call): Promise<ServiceError> {
-  const { runId, status } = await describe(wire, run, atMost(call, TIMEOUT_MS.describe))
+async function closedUnder(
+  context: EngineContext,
+  run: ExecutionRef,
+  updateId: string,
+  call: Call,
+): Promise<ServiceError> {
+  const { runId, status } = await describe(context, run, atMost(call, TIMEOUT_MS.describe))
   return new ServiceError(
     'WorkflowNotRunningError',
     `Workflow ${run.workflowId} ended before the update did: it is ${status}`,

@@ -7,19 +7,19 @@ import { ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../domain/execution.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
 import type { Payload } from '../../temporal/payload.ts'
-import { stampOf } from '../clock.ts'
-import { IDENTITY, type Wire } from '../context.ts'
-import { blamed, isGoneOrClosed, toServiceError } from '../errors.ts'
+import { startTimeOf } from '../clock.ts'
+import { type EngineContext, IDENTITY } from '../context.ts'
+import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
 import type { AfterLoss } from '../rpc.ts'
 import { Code, type Request, type Response, RpcError } from '../transport/transport.ts'
-import { type OnceOnly, ownRun, whoseRun } from './find-started-run.ts'
-import { type Finding, investigate, outcomeUnknown } from './lost-answer.ts'
+import { type AtMostOnceRequest, findRun, findStartedRun } from './find-started-run.ts'
+import { type Finding, investigate, unknownOutcomeError } from './lost-response.ts'
 import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
-import { attended } from './with-engine-watchdog.ts'
+import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /** Why no try is simply repeated: docs/decisions/018-retrying-update-with-start.md. */
 export async function updateWithStart(
-  wire: Wire,
+  context: EngineContext,
   request: StartRequest,
   message: Message,
   updateId: string,
@@ -27,7 +27,7 @@ export async function updateWithStart(
 ): Promise<StartedUpdate> {
   const { workflowId } = request
   // Together, for together they are weighed.
-  const encoded = (await wire.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
+  const encoded = (await context.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
   const input = toPayloads(encoded.slice(0, request.args.length))
   const update: Update = {
     ref: { workflowId },
@@ -37,7 +37,7 @@ export async function updateWithStart(
   }
   // One for all attempts, like the update's id.
   const requestId = crypto.randomUUID()
-  const { namespace } = wire
+  const { namespace } = context
   const startWorkflow = {
     namespace,
     workflowId,
@@ -57,8 +57,8 @@ export async function updateWithStart(
   const operations = { namespace, operations: [{ startWorkflow }, { updateWorkflow }] }
   const asked: Asked = { facts: { workflowId, updateId }, requestId, operations }
 
-  const { runId, started, answer } = await begin(wire, asked, call)
-  const result = await outcomeOf(wire, { ...update, ref: { workflowId, runId } }, call, answer)
+  const { runId, started, answer } = await begin(context, asked, call)
+  const result = await outcomeOf(context, { ...update, ref: { workflowId, runId } }, call, answer)
   return { workflowId, runId, started, result }
 }
 
@@ -67,7 +67,7 @@ function toPayloads(payloads: Payload[]): temporal.api.common.v1.IPayloads | nul
   return payloads.length === 0 ? null : { payloads }
 }
 
-interface Asked extends OnceOnly {
+interface Asked extends AtMostOnceRequest {
   operations: Request<'executeMultiOperation'>
 }
 
@@ -78,38 +78,38 @@ interface Begun {
   answer: UpdateAnswer | null
 }
 
-async function begin(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
+async function begin(context: EngineContext, asked: Asked, call: Call): Promise<Begun> {
   const { facts } = asked
   try {
-    return await attended(wire.rpc, call, (watched) => send(wire, asked, watched))
+    return await withEngineWatchdog(context.rpc, call, (watched) => send(context, asked, watched))
   } catch (error) {
     const told = toServiceError(error, { kind: 'write', waitsForWorker: true, facts })
     throw told instanceof ServiceError
-      ? await located(told, call, (lastLook) => reachedRun(wire, asked, lastLook))
+      ? await located(told, call, (lastLook) => reachedRun(context, asked, lastLook))
       : withIds(told, facts)
   }
 }
 
-async function send(wire: Wire, asked: Asked, call: Call): Promise<Begun> {
+async function send(context: EngineContext, asked: Asked, call: Call): Promise<Begun> {
   const sentAt = Date.now()
   let isRepeat = false
-  const whenLost = async (lost: RpcError): Promise<AfterLoss<'executeMultiOperation', Begun>> => {
-    const found = begunBefore(await investigate(wire, asked, sentAt, call), wire.clock.floor(sentAt), asked, lost)
+  const onLostResponse = async (lost: RpcError): Promise<AfterLoss<'executeMultiOperation', Begun>> => {
+    const found = begunBefore(await investigate(context, asked, sentAt, call), context.clock.floor(sentAt), asked, lost)
     if (found !== null) return { found }
     isRepeat = true
     return { request: asked.operations }
   }
   try {
-    const answer = await wire.rpc('executeMultiOperation', asked.operations, call, { whenLost })
+    const answer = await context.rpc('executeMultiOperation', asked.operations, call, { onLostResponse })
     if (!('responses' in answer)) return answer
     const begun = toBegun(answer)
-    wire.clock.saw(stampOf(begun.runId))
+    context.clock.saw(startTimeOf(begun.runId))
     // A repeat says `started: false` even where an attempt before it has started the run.
-    return begun.started || !isRepeat ? begun : { ...begun, started: await isOurs(wire, asked, begun.runId, call) }
+    return begun.started || !isRepeat ? begun : { ...begun, started: await isOurs(context, asked, begun.runId, call) }
   } catch (error) {
-    const refusal = blamed(error)
+    const refusal = unwrapMultiOperationError(error)
     if (!(refusal instanceof RpcError && (isGoneOrClosed(refusal) || isUpdateRefused(refusal)))) throw refusal
-    return onLatest(wire, asked, refusal, call)
+    return onLatest(context, asked, refusal, call)
   }
 }
 
@@ -122,8 +122,8 @@ function toBegun({ responses }: Response<'executeMultiOperation'>): Begun {
 }
 
 /** Whether the start was done and the update was not: for its run goes on as another, is failing its task, or at a limit. */
-function isUpdateRefused({ code, repeated }: RpcError): boolean {
-  return repeated && (code === Code.RESOURCE_EXHAUSTED || code === Code.FAILED_PRECONDITION)
+function isUpdateRefused({ code, mayHaveTakenEffect }: RpcError): boolean {
+  return mayHaveTakenEffect && (code === Code.RESOURCE_EXHAUSTED || code === Code.FAILED_PRECONDITION)
 }
 
 /**
@@ -142,7 +142,7 @@ function begunBefore(finding: Finding, sentAfter: number, asked: Asked, lost: Rp
       return closedAt !== null && closedAt < sentAfter ? null : { runId, started: false, answer: null }
     }
     case 'later run':
-      throw outcomeUnknown(asked.facts, lost)
+      throw unknownOutcomeError(asked.facts, lost)
   }
 }
 
@@ -151,12 +151,13 @@ function begunBefore(finding: Finding, sentAfter: number, asked: Asked, lost: Rp
  *
  * It alone: the start sent with it once more could start a second run. That it is closed is the answer.
  */
-async function onLatest(wire: Wire, asked: Asked, refusal: RpcError, call: Call): Promise<Begun> {
+async function onLatest(context: EngineContext, asked: Asked, refusal: RpcError, call: Call): Promise<Begun> {
   const { facts } = asked
-  const latest = await whoseRun(wire, asked, call)
+  const latest = await findRun(context, asked, call)
   if (latest === null) throw refusal
   const { runId, status } = latest
-  if (isOpen(status)) return { runId, started: (await ownRun(wire, latest, asked, call)) !== null, answer: null }
+  if (isOpen(status))
+    return { runId, started: (await findStartedRun(context, latest, asked, call)) !== null, answer: null }
   throw new ServiceError(
     'WorkflowNotRunningError',
     `Workflow ${facts.workflowId} ended before it took the update: it is ${status}`,
@@ -168,15 +169,15 @@ async function onLatest(wire: Wire, asked: Asked, refusal: RpcError, call: Call)
 }
 
 /** Which run the update has reached, if any: not one that was closed before. */
-async function reachedRun(wire: Wire, asked: Asked, call: Call): Promise<string | undefined> {
-  const latest = await whoseRun(wire, asked, call)
+async function reachedRun(context: EngineContext, asked: Asked, call: Call): Promise<string | undefined> {
+  const latest = await findRun(context, asked, call)
   return latest !== null && (latest.isOurs || isOpen(latest.status)) ? latest.runId : undefined
 }
 
-async function isOurs(wire: Wire, asked: Asked, runId: string, call: Call): Promise<boolean> {
+async function isOurs(context: EngineContext, asked: Asked, runId: string, call: Call): Promise<boolean> {
   try {
-    const run = await whoseRun(wire, asked, call, runId)
-    return run !== null && (await ownRun(wire, run, asked, call)) !== null
+    const run = await findRun(context, asked, call, runId)
+    return run !== null && (await findStartedRun(context, run, asked, call)) !== null
   } catch (error) {
     throw withIds(error, { ...asked.facts, runId })
   }

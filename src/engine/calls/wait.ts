@@ -5,8 +5,8 @@ import type { Closing, RunRef } from '../../domain/execution.ts'
 import { sleep } from '../../lib/abort.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
 import { toClosing } from '../../temporal/outcome.ts'
-import { factsOf, toExecution, type Wire } from '../context.ts'
-import { isPassing, isTransient, toServiceError } from '../errors.ts'
+import { type EngineContext, executionIds, toExecution } from '../context.ts'
+import { isRetryable, isTransient, toServiceError } from '../errors.ts'
 import { Code, RpcError } from '../transport/transport.ts'
 import { describe } from './describe.ts'
 import { closingOf } from './read.ts'
@@ -19,21 +19,21 @@ const POLL_DEADLINE_MS = 30_000
 const REST_MS = 1000
 const MAX_REST_MS = 5000
 
-export async function wait(wire: Wire, run: RunRef, call: Call): Promise<Closing | null> {
+export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
   let interruptions = 0
   while (!isOver(call)) {
     const polledAt = Date.now()
     try {
-      const closing = await poll(wire, run, call)
+      const closing = await poll(context, run, call)
       if (closing !== null) return closing
       interruptions = 0
     } catch (error) {
       if (isOver(call)) return null
-      if (!isInterruption(error)) throw toServiceError(error, { kind: 'read', facts: factsOf(run) })
+      if (!isInterruption(error)) throw toServiceError(error, { kind: 'read', facts: executionIds(run) })
       call.note({ waitInterrupted: error })
       interruptions = isOutage(error) ? 0 : interruptions + 1
       // An engine that refuses polls answers everything else: the run may have ended meanwhile.
-      const closing = isRefusal(error) ? await look(wire, run, call) : null
+      const closing = isRefusal(error) ? await look(context, run, call) : null
       if (closing !== null) return closing
     }
     const restMs = Math.min(REST_MS * Math.max(1, interruptions), MAX_REST_MS)
@@ -48,7 +48,7 @@ function isOver({ signal, deadlineAt }: Call): boolean {
 }
 
 /** Null when the poll came back and the run is still open. */
-async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call): Promise<Closing | null> {
+async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
   const cut = cutAt(call)
   try {
     const { history } = await rpc(
@@ -68,12 +68,12 @@ async function poll({ rpc, namespace, payloads }: Wire, run: RunRef, call: Call)
 }
 
 /** How the run ended, without a long poll; null while it is open, and when it could not be read just now. */
-async function look(wire: Wire, run: RunRef, call: Call): Promise<Closing | null> {
+async function look(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
   const brief = atMost(call, TIMEOUT_MS.describe)
   try {
-    return await closingOf(wire, await describe(wire, run, brief), brief)
+    return await closingOf(context, await describe(context, run, brief), brief)
   } catch (error) {
-    const translated = toServiceError(error, { kind: 'read', facts: factsOf(run) })
+    const translated = toServiceError(error, { kind: 'read', facts: executionIds(run) })
     if (isInterruption(translated)) return null
     throw translated
   }
@@ -90,12 +90,12 @@ function isInterruption(error: unknown): boolean {
 
 /** Whether the engine is out of reach for a moment. */
 function isOutage(error: unknown): boolean {
-  return error instanceof RpcError && isPassing(error)
+  return error instanceof RpcError && isRetryable(error)
 }
 
 /** Whether the poll alone was refused, or left unanswered: a look at the run may succeed. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof RpcError && !isPassing(error)
+  return error instanceof RpcError && !isRetryable(error)
 }
 
 /** A signal that aborts with the caller's or at its deadline. */

@@ -5,7 +5,7 @@ import { Code, RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
 
 /** Waits for what may take long with an eye on the engine: when that stops answering, this rejects as unavailable. */
-export async function attended<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
+export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (call.signal.aborted) abort()

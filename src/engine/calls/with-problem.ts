@@ -2,16 +2,16 @@ import { type Call, SHUTTING_DOWN, unabortable } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { type Problem, toldProblem } from '../../domain/status/problem.ts'
-import type { Wire } from '../context.ts'
+import { describeProblem, type Problem } from '../../domain/status/problem.ts'
+import type { EngineContext } from '../context.ts'
 import { describe } from './describe.ts'
 
 /**
  * Rejects as `act` does. Where a worker has not answered, the refusal also says of which run, and what keeps that run from
  * going on. `ref` is null where only the refusal knows the run.
  */
-export async function explaining<T>(
-  wire: Wire,
+export async function withProblem<T>(
+  context: EngineContext,
   ref: ExecutionRef | null,
   call: Call,
   act: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function explaining<T>(
     return await act()
   } catch (error) {
     throw error instanceof ServiceError && isUnanswered(error) && hasReader(call)
-      ? await explained(wire, ref, call, error)
+      ? await explained(context, ref, call, error)
       : error
   }
 }
@@ -35,13 +35,18 @@ function hasReader({ signal }: Call): boolean {
   return !signal.aborted || signal.reason === SHUTTING_DOWN
 }
 
-async function explained(wire: Wire, ref: ExecutionRef | null, call: Call, error: ServiceError): Promise<ServiceError> {
+async function explained(
+  context: EngineContext,
+  ref: ExecutionRef | null,
+  call: Call,
+  error: ServiceError,
+): Promise<ServiceError> {
   const { workflowId, runId } = error.details
   const run = workflowId !== undefined && runId !== undefined ? { workflowId, runId } : ref
   if (run === null) return error
   const look = unabortable(call, TIMEOUT_MS.explanation)
   try {
-    const { runId: described, failingTask } = await describe(wire, run, look)
+    const { runId: described, failingTask } = await describe(context, run, look)
     const problem = await failingTask?.problem(look)
     const details = { ...error.details, runId: described, ...(problem && { problem }) }
     return new ServiceError(error.error, problem ? withReason(error, problem) : error.message, {
@@ -57,5 +62,5 @@ async function explained(wire: Wire, ref: ExecutionRef | null, call: Call, error
 function withReason({ error, message, details }: ServiceError, problem: Problem): string {
   // Its own message has to guess.
   const said = error === 'WorkflowNotReadyError' ? `Workflow ${details.workflowId} can't take this now` : message
-  return `${said}; ${toldProblem(problem)}`
+  return `${said}; ${describeProblem(problem)}`
 }

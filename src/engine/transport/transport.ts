@@ -86,17 +86,17 @@ export class RpcError extends Error {
   readonly code: number
   readonly details: readonly ErrorDetail[]
   /** False when the request certainly never left. */
-  readonly maybeSent: boolean
+  readonly mayHaveBeenSent: boolean
   /** True when an earlier try of the same call may have arrived, or a part of this one was done. */
-  readonly repeated: boolean
+  readonly mayHaveTakenEffect: boolean
 
   constructor(
     message: string,
     options: {
       code: number
       details?: readonly ErrorDetail[]
-      maybeSent?: boolean
-      repeated?: boolean
+      mayHaveBeenSent?: boolean
+      mayHaveTakenEffect?: boolean
       cause?: unknown
     },
   ) {
@@ -104,7 +104,7 @@ export class RpcError extends Error {
     this.name = 'RpcError'
     this.code = options.code
     this.details = options.details ?? []
-    this.maybeSent = options.maybeSent ?? true
-    this.repeated = options.repeated ?? false
+    this.mayHaveBeenSent = options.mayHaveBeenSent ?? true
+    this.mayHaveTakenEffect = options.mayHaveTakenEffect ?? false
   }
 }

@@ -18,7 +18,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
 
     async function entriesOf(run: RunRef): Promise<TraceEntry[]> {
       const entries: TraceEntry[] = []
-      for await (const entry of bench.engine.entries(run, call())) entries.push(entry)
+      for await (const entry of bench.engine.readEntries(run, call())) entries.push(entry)
       return entries
     }
 

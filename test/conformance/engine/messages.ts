@@ -199,12 +199,12 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       )
     })
 
-    test('entries: what began and ended, oldest first', async () => {
+    test('readEntries: what began and ended, oldest first', async () => {
       const run = await bench.start('everyKind', 'in')
       await bench.closed(run)
 
       const entries: TraceEntry[] = []
-      for await (const entry of bench.engine.entries(run, call())) entries.push(entry)
+      for await (const entry of bench.engine.readEntries(run, call())) entries.push(entry)
 
       expect(entries.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
         'workflow began',

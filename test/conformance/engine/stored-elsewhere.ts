@@ -60,7 +60,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
     }
     async function entriesOf(engine: Engine, run: RunRef): Promise<TraceEntry[]> {
       const entries: TraceEntry[] = []
-      for await (const entry of engine.entries(run, call())) entries.push(entry)
+      for await (const entry of engine.readEntries(run, call())) entries.push(entry)
       return entries
     }
 

@@ -123,7 +123,7 @@ const unexpected: Engine = {
   cancel: never,
   terminate: never,
   // biome-ignore lint/correctness/useYield: it must not get that far
-  entries: async function* () {
+  readEntries: async function* () {
     await never()
   },
   decode: never,

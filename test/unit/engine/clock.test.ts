@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEngineClock, stampOf } from '../../../src/engine/clock.ts'
+import { createEngineClock, startTimeOf } from '../../../src/engine/clock.ts'
 
 const NOW = 1_700_000_000_000
 
@@ -50,5 +50,5 @@ test('clock: what was measured ten minutes ago holds no more', () => {
 test('clock: the run id of a fresh start tells when it was made, that of a successor does not', () => {
   const ids = ['01a2014c-9bd9-740d-b794-c0b6d76c221c', '58f10cca-5598-4162-b1b9-74659713e454', '']
 
-  expect(ids.map(stampOf)).toEqual([Date.parse('2026-11-22T03:28:47.577Z'), null, null])
+  expect(ids.map(startTimeOf)).toEqual([Date.parse('2026-11-22T03:28:47.577Z'), null, null])
 })

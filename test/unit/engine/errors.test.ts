@@ -4,11 +4,11 @@ import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import {
   type Asked,
-  blamed,
   isGoneOrClosed,
   isQueryFailure,
   isTransient,
   toServiceError,
+  unwrapMultiOperationError,
 } from '../../../src/engine/errors.ts'
 import { Code, type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 
@@ -221,7 +221,7 @@ describe('Retry-After', () => {
   })
 
   test('Retry-After: a write may be tried again when nothing was sent', () => {
-    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
 
     expect(translated(unsent, WRITE).retryAfterSeconds).toBe(1)
   })
@@ -232,7 +232,7 @@ describe('Retry-After', () => {
   })
 
   test('Retry-After: where there is none because a write may have been sent, the message says so', () => {
-    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
 
     expect(translated(answer(Code.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
     expect([translated(unsent, WRITE).message, translated(answer(Code.UNAVAILABLE), READ).message]).toEqual([
@@ -276,7 +276,7 @@ test('isTransient: out of reach, silent or at a limit, not too large and not ref
   expect([...transient, ...final].map(isTransient)).toEqual([true, true, true, false, false, false])
 })
 
-describe('blamed', () => {
+describe('unwrapMultiOperationError', () => {
   const DONE = {}
   const ABORTED = {
     code: Code.ABORTED,
@@ -295,20 +295,22 @@ describe('blamed', () => {
     )
   }
 
-  test('blamed: of several operations the one that was refused, not those that were given up for it', () => {
+  test('unwrapMultiOperationError: of several operations the one that was refused, not those that were given up for it', () => {
     const paused = { code: Code.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
     const large = { code: Code.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
 
-    expect(translated(blamed(severally(Code.FAILED_PRECONDITION, ABORTED, paused)) as RpcError)).toMatchObject({
+    expect(
+      translated(unwrapMultiOperationError(severally(Code.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
+    ).toMatchObject({
       error: 'WorkflowNotReadyError',
       workflowStatus: 'paused',
     })
-    expect(translated(blamed(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error).toBe(
-      'PayloadTooLargeError',
-    )
+    expect(
+      translated(unwrapMultiOperationError(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
+    ).toBe('PayloadTooLargeError')
   })
 
-  test('blamed: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
+  test('unwrapMultiOperationError: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
     const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
     const limited = {
       code: Code.RESOURCE_EXHAUSTED,
@@ -317,30 +319,34 @@ describe('blamed', () => {
     }
 
     const [before, after] = [ABORTED, DONE].map((start) =>
-      translated(blamed(severally(Code.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
+      translated(unwrapMultiOperationError(severally(Code.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
     )
 
     expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])
     expect([after?.error, after?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', undefined])
   })
 
-  test('blamed: a run that closed before it took the update is a closed run', () => {
+  test('unwrapMultiOperationError: a run that closed before it took the update is a closed run', () => {
     const closed = {
       code: Code.NOT_FOUND,
       message: 'workflow update was aborted by closing workflow',
       details: [detail('NotFoundFailure')],
     }
 
-    expect(isGoneOrClosed(blamed(severally(Code.NOT_FOUND, DONE, closed)))).toBe(true)
+    expect(isGoneOrClosed(unwrapMultiOperationError(severally(Code.NOT_FOUND, DONE, closed)))).toBe(true)
   })
 
-  test('blamed: any other error is itself', () => {
+  test('unwrapMultiOperationError: any other error is itself', () => {
     const [down, odd, bug] = [
       answer(Code.UNAVAILABLE),
       severally(Code.ABORTED, ABORTED, ABORTED),
       new TypeError('a bug'),
     ]
 
-    expect([blamed(down), blamed(odd), blamed(bug)]).toEqual([down, odd, bug])
+    expect([unwrapMultiOperationError(down), unwrapMultiOperationError(odd), unwrapMultiOperationError(bug)]).toEqual([
+      down,
+      odd,
+      bug,
+    ])
   })
 })

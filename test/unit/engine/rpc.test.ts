@@ -21,7 +21,7 @@ afterEach(() => {
 })
 
 const DOWN = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
 const ANSWER = { runId: 'r' }
 
 interface Sent {
@@ -90,7 +90,7 @@ test('rpc: asks at most five times, with growing rests', async () => {
   const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => DOWN))
   const beganAt = Date.now()
 
-  expect(await settled(transport)).toMatchObject({ code: DOWN.code, maybeSent: true, repeated: true })
+  expect(await settled(transport)).toMatchObject({ code: DOWN.code, mayHaveBeenSent: true, mayHaveTakenEffect: true })
   expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
 })
 
@@ -136,39 +136,39 @@ test('rpc: a fault of the transport itself is no answer and is not repeated', as
 test('rpc: what must not be done twice is not repeated once it may have arrived', async () => {
   const { transport, sent } = transportThat(DOWN)
 
-  expect(await settled(transport, aCall(), { whenLost: 'give up' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'give up' })).toBe(DOWN)
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: what must not be done twice is repeated while nothing was sent', async () => {
   const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
 
-  expect(await settled(transport, aCall(), { whenLost: 'give up' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'give up' })).toBe(DOWN)
   expect(sent).toHaveLength(3)
 })
 
 test('rpc: once an answer was lost, what is sent is what the caller has found out', async () => {
   const pinned = { ...REQUEST, workflowId: 'pinned' }
   const { transport, sent } = transportThat(UNSENT, DOWN, UNSENT)
-  const whenLost = vi.fn(async () => ({ request: pinned }))
+  const onLostResponse = vi.fn(async () => ({ request: pinned }))
 
-  expect(await settled(transport, aCall(), { whenLost })).toBe(ANSWER)
+  expect(await settled(transport, aCall(), { onLostResponse })).toBe(ANSWER)
   expect(sent.map(({ request }) => request)).toEqual([REQUEST, REQUEST, pinned, pinned])
-  expect(whenLost.mock.calls).toEqual([[DOWN]])
+  expect(onLostResponse.mock.calls).toEqual([[DOWN]])
 })
 
 test('rpc: what was found after a lost answer is the answer, and nothing more is sent', async () => {
   const { transport, sent } = transportThat(DOWN)
 
-  expect(await settled(transport, aCall(), { whenLost: async () => ({ found: 'this' }) })).toBe('this')
+  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ found: 'this' }) })).toBe('this')
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
   const { transport } = transportThat(DOWN, new RpcError('no', { code: Code.NOT_FOUND }))
 
-  expect(await settled(transport, aCall(), { whenLost: async () => ({ request: REQUEST }) })).toMatchObject({
-    repeated: true,
+  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ request: REQUEST }) })).toMatchObject({
+    mayHaveTakenEffect: true,
   })
 })
 
@@ -178,7 +178,7 @@ test('rpc: an earlier try may have arrived even when the last was never sent', a
   expect(await settled(transport)).toMatchObject({
     code: Code.UNAVAILABLE,
     message: UNSENT.message,
-    maybeSent: true,
+    mayHaveBeenSent: true,
     cause: UNSENT,
   })
 })
@@ -186,7 +186,7 @@ test('rpc: an earlier try may have arrived even when the last was never sent', a
 test('rpc: when no try was sent, that is what it says', async () => {
   const { transport } = transportThat(UNSENT, UNSENT, UNSENT, UNSENT, UNSENT)
 
-  expect(await settled(transport)).toMatchObject({ maybeSent: false })
+  expect(await settled(transport)).toMatchObject({ mayHaveBeenSent: false })
 })
 
 test('rpc: a caller that goes away ends the rest between two tries', async () => {

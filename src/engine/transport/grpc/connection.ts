@@ -47,7 +47,7 @@ async function send<M extends Method>(
   request: Request<M>,
   { deadlineAt, signal }: CallOptions,
 ): Promise<Response<M>> {
-  if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
+  if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, mayHaveBeenSent: false })
   // The SDK never takes its listener off the signal it is given: it gets one of its own that dies with the call.
   const abort = new AbortController()
   const onAbort = () => abort.abort()
@@ -98,7 +98,7 @@ function toRpcError(error: unknown, aborted: boolean): unknown {
   return new RpcError(error.details, {
     code: codeOf(error, aborted),
     details: statusDetails(error),
-    maybeSent: !/^(No connection established|Name resolution failed)/.test(error.details),
+    mayHaveBeenSent: !/^(No connection established|Name resolution failed)/.test(error.details),
     cause: error,
   })
 }

@@ -55,7 +55,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     } catch (cause) {
       throw new RpcError('the engine can’t be reached', {
         code: Code.UNAVAILABLE,
-        maybeSent: !wasNeverSent(cause),
+        mayHaveBeenSent: !wasNeverSent(cause),
         cause,
       })
     }
@@ -72,7 +72,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ): Promise<Response<M>> {
       const messages = await loaded()
       // Not before the wait: a signal that aborts meanwhile tells no later listener.
-      if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, maybeSent: false })
+      if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, mayHaveBeenSent: false })
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // One of its own for each call: a listener must not stay on what lives longer.
       const abort = new AbortController()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describe } from '../../../../src/engine/calls/describe.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall } from '../../call.ts'
-import { described, wireThat } from './context-that.ts'
+import { described, scriptedContext } from './scripted-context.ts'
 
 const BUG = 14
 
@@ -19,8 +19,8 @@ const timedOut = (seconds: number) => ({ ...at(seconds), workflowTaskTimedOutEve
 const completed = (seconds: number) => ({ ...at(seconds), workflowTaskCompletedEventAttributes: {} })
 
 async function problem(...answers: object[]) {
-  const { wire, sent } = wireThat(failing, ...answers)
-  const { failingTask } = await describe(wire, { workflowId: 'w' }, aCall())
+  const { context, sent } = scriptedContext(failing, ...answers)
+  const { failingTask } = await describe(context, { workflowId: 'w' }, aCall())
   return { problem: await failingTask?.problem(aCall()), sent }
 }
 
@@ -57,7 +57,7 @@ test('problem: is known without its reason where the history can not be read', a
 })
 
 test('problem: a task that is tried for the first time has none', async () => {
-  const { wire } = wireThat({ ...failing, pendingWorkflowTask: { attempt: 1 } })
+  const { context } = scriptedContext({ ...failing, pendingWorkflowTask: { attempt: 1 } })
 
-  expect((await describe(wire, { workflowId: 'w' }, aCall())).failingTask).toBeUndefined()
+  expect((await describe(context, { workflowId: 'w' }, aCall())).failingTask).toBeUndefined()
 })

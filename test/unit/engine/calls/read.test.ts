@@ -2,14 +2,18 @@ import { expect, test } from 'vitest'
 import { read } from '../../../../src/engine/calls/read.ts'
 import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall } from '../../call.ts'
-import { wireThat } from './context-that.ts'
+import { scriptedContext } from './scripted-context.ts'
 
 const COMPLETED = { workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload('done')] } } }
 
 test('read: the latest run that continues as new while it is read is not taken for the end', async () => {
-  const { wire, sent } = wireThat(page('r1', continuedAs('r2')), page('r2', continuedAs('r3')), page('r3', COMPLETED))
+  const { context, sent } = scriptedContext(
+    page('r1', continuedAs('r2')),
+    page('r2', continuedAs('r3')),
+    page('r3', COMPLETED),
+  )
 
-  const execution = await read(wire, { workflowId: 'w' }, aCall())
+  const execution = await read(context, { workflowId: 'w' }, aCall())
 
   expect(execution).toMatchObject({ runId: 'r3', status: 'completed', closing: { outcome: { output: 'done' } } })
   expect(sent.map(({ runId }) => runId)).toEqual(['', 'r2', 'r3'])
@@ -17,15 +21,15 @@ test('read: the latest run that continues as new while it is read is not taken f
 
 test('read: a failed attempt that the engine repeats meanwhile is not taken for the end', async () => {
   const failed = { workflowExecutionFailedEventAttributes: { newExecutionRunId: 'r2', failure: { message: 'no' } } }
-  const { wire } = wireThat(page('r1', failed), page('r2', COMPLETED))
+  const { context } = scriptedContext(page('r1', failed), page('r2', COMPLETED))
 
-  expect(await read(wire, { workflowId: 'w' }, aCall())).toMatchObject({ runId: 'r2', status: 'completed' })
+  expect(await read(context, { workflowId: 'w' }, aCall())).toMatchObject({ runId: 'r2', status: 'completed' })
 })
 
 test('read: a pinned run is read as it is', async () => {
-  const { wire, sent } = wireThat(page('r1', continuedAs('r2')))
+  const { context, sent } = scriptedContext(page('r1', continuedAs('r2')))
 
-  expect(await read(wire, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({
+  expect(await read(context, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({
     runId: 'r1',
     status: 'continued',
   })
@@ -38,7 +42,7 @@ test('read: a codec is asked for the input and the output at once', async () => 
     workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r1', input: { payloads: [encoded] } },
   }
   const completed = { workflowExecutionCompletedEventAttributes: { result: { payloads: [encoded] } } }
-  const { wire } = wireThat({ history: { events: [started, completed] } })
+  const { context } = scriptedContext({ history: { events: [started, completed] } })
   const bothAsked = Promise.withResolvers<void>()
   let asked = 0
   const codec = {
@@ -51,7 +55,7 @@ test('read: a codec is asked for the input and the output at once', async () => 
   }
 
   const execution = await read(
-    { ...wire, payloads: createPayloads({ codec, maxBytes: 1000 }) },
+    { ...context, payloads: createPayloads({ codec, maxBytes: 1000 }) },
     { workflowId: 'w' },
     aCall(),
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readiness } from '../../../../src/engine/calls/readiness.ts'
-import type { Wire } from '../../../../src/engine/context.ts'
+import type { EngineContext } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall } from '../../call.ts'
 
@@ -13,8 +13,8 @@ const UNAUTHENTICATED = 16
 
 /** Of an engine that answers so: a missing namespace and a missing run are asked of the real one. */
 function readinessWhen(error: unknown) {
-  const rpc: Wire['rpc'] = () => Promise.reject(error)
-  return readiness({ rpc, namespace: 'default' } as Wire, aCall())
+  const rpc: EngineContext['rpc'] = () => Promise.reject(error)
+  return readiness({ rpc, namespace: 'default' } as EngineContext, aCall())
 }
 
 test('readiness: an engine that refuses the key is misconfigured', async () => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
-import type { Wire } from '../../../../src/engine/context.ts'
+import type { EngineContext } from '../../../../src/engine/context.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall, refusal } from '../../call.ts'
-import { described, done, outcome, type Sent, updateRefused, wireThat } from './context-that.ts'
+import { described, done, outcome, type Sent, scriptedContext, updateRefused } from './scripted-context.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
 
@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
+const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
   code: Code.NOT_FOUND,
   details: [{ name: 'NotFoundFailure', fields: {} }],
@@ -34,8 +34,8 @@ const COMPLETED = 2
 
 const HOUR_MS = 3_600_000
 
-async function send(wire: Wire) {
-  const sending = updateWithStart(wire, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
+async function send(context: EngineContext) {
+  const sending = updateWithStart(context, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
   sending.catch(() => {}) // told below
   await vi.advanceTimersByTimeAsync(2900)
   return sending
@@ -43,42 +43,42 @@ async function send(wire: Wire) {
 const methods = (sent: Sent[]) => sent.map(({ method, runId }) => (runId === '' ? method : `${method} ${runId}`))
 
 test('update-with-start: one call when all is well', async () => {
-  const { wire, sent } = wireThat(done('r', true))
+  const { context, sent } = scriptedContext(done('r', true))
 
-  expect(await send(wire)).toEqual({ workflowId: 'w', runId: 'r', started: true, result: 'done' })
+  expect(await send(context)).toEqual({ workflowId: 'w', runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation'])
 })
 
 test('update-with-start: what the engine has taken in without an outcome is asked for again on that run', async () => {
   const admitted = { responses: [{ startWorkflow: { runId: 'r', started: true } }, { updateWorkflow: { stage: 1 } }] }
-  const { wire, sent } = wireThat(admitted, LIMITED, outcome('r'))
+  const { context, sent } = scriptedContext(admitted, LIMITED, outcome('r'))
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: true, result: 'done' })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'updateWorkflowExecution r', 'updateWorkflowExecution r'])
   expect(new Set(sent.map(({ updateId }) => updateId))).toEqual(new Set(['the-update']))
 })
 
 test('update-with-start: payloads are weighed together, and nothing is sent when they are too heavy', async () => {
-  const { wire, sent } = wireThat()
+  const { context, sent } = scriptedContext()
   const half = 'x'.repeat(500)
 
-  const asked = updateWithStart(wire, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
+  const asked = updateWithStart(context, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
 
   expect((await refusal(asked)).error).toBe('PayloadTooLargeError')
   expect(sent).toEqual([])
 })
 
 test('update-with-start: an answer lost, and no such run: it is sent again with the same ids', async () => {
-  const { wire, sent } = wireThat(LOST, NOT_FOUND, done('r', true))
+  const { context, sent } = scriptedContext(LOST, NOT_FOUND, done('r', true))
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: true })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'executeMultiOperation'])
   expect([sent[2]?.requestId, sent[2]?.updateId]).toEqual([sent[0]?.requestId, 'the-update'])
 })
 
 test('update-with-start: an answer lost of a run that it has started: the update is asked for there', async () => {
   let requestId: string | undefined
-  const { wire, sent } = wireThat(
+  const { context, sent } = scriptedContext(
     (first: Sent) => {
       requestId = first.requestId
       return LOST
@@ -87,14 +87,14 @@ test('update-with-start: an answer lost of a run that it has started: the update
     outcome('r'),
   )
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: true, result: 'done' })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
 })
 
 test('update-with-start: an answer lost of a run that has gone on since: the update is asked for where the chain began', async () => {
   const askedFor = async (lost: RpcError) => {
     let requestId: string | undefined
-    const { wire, sent } = wireThat(
+    const { context, sent } = scriptedContext(
       (first: Sent) => {
         requestId = first.requestId
         return lost
@@ -103,7 +103,7 @@ test('update-with-start: an answer lost of a run that has gone on since: the upd
       () => described({ runId: 'r1', status: COMPLETED, ...(requestId && { requestId }) }),
       outcome('r1'),
     )
-    return { ...(await send(wire)), last: methods(sent).at(-1) }
+    return { ...(await send(context)), last: methods(sent).at(-1) }
   }
 
   const begun = { workflowId: 'w', runId: 'r1', started: true, result: 'done', last: 'updateWorkflowExecution r1' }
@@ -113,28 +113,28 @@ test('update-with-start: an answer lost of a run that has gone on since: the upd
 })
 
 test('update-with-start: an answer lost, and a run that was there long before: the update can be nowhere else', async () => {
-  const { wire, sent } = wireThat(LOST, described({ runId: 'r', sinceMs: HOUR_MS }), outcome('r'))
+  const { context, sent } = scriptedContext(LOST, described({ runId: 'r', sinceMs: HOUR_MS }), outcome('r'))
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: false, result: 'done' })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: false, result: 'done' })
   expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r')
 })
 
 test('update-with-start: an answer lost, and a run that had ended long before: it is sent again', async () => {
-  const { wire, sent } = wireThat(
+  const { context, sent } = scriptedContext(
     LOST,
     described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }),
     done('r', true),
   )
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: true })
   expect(methods(sent).at(-1)).toBe('executeMultiOperation')
 })
 
 test('update-with-start: an answer lost, and a new run of somebody else: nothing more is sent, and the ids are told', async () => {
-  const open = wireThat(LOST, described({ runId: 'other' }))
-  const closed = wireThat(LOST, described({ runId: 'other', status: COMPLETED }))
+  const open = scriptedContext(LOST, described({ runId: 'other' }))
+  const closed = scriptedContext(LOST, described({ runId: 'other', status: COMPLETED }))
 
-  const refusals = [await refusal(send(open.wire)), await refusal(send(closed.wire))]
+  const refusals = [await refusal(send(open.context)), await refusal(send(closed.context))]
 
   expect(
     refusals.map(({ error, workflowId, updateId, retryAfterSeconds }) => [
@@ -152,7 +152,7 @@ test('update-with-start: an answer lost, and a new run of somebody else: nothing
 
 test('update-with-start: of several tries that started the run is told, whichever of them did', async () => {
   let requestId: string | undefined
-  const { wire } = wireThat(
+  const { context } = scriptedContext(
     (first: Sent) => {
       requestId = first.requestId
       return LOST
@@ -162,13 +162,13 @@ test('update-with-start: of several tries that started the run is told, whicheve
     () => described({ runId: 'r', ...(requestId && { requestId }) }),
   )
 
-  expect(await send(wire)).toMatchObject({ runId: 'r', started: true })
+  expect(await send(context)).toMatchObject({ runId: 'r', started: true })
 })
 
 test('update-with-start: where it stays unknown who started the run that has answered, the run is told', async () => {
-  const { wire } = wireThat(LOST, NOT_FOUND, done('r', false), LIMITED)
+  const { context } = scriptedContext(LOST, NOT_FOUND, done('r', false), LIMITED)
 
-  const refused = await refusal(send(wire))
+  const refused = await refusal(send(context))
 
   expect(refused).toMatchObject({
     error: 'ResourceExhaustedError',
@@ -180,9 +180,9 @@ test('update-with-start: where it stays unknown who started the run that has ans
 })
 
 test('update-with-start: a run that closes before it takes the update is the answer', async () => {
-  const { wire } = wireThat(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
+  const { context } = scriptedContext(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
 
-  expect(await refusal(send(wire))).toMatchObject({
+  expect(await refusal(send(context))).toMatchObject({
     error: 'WorkflowNotRunningError',
     workflowId: 'w',
     runId: 'r',
@@ -192,15 +192,15 @@ test('update-with-start: a run that closes before it takes the update is the ans
 })
 
 test('update-with-start: a run that goes on before it takes the update is followed, and nothing is started again', async () => {
-  const { wire, sent } = wireThat(NOT_FOUND, described({ runId: 'r2' }), outcome('r2'))
+  const { context, sent } = scriptedContext(NOT_FOUND, described({ runId: 'r2' }), outcome('r2'))
 
-  expect(await send(wire)).toMatchObject({ runId: 'r2', started: false, result: 'done' })
+  expect(await send(context)).toMatchObject({ runId: 'r2', started: false, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r2'])
 })
 
 test('update-with-start: where the start was done and the update refused, it is sent to that run, whose ids are told', async () => {
   let requestId: string | undefined
-  const { wire, sent } = wireThat(
+  const { context, sent } = scriptedContext(
     (first: Sent) => {
       requestId = first.requestId
       return updateRefused(NOT_READY)
@@ -209,7 +209,7 @@ test('update-with-start: where the start was done and the update refused, it is 
     NOT_READY,
   )
 
-  expect(await refusal(send(wire))).toMatchObject({
+  expect(await refusal(send(context))).toMatchObject({
     error: 'WorkflowNotReadyError',
     workflowId: 'w',
     runId: 'r',
@@ -220,18 +220,18 @@ test('update-with-start: where the start was done and the update refused, it is 
 
 test('update-with-start: unanswered in time, it names a run that may have taken it, not one that was closed before', async () => {
   let requestId: string | undefined
-  const open = wireThat(LATE, described({ runId: 'r' }))
-  const ours = wireThat(
+  const open = scriptedContext(LATE, described({ runId: 'r' }))
+  const ours = scriptedContext(
     (first: Sent) => {
       requestId = first.requestId
       return LATE
     },
     () => described({ runId: 'r', status: COMPLETED, ...(requestId && { requestId }) }),
   )
-  const part = wireThat(updateRefused(LATE), described({ runId: 'r' }))
-  const before = wireThat(LATE, described({ runId: 'old', status: COMPLETED }))
+  const part = scriptedContext(updateRefused(LATE), described({ runId: 'r' }))
+  const before = scriptedContext(LATE, described({ runId: 'old', status: COMPLETED }))
 
-  const refusals = await Promise.all([open, ours, part, before].map(({ wire }) => refusal(send(wire))))
+  const refusals = await Promise.all([open, ours, part, before].map(({ context }) => refusal(send(context))))
 
   expect(refusals.map(({ error, runId, updateId }) => [error, runId, updateId])).toEqual([
     ['DeadlineExceededError', 'r', 'the-update'],
@@ -243,14 +243,14 @@ test('update-with-start: unanswered in time, it names a run that may have taken 
 
 test('update-with-start: invites to come again only where nothing can have been done', async () => {
   const tries = [
-    wireThat(UNSENT),
-    wireThat(LIMITED),
-    wireThat(LOST, NOT_FOUND, LIMITED),
-    wireThat(LOST, LIMITED),
-    wireThat(LOST, NOT_FOUND, LOST, NOT_FOUND, LOST),
+    scriptedContext(UNSENT),
+    scriptedContext(LIMITED),
+    scriptedContext(LOST, NOT_FOUND, LIMITED),
+    scriptedContext(LOST, LIMITED),
+    scriptedContext(LOST, NOT_FOUND, LOST, NOT_FOUND, LOST),
   ]
 
-  const refusals = await Promise.all(tries.map(({ wire }) => refusal(send(wire))))
+  const refusals = await Promise.all(tries.map(({ context }) => refusal(send(context))))
 
   expect(refusals.map(({ error, retryAfterSeconds, updateId }) => [error, retryAfterSeconds, updateId])).toEqual([
     ['EngineUnavailableError', 1, 'the-update'],
@@ -262,7 +262,11 @@ test('update-with-start: invites to come again only where nothing can have been 
 })
 
 test('update-with-start: a bug of ours leaves with the ids too', async () => {
-  const { wire } = wireThat({ responses: [] })
+  const { context } = scriptedContext({ responses: [] })
 
-  expect(await refusal(send(wire))).toMatchObject({ error: 'InternalError', workflowId: 'w', updateId: 'the-update' })
+  expect(await refusal(send(context))).toMatchObject({
+    error: 'InternalError',
+    workflowId: 'w',
+    updateId: 'the-update',
+  })
 })

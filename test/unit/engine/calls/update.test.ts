@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { Wire } from '../../../../src/engine/context.ts'
+import type { EngineContext } from '../../../../src/engine/context.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
@@ -15,7 +15,7 @@ const LIMITED = new RpcError('namespace rate limit exceeded', {
 })
 
 /** Answers the calls in this order; what is sent is kept. */
-function wireThat(...answers: unknown[]): { wire: Wire; sent: string[] } {
+function scriptedContext(...answers: unknown[]): { context: EngineContext; sent: string[] } {
   const sent: string[] = []
   const rpc = async (_method: string, request: { request?: { meta?: { updateId?: string } } }) => {
     sent.push(request.request?.meta?.updateId ?? '')
@@ -24,8 +24,8 @@ function wireThat(...answers: unknown[]): { wire: Wire; sent: string[] } {
     return answer
   }
   return {
-    wire: {
-      rpc: rpc as unknown as Wire['rpc'],
+    context: {
+      rpc: rpc as unknown as EngineContext['rpc'],
       namespace: 'default',
       payloads: createPayloads({ codec: null, maxBytes: 1e6 }),
       clock: createEngineClock(),
@@ -34,19 +34,20 @@ function wireThat(...answers: unknown[]): { wire: Wire; sent: string[] } {
   }
 }
 
-const send = (wire: Wire) => update(wire, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
+const send = (context: EngineContext) =>
+  update(context, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
 
 test('update: what the engine has taken in is asked for again under the same id, whatever its limits say meanwhile', async () => {
-  const { wire, sent } = wireThat(ADMITTED, LIMITED, DONE)
+  const { context, sent } = scriptedContext(ADMITTED, LIMITED, DONE)
 
-  expect(await send(wire)).toBe('done')
+  expect(await send(context)).toBe('done')
   expect(sent).toEqual(['the-id', 'the-id', 'the-id'])
 })
 
 test('update: a limit met before it was taken in is the caller’s to wait for', async () => {
-  const { wire } = wireThat(LIMITED)
+  const { context } = scriptedContext(LIMITED)
 
-  expect(await refusal(send(wire))).toMatchObject({
+  expect(await refusal(send(context))).toMatchObject({
     error: 'ResourceExhaustedError',
     retryAfterSeconds: 1,
     updateId: 'the-id',
@@ -54,15 +55,15 @@ test('update: a limit met before it was taken in is the caller’s to wait for',
 })
 
 test('update: once it was taken in, an engine out of reach is told with its run and without an invitation', async () => {
-  const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, maybeSent: false })
-  const [before, after] = [wireThat(unsent), wireThat(ADMITTED, unsent)]
+  const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+  const [before, after] = [scriptedContext(unsent), scriptedContext(ADMITTED, unsent)]
 
-  expect(await refusal(send(before.wire))).toMatchObject({
+  expect(await refusal(send(before.context))).toMatchObject({
     error: 'EngineUnavailableError',
     retryAfterSeconds: 1,
     updateId: 'the-id',
   })
-  const refused = await refusal(send(after.wire))
+  const refused = await refusal(send(after.context))
   expect(refused).toMatchObject({ error: 'EngineUnavailableError', workflowId: 'w', runId: 'r', updateId: 'the-id' })
   expect(refused).not.toHaveProperty('retryAfterSeconds')
 })

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { wait } from '../../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { Wire } from '../../../../src/engine/context.ts'
+import type { EngineContext } from '../../../../src/engine/context.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { createPayloads } from '../../../../src/temporal/payload.ts'
@@ -30,7 +30,7 @@ interface Poll {
 }
 
 /** Answers polls with these in turn, with the last one for ever; `held`: until its signal aborts. */
-function wireThat(...answers: (object | Error | 'held')[]) {
+function scriptedContext(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
   const run = { status: DESCRIBED.running, looks: 0 }
   const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2]) => {
@@ -46,13 +46,13 @@ function wireThat(...answers: (object | Error | 'held')[]) {
     if (answer instanceof Error) throw answer
     return answer
   }
-  const wire: Wire = {
+  const context: EngineContext = {
     rpc: rpc as Rpc,
     namespace: 'default',
     payloads: createPayloads({ codec: null, maxBytes: 1000 }),
     clock: createEngineClock(),
   }
-  return { wire, polls, run }
+  return { context, polls, run }
 }
 
 function cancelled(): RpcError {
@@ -66,27 +66,27 @@ async function settled<T>(promise: Promise<T>): Promise<T> {
 }
 
 test('wait: answers how the run ended', async () => {
-  const { wire } = wireThat(COMPLETED)
+  const { context } = scriptedContext(COMPLETED)
 
-  expect(await settled(wait(wire, RUN, aCall()))).toEqual({
+  expect(await settled(wait(context, RUN, aCall()))).toEqual({
     outcome: { status: 'completed', output: null },
     nextRunId: null,
   })
 })
 
 test('wait: polls with a deadline of its own', async () => {
-  const { wire, polls } = wireThat(COMPLETED)
+  const { context, polls } = scriptedContext(COMPLETED)
 
-  await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 200 })))
+  await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 200 })))
 
   expect(polls).toMatchObject([{ deadlineMs: 30_000 }])
 })
 
 test('wait: a poll that comes back without an end is not the end, and is not repeated in a hurry', async () => {
-  const { wire, polls } = wireThat(OPEN, PAUSED, PAUSED, COMPLETED)
+  const { context, polls } = scriptedContext(OPEN, PAUSED, PAUSED, COMPLETED)
   const beganAt = Date.now()
 
-  await settled(wait(wire, RUN, aCall()))
+  await settled(wait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000, 3000])
 })
@@ -95,10 +95,10 @@ test('wait: outlives an engine out of reach, too busy or silent, and tells the l
   const trouble = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED].map(
     (code) => new RpcError('trouble', { code }),
   )
-  const { wire, polls } = wireThat(...trouble, COMPLETED)
+  const { context, polls } = scriptedContext(...trouble, COMPLETED)
   const call = aCall()
 
-  expect(await settled(wait(wire, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
+  expect(await settled(wait(context, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
   expect(polls).toHaveLength(4)
   expect(call.notes).toMatchObject({ waitInterrupted: { message: 'trouble' } })
 })
@@ -106,19 +106,19 @@ test('wait: outlives an engine out of reach, too busy or silent, and tells the l
 const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: Code.RESOURCE_EXHAUSTED })
 
 test('wait: a run whose polls are refused is described, after 1 s, 2 s and so on up to 5 s', async () => {
-  const { wire, polls, run } = wireThat(REFUSED)
+  const { context, polls, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
 
-  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
+  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
 
   expect(polls.map(({ at }) => (at - beganAt) / 1000)).toEqual([0, 1, 3, 6, 10, 15, 20, 25])
   expect(run.looks).toBe(polls.length)
 })
 
 test('wait: a run that ends while its polls are refused is answered', async () => {
-  const { wire, run } = wireThat(REFUSED)
+  const { context, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
-  const waiting = wait(wire, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
+  const waiting = wait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
   await vi.advanceTimersByTimeAsync(7000)
   run.status = DESCRIBED.completed
 
@@ -127,57 +127,57 @@ test('wait: a run that ends while its polls are refused is answered', async () =
 })
 
 test('wait: a poll that is not answered in its time is no end of the wait, and the run is described', async () => {
-  const { wire, polls, run } = wireThat('held')
+  const { context, polls, run } = scriptedContext('held')
   run.status = DESCRIBED.completed
 
-  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
+  expect(await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
     outcome: { status: 'completed' },
   })
   expect(polls).toHaveLength(1)
 })
 
 test('wait: an engine that can be reached again is polled a second later, not described', async () => {
-  const { wire, polls, run } = wireThat(
+  const { context, polls, run } = scriptedContext(
     new RpcError('down', { code: Code.UNAVAILABLE }),
     new RpcError('down', { code: Code.UNAVAILABLE }),
     COMPLETED,
   )
   const beganAt = Date.now()
 
-  await settled(wait(wire, RUN, aCall()))
+  await settled(wait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000])
   expect(run.looks).toBe(0)
 })
 
 test('wait: a refusal is final', async () => {
-  const { wire, polls } = wireThat(new RpcError('no', { code: Code.PERMISSION_DENIED }))
+  const { context, polls } = scriptedContext(new RpcError('no', { code: Code.PERMISSION_DENIED }))
 
-  expect((await refusal(settled(wait(wire, RUN, aCall())))).error).toBe('EngineError')
+  expect((await refusal(settled(wait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(1)
 })
 
 test('wait: answers null at the deadline, and the poll that is open is cut', async () => {
-  const { wire, polls } = wireThat('held')
+  const { context, polls } = scriptedContext('held')
   const beganAt = Date.now()
 
-  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 700 })))).toBeNull()
+  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 700 })))).toBeNull()
   expect(Date.now() - beganAt).toBe(700)
   expect(polls.map(({ signal }) => signal.aborted)).toEqual([true])
 })
 
 test('wait: a rest ends at the deadline too', async () => {
-  const { wire } = wireThat(OPEN)
+  const { context } = scriptedContext(OPEN)
   const beganAt = Date.now()
 
-  expect(await settled(wait(wire, RUN, aCall({ deadlineAt: beganAt + 1300 })))).toBeNull()
+  expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 1300 })))).toBeNull()
   expect(Date.now() - beganAt).toBe(1300)
 })
 
 test('wait: answers null when the caller goes away, and the poll that is open is cut', async () => {
-  const { wire, polls } = wireThat('held')
+  const { context, polls } = scriptedContext('held')
   const caller = new AbortController()
-  const waiting = wait(wire, RUN, aCall({ signal: caller.signal }))
+  const waiting = wait(context, RUN, aCall({ signal: caller.signal }))
   await vi.advanceTimersByTimeAsync(10)
 
   caller.abort()
@@ -188,9 +188,9 @@ test('wait: answers null when the caller goes away, and the poll that is open is
 })
 
 test('wait: asks nothing for a caller that has gone', async () => {
-  const { wire, polls } = wireThat(COMPLETED)
+  const { context, polls } = scriptedContext(COMPLETED)
 
-  expect(await wait(wire, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
+  expect(await wait(context, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
   expect(polls).toEqual([])
 })
 
@@ -198,8 +198,8 @@ test('wait: leaves no listener on the caller’s signal and no timer', async () 
   const { signal } = new AbortController()
 
   for (let times = 0; times < 20; times++) {
-    const { wire } = wireThat(OPEN, new RpcError('down', { code: Code.UNAVAILABLE }), COMPLETED)
-    await settled(wait(wire, RUN, aCall({ signal })))
+    const { context } = scriptedContext(OPEN, new RpcError('down', { code: Code.UNAVAILABLE }), COMPLETED)
+    await settled(wait(context, RUN, aCall({ signal })))
   }
 
   expect(getEventListeners(signal, 'abort')).toEqual([])

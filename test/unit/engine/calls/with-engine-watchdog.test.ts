@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Call } from '../../../../src/domain/call.ts'
-import { attended } from '../../../../src/engine/calls/with-engine-watchdog.ts'
+import { withEngineWatchdog } from '../../../../src/engine/calls/with-engine-watchdog.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
 import { aCall } from '../../call.ts'
@@ -37,14 +37,14 @@ function answeredAfter(ms: number) {
     })
 }
 
-test('attended: gives the worker’s answer', async () => {
-  expect(await attended(pinged(ALIVE).rpc, aCall(), async () => 'answer')).toBe('answer')
+test('withEngineWatchdog: gives the worker’s answer', async () => {
+  expect(await withEngineWatchdog(pinged(ALIVE).rpc, aCall(), async () => 'answer')).toBe('answer')
 })
 
-test('attended: asks after the engine every 3 s, each time for a second', async () => {
+test('withEngineWatchdog: asks after the engine every 3 s, each time for a second', async () => {
   const { rpc, pings } = pinged(ALIVE)
   const beganAt = Date.now()
-  const answer = attended(rpc, aCall(), answeredAfter(10_000))
+  const answer = withEngineWatchdog(rpc, aCall(), answeredAfter(10_000))
 
   await vi.advanceTimersByTimeAsync(10_000)
 
@@ -56,22 +56,22 @@ test('attended: asks after the engine every 3 s, each time for a second', async 
   ])
 })
 
-test('attended: an engine that stops answering ends the wait as out of reach', async () => {
-  const answer = attended(pinged(SILENT).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+test('withEngineWatchdog: an engine that stops answering ends the wait as out of reach', async () => {
+  const answer = withEngineWatchdog(pinged(SILENT).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
 
   await vi.advanceTimersByTimeAsync(3000)
 
-  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE, maybeSent: true })
+  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE, mayHaveBeenSent: true })
 })
 
-test('attended: a process that stood still while the engine answered asks once more', async () => {
+test('withEngineWatchdog: a process that stood still while the engine answered asks once more', async () => {
   const standStill = () => {
     vi.setSystemTime(Date.now() + 1500)
     return SILENT()
   }
   const answers = [standStill, ALIVE]
   const { rpc, pings } = pinged(() => (answers.shift() ?? ALIVE)())
-  const answer = attended(rpc, aCall(), answeredAfter(5000))
+  const answer = withEngineWatchdog(rpc, aCall(), answeredAfter(5000))
 
   await vi.advanceTimersByTimeAsync(5000)
 
@@ -79,47 +79,49 @@ test('attended: a process that stood still while the engine answered asks once m
   expect(pings.map(({ deadlineMs }) => deadlineMs)).toEqual([1000, 400])
 })
 
-test('attended: an engine that is silent twice is out of reach, however late we are', async () => {
+test('withEngineWatchdog: an engine that is silent twice is out of reach, however late we are', async () => {
   const standStill = () => {
     vi.setSystemTime(Date.now() + 1500)
     return SILENT()
   }
-  const answer = attended(pinged(standStill).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+  const answer = withEngineWatchdog(pinged(standStill).rpc, aCall(), answeredAfter(60_000)).catch(
+    (error: unknown) => error,
+  )
 
   await vi.advanceTimersByTimeAsync(3000)
 
   expect(await answer).toMatchObject({ code: Code.UNAVAILABLE })
 })
 
-test('attended: an engine that refuses the ping is there', async () => {
+test('withEngineWatchdog: an engine that refuses the ping is there', async () => {
   const refusing = () => Promise.reject(new RpcError('too many', { code: Code.RESOURCE_EXHAUSTED }))
-  const answer = attended(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
+  const answer = withEngineWatchdog(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
 
   await vi.advanceTimersByTimeAsync(10_000)
 
   expect(await answer).toBe('answer')
 })
 
-test('attended: a caller that goes away ends the wait', async () => {
+test('withEngineWatchdog: a caller that goes away ends the wait', async () => {
   const caller = new AbortController()
-  const answer = attended(pinged(ALIVE).rpc, aCall({ signal: caller.signal }), answeredAfter(60_000))
+  const answer = withEngineWatchdog(pinged(ALIVE).rpc, aCall({ signal: caller.signal }), answeredAfter(60_000))
 
   caller.abort()
 
   await expect(answer).rejects.toThrow('aborted')
 })
 
-test('attended: a caller that has gone is not waited for', async () => {
-  const answer = attended(pinged(ALIVE).rpc, aCall({ signal: AbortSignal.abort() }), answeredAfter(60_000))
+test('withEngineWatchdog: a caller that has gone is not waited for', async () => {
+  const answer = withEngineWatchdog(pinged(ALIVE).rpc, aCall({ signal: AbortSignal.abort() }), answeredAfter(60_000))
 
   await expect(answer).rejects.toThrow('aborted')
 })
 
-test('attended: leaves no listener on the caller’s signal and asks no more', async () => {
+test('withEngineWatchdog: leaves no listener on the caller’s signal and asks no more', async () => {
   const { signal } = new AbortController()
   const { rpc, pings } = pinged(ALIVE)
 
-  for (let times = 0; times < 20; times++) await attended(rpc, aCall({ signal }), async () => 'answer')
+  for (let times = 0; times < 20; times++) await withEngineWatchdog(rpc, aCall({ signal }), async () => 'answer')
   await vi.advanceTimersByTimeAsync(10_000)
 
   expect(getEventListeners(signal, 'abort')).toEqual([])

@@ -113,7 +113,7 @@ describe('what is sent', () => {
 
     const error = await send('getSystemInfo', {}, { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
 
-    expect(error).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(error).toMatchObject({ code: Code.CANCELLED, mayHaveBeenSent: false })
     expect(count()).toBe(0)
   })
 
@@ -124,7 +124,7 @@ describe('what is sent', () => {
     const sending = send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)
     caller.abort()
 
-    expect(await sending).toMatchObject({ code: Code.CANCELLED, maybeSent: false })
+    expect(await sending).toMatchObject({ code: Code.CANCELLED, mayHaveBeenSent: false })
     expect(count()).toBe(0)
   })
 })
@@ -292,7 +292,7 @@ describe('what is not answered', () => {
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
       code: Code.UNAVAILABLE,
-      maybeSent: false,
+      mayHaveBeenSent: false,
     })
   })
 
@@ -303,7 +303,7 @@ describe('what is not answered', () => {
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
       code: Code.UNAVAILABLE,
-      maybeSent: true,
+      mayHaveBeenSent: true,
     })
   })
 })

@@ -3,11 +3,11 @@ import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { toExecution, type Wire } from '../context.ts'
+import { type EngineContext, toExecution } from '../context.ts'
 import { MAY_BE_DONE, toServiceError } from '../errors.ts'
-import { afterRepeats } from '../rpc.ts'
+import { withPossibleEffect } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
-import { type FoundRun, type OnceOnly, ownRun, whoseRun } from './find-started-run.ts'
+import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun } from './find-started-run.ts'
 
 /** What the latest run of its workflow id tells about a request whose answer was lost. */
 export type Finding =
@@ -30,14 +30,20 @@ export function toFinding(latest: FoundRun | null, own: FoundRun | null, sentAft
 }
 
 /** `sentAt`: the moment before the first attempt, by our clock (epoch ms). */
-export async function investigate(wire: Wire, asked: OnceOnly, sentAt: number, call: Call): Promise<Finding> {
-  const latest = await whoseRun(wire, asked, call)
-  const own = latest === null || asked.requestId === undefined ? null : await ownRun(wire, latest, asked, call)
-  return toFinding(latest, own, wire.clock.floor(sentAt))
+export async function investigate(
+  context: EngineContext,
+  asked: AtMostOnceRequest,
+  sentAt: number,
+  call: Call,
+): Promise<Finding> {
+  const latest = await findRun(context, asked, call)
+  const own =
+    latest === null || asked.requestId === undefined ? null : await findStartedRun(context, latest, asked, call)
+  return toFinding(latest, own, context.clock.floor(sentAt))
 }
 
 /** Whether the request was carried out cannot be known: it is not sent again, and there is no `Retry-After`. */
-export function outcomeUnknown(facts: ErrorFacts, cause: unknown): ServiceError {
+export function unknownOutcomeError(facts: ErrorFacts, cause: unknown): ServiceError {
   return new ServiceError('EngineUnavailableError', `The workflow engine's answer was lost, ${MAY_BE_DONE}`, {
     cause,
     details: facts,
@@ -48,18 +54,18 @@ export function outcomeUnknown(facts: ErrorFacts, cause: unknown): ServiceError 
 export interface Attempts {
   /** The run that they go to: unpinned until an answer was lost. */
   ref: ExecutionRef
-  /** For `whenLost`: the same request, to the one run that may have taken it. */
+  /** For `onLostResponse`: the same request, to the one run that may have taken it. */
   repeat<R extends object>(request: R, call: Call): (lost: RpcError) => Promise<{ request: R }>
 }
 
 /** To be made before the first attempt. */
-export function beginAttempts(wire: Wire, ref: ExecutionRef, facts: OnceOnly['facts']): Attempts {
+export function beginAttempts(context: EngineContext, ref: ExecutionRef, facts: AtMostOnceRequest['facts']): Attempts {
   const sentAt = Date.now()
   const attempts: Attempts = {
     ref,
     repeat: (request, call) => async (lost) => {
       if (attempts.ref.runId === undefined)
-        attempts.ref = { ...ref, runId: await runToRepeatTo(wire, facts, sentAt, lost, call) }
+        attempts.ref = { ...ref, runId: await runToRepeatTo(context, facts, sentAt, lost, call) }
       return { request: { ...request, workflowExecution: toExecution(attempts.ref) } }
     },
   }
@@ -67,26 +73,26 @@ export function beginAttempts(wire: Wire, ref: ExecutionRef, facts: OnceOnly['fa
 }
 
 async function runToRepeatTo(
-  wire: Wire,
-  facts: OnceOnly['facts'],
+  context: EngineContext,
+  facts: AtMostOnceRequest['facts'],
   sentAt: number,
   lost: RpcError,
   call: Call,
 ): Promise<string> {
-  const finding = await investigate(wire, { facts }, sentAt, call)
+  const finding = await investigate(context, { facts }, sentAt, call)
   if (finding.kind === 'same run') return finding.run.runId
   if (finding.kind === 'no run')
     throw new ServiceError('WorkflowNotFoundError', `Workflow ${facts.workflowId} not found`, { details: facts })
   // The run before is closed: it answers what it has taken, and takes nothing more.
-  const before = await runBefore(wire, facts, finding.run.runId, call)
-  if (before === null) throw outcomeUnknown(facts, lost)
+  const before = await runBefore(context, facts, finding.run.runId, call)
+  if (before === null) throw unknownOutcomeError(facts, lost)
   return before
 }
 
 /** The run that went on as this one; null for the first of a chain. */
 async function runBefore(
-  { rpc, namespace }: Wire,
-  facts: OnceOnly['facts'],
+  { rpc, namespace }: EngineContext,
+  facts: AtMostOnceRequest['facts'],
   runId: string,
   call: Call,
 ): Promise<string | null> {
@@ -95,6 +101,6 @@ async function runBefore(
     const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, TIMEOUT_MS.describe))
     return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
   } catch (error) {
-    throw toServiceError(error instanceof RpcError ? afterRepeats(error) : error, { kind: 'write', facts })
+    throw toServiceError(error instanceof RpcError ? withPossibleEffect(error) : error, { kind: 'write', facts })
   }
 }

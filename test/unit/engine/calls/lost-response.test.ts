@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FoundRun } from '../../../../src/engine/calls/find-started-run.ts'
-import { toFinding } from '../../../../src/engine/calls/lost-answer.ts'
+import { toFinding } from '../../../../src/engine/calls/lost-response.ts'
 
 const SENT_AFTER = 1000
 

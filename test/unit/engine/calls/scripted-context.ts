@@ -1,7 +1,7 @@
 /** What an engine may answer to an update-with-start and to the looks after it. */
 
 import { createEngineClock } from '../../../../src/engine/clock.ts'
-import type { Wire } from '../../../../src/engine/context.ts'
+import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createRpc } from '../../../../src/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'
 import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
@@ -18,7 +18,7 @@ export interface Sent {
 export type Answer = (sent: Sent) => unknown
 
 /** Answers the calls in this order, the last one for ever; what is sent is kept. */
-export function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: Sent[] } {
+export function scriptedContext(...answers: (object | Answer)[]): { context: EngineContext; sent: Sent[] } {
   const sent: Sent[] = []
   const answer = async (method: string, request: RequestLike) => {
     const [first, second] = request.operations ?? []
@@ -41,7 +41,7 @@ export function wireThat(...answers: (object | Answer)[]): { wire: Wire; sent: S
     async close() {},
   }
   return {
-    wire: {
+    context: {
       rpc: createRpc(transport),
       namespace: 'default',
       payloads: createPayloads({ codec: null, maxBytes: 1000 }),
