@@ -1,13 +1,16 @@
-/** For bundles: what calls over HTTP know of Temporal's messages, without the package that it is read from. */
+/** For bundles: the table of Temporal's HTTP messages as JSON, without the packages it is derived from. */
+import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'rolldown'
 import { httpSchema } from '../src/engine/transport/http/schema.ts'
+
+const SCHEMA_MODULE = fileURLToPath(new URL('../src/engine/transport/http/schema.ts', import.meta.url))
 
 export function bakedHttpSchema(): Plugin {
   return {
     name: 'baked-http-schema',
     load: {
-      filter: { id: /\/src\/engine\/transport\/http-schema\.ts$/ },
-      // Text costs a start nothing until it is parsed, with the first call.
+      filter: { id: SCHEMA_MODULE },
+      // A string costs nothing at start: it is parsed on the first call.
       handler: () => `export const httpSchema = () => JSON.parse(${JSON.stringify(JSON.stringify(httpSchema()))})`,
     },
   }

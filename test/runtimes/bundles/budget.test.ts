@@ -32,7 +32,7 @@ test('dist/workerd.js: holds no protobufjs', () => {
 })
 
 test('dist/node.js, bun.js, deno.js: over HTTP no protobufjs is loaded', () => {
-  const overHttp = 'server-http-messages.js'
+  const overHttp = 'server-messages.js'
 
   expect(wordsIn(Buffer.concat([...servers.values()]), PROTOBUFJS)).toHaveLength(1)
   expect(wordsIn(servers.get(overHttp) ?? Buffer.alloc(0), /system-info/)).toHaveLength(1)
