@@ -1,34 +1,18 @@
 /** Clients that do not wait for their answer: nobody goes on waiting in their place. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { expect } from 'vitest'
 import { openCalls, openPolls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 
-const CATALOG = 'left'
 const CLIENTS = 50
 
-/** Its metrics are asked: nobody else may use it. */
-let engine: RunningEngine
-let worker: TestWorker
-let service: Service
+// Its metrics count the calls of everybody who uses it.
+const test = testWithOwnEngine()
 
-beforeAll(async () => {
-  engine = await startEngine()
-  ;[worker, service] = await Promise.all([
-    startWorker({ address: engine.address, taskQueue: CATALOG }),
-    startService({ address: engine.address, catalog: CATALOG }),
-  ])
-})
-
-afterAll(async () => {
-  await service?.kill()
-  await worker?.stop()
-  await engine?.kill()
-})
-
-test('clients that leave: the polls made for 50 of them end within a second, and their runs go on', async () => {
+test('clients that leave: the polls made for 50 of them end within a second, and their runs go on', async ({
+  engine,
+  serviceProcess: service,
+}) => {
   const leaving = new AbortController()
   const clients = Array.from({ length: CLIENTS }, (_, number) =>
     service
@@ -64,7 +48,10 @@ test('clients that leave: the polls made for 50 of them end within a second, and
   expect((await stays).status).toBe(200)
 })
 
-test('clients that leave: the wait for an update-with-start ends within a second, and what it began goes on', async () => {
+test('clients that leave: the wait for an update-with-start ends within a second, and what it began goes on', async ({
+  engine,
+  serviceProcess: service,
+}) => {
   const leaving = new AbortController()
   const body = { workflowName: 'messages', input: null, workflowId: 'begun', payload: 3000 }
   const client = service
@@ -85,7 +72,7 @@ test('clients that leave: the wait for an update-with-start ends within a second
   )
 })
 
-test('clients that leave: are no errors in the log', () => {
+test('clients that leave: are no errors in the log', ({ serviceProcess: service }) => {
   const left = service.events.filter(({ status }) => status === 499)
 
   expect(left.length).toBe(CLIENTS + 1)

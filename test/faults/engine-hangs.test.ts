@@ -1,68 +1,51 @@
 /** The engine stops answering between one call of a request and the next. */
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type Api, makeApi } from '../support/api.ts'
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
-
-const catalog = `hangs-${crypto.randomUUID()}`
+import type { Fault } from '../support/fault-proxy.ts'
+import { test } from '../support/fixtures.ts'
 
 // gRPC's.
 const UNAVAILABLE = 14
 
 const ANSWERED_MS = 5000
 
-let connection: Connection
-let proxy: FaultProxy
-let served: Served
-let worker: TestWorker
-let api: Api
-
-beforeAll(async () => {
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
-  worker = await startWorker({ address, taskQueue: catalog })
-  proxy = await startFaultProxy(address)
-  served = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: catalog })
-  api = makeApi({ ...served, engine: 'faulty' })
-})
-
-afterAll(async () => {
-  await served?.close()
-  await proxy?.stop()
-  await worker?.stop()
-  await connection?.close()
-})
-
-test.concurrent('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async () => {
+test.concurrent('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async ({
+  catalog,
+  client,
+  faultProxy,
+  serviceBehindFaultProxy: service,
+}) => {
   const workflowId = `${catalog}-closed`
-  const run = await new Client({ connection }).workflow.start('messages', {
+  const run = await client.workflow.start('messages', {
     taskQueue: `${catalog}-nobody`,
     workflowId,
   })
   await run.terminate()
-  proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+  faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
   const sentAt = performance.now()
 
-  const { status, body } = await api.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
+  const { status, body } = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
   expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
-test.concurrent('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async () => {
+test.concurrent('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async ({
+  catalog,
+  client,
+  faultProxy,
+  serviceBehindFaultProxy: service,
+}) => {
   const workflowId = `${catalog}-ended`
-  const waiting = api.call('POST', '/workflow/run', {
+  const waiting = service.call('POST', '/workflow/run', {
     workflowName: 'messages',
     input: 'Ada',
     workflowId,
     timeout: '30s',
   })
-  const direct = new Client({ connection }).workflow.getHandle(workflowId)
+  const direct = client.workflow.getHandle(workflowId)
   await until('it runs', async () => (await direct.describe()).historyLength >= 4)
-  proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
+  faultProxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
 
   await direct.cancel()
 
@@ -70,15 +53,20 @@ test.concurrent('engine hangs: a run that has ended is answered with its end, wh
   expect([status, body.status, body.input, body.workflowId]).toEqual([200, 'canceled', 'Ada', workflowId])
 })
 
-test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s by the last of several tries to start it', async () => {
+test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s by the last of several tries to start it', async ({
+  catalog,
+  faultProxy,
+  serviceBehindFaultProxy: service,
+}) => {
   const workflowId = `${catalog}-tried`
   const tries: Fault[] = [{ code: UNAVAILABLE, message: 'gone' }, { code: UNAVAILABLE, message: 'gone' }, 'hang']
-  for (const fault of tries) proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
+  for (const fault of tries)
+    faultProxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
   // The ping has to get no answer either.
-  const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
+  const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
   const sentAt = performance.now()
 
-  const { status, body } = await api.call('POST', '/workflow/run', {
+  const { status, body } = await service.call('POST', '/workflow/run', {
     workflowName: 'echo',
     input: 1,
     workflowId,
@@ -90,10 +78,14 @@ test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s
   expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
-test('engine hangs: a start is not told that a worker was slow when the server ends meanwhile', async () => {
+test('engine hangs: a start is not told that a worker was slow when the server ends meanwhile', async ({
+  catalog,
+  faultProxy,
+  serviceBehindFaultProxy: service,
+}) => {
   const workflowId = `${catalog}-started`
   let hangs = false
-  proxy.on({
+  faultProxy.on({
     method: 'StartWorkflowExecution',
     containing: workflowId,
     get fault() {
@@ -101,10 +93,10 @@ test('engine hangs: a start is not told that a worker was slow when the server e
       return 'hang' as const
     },
   })
-  const starting = api.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
+  const starting = service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
   await until('it waits for the engine', () => hangs)
 
-  served.drain()
+  service.drain()
 
   const { status, body, headers } = await starting
   expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([

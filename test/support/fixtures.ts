@@ -1,0 +1,132 @@
+/**
+ * Vitest fixtures. Each one starts when the first test that names it runs, is shared by the tests of its file, and is
+ * stopped after the last one, whatever happened: test files need no `beforeAll`, no `afterAll` and no list of things to stop.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { inject, test as vitestTest } from 'vitest'
+import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
+import { startRclone } from '../../dev/servers/s3.ts'
+import { type Api, makeApi } from './api.ts'
+import { startFaultProxy } from './fault-proxy.ts'
+import { serve } from './serve.ts'
+import { startService } from './service.ts'
+import { startWorker, type TestWorkerOptions } from './worker.ts'
+
+/** A service inside the test's process. */
+export interface InProcessService extends Api {
+  /** Default catalog, and task queue. */
+  catalog: string
+  fetch(request: Request): Promise<Response>
+  drain(): void
+  close(): Promise<void>
+}
+
+const base = vitestTest
+  /** Runs what is deferred to it after the last test of the file, last in first out, even if one of them fails. */
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern
+  .extend('cleanup', { scope: 'file' }, async ({}, { onCleanup }) => {
+    const stack = new AsyncDisposableStack()
+    onCleanup(() => stack.disposeAsync())
+    return stack
+  })
+  /** The engine that all test files share. Replaced by `testWithOwnEngine`. */
+  .extend('engine', { scope: 'file' }, (): EngineAddresses => inject('engine'))
+  /** A catalog id, and so a task queue, that no other test file uses. */
+  .extend('catalog', { scope: 'file' }, () => `catalog-${crypto.randomUUID()}`)
+  /** An empty folder. */
+  .extend('folder', { scope: 'file' }, async ({ cleanup }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'portico-test-'))
+    cleanup.defer(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  })
+
+/** For tests that share the engine of the whole run. */
+export const test = withServers(base)
+
+/** For tests that kill, freeze, limit or count: an engine of their own. */
+export function testWithOwnEngine(options: EngineOptions = {}) {
+  return test.extend('engine', { scope: 'file' }, async ({ cleanup }): Promise<RunningEngine> => {
+    const engine = await startEngine(options)
+    cleanup.defer(() => engine.kill())
+    return engine
+  })
+}
+
+function withServers(testOnEngine: typeof base) {
+  return (
+    testOnEngine
+      /** A connection of Temporal's own client to the engine, past the service. */
+      .extend('connection', { scope: 'file' }, async ({ engine, cleanup }) => {
+        const connection = await Connection.connect({ address: engine.address })
+        cleanup.defer(() => connection.close())
+        return connection
+      })
+      .extend('client', { scope: 'file' }, ({ connection }) => new Client({ connection }))
+
+      /** What `worker` is given besides its task queue; override it with `test.override`. */
+      .extend('workerOptions', { scope: 'file' }, (): Omit<TestWorkerOptions, 'address' | 'taskQueue'> => ({}))
+      /** Starts more workers; without a `taskQueue` on the one of `catalog`. */
+      .extend('startWorker', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
+        return async (options: Partial<TestWorkerOptions> = {}) => {
+          const worker = await startWorker({ address: engine.address, taskQueue: catalog, ...options })
+          cleanup.defer(() => worker.stop())
+          return worker
+        }
+      })
+      /** A worker on the task queue of `catalog`, without a catalog of the kit unless `workerOptions` names one. */
+      .extend('worker', { scope: 'file' }, ({ startWorker, workerOptions }) => startWorker(workerOptions))
+
+      /** What the services below are given besides engine and catalog; override it with `test.override`. */
+      .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({}))
+      /** Starts more services inside the test's process. */
+      .extend('serve', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
+        return (env: Record<string, string> = {}, behind?: 'faulty'): InProcessService => {
+          const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: catalog, ...env })
+          cleanup.defer(() => served.close())
+          return { ...served, ...makeApi({ ...served, ...(behind && { engine: behind }) }) }
+        }
+      })
+      /** The service inside the test's process, with `worker` behind it. */
+      .extend('service', { scope: 'file' }, ({ serve, serviceEnv, worker: _ }) => serve(serviceEnv))
+
+      /** Starts more services as processes of their own. */
+      .extend('startService', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
+        return async (options: Partial<Parameters<typeof startService>[0]> = {}) => {
+          const service = await startService({ address: engine.address, catalog, ...options })
+          cleanup.defer(async () => void (await service.kill()))
+          return service
+        }
+      })
+      /** The service as a process of its own, as `npm start` runs it, with `worker` behind it. */
+      .extend('serviceProcess', { scope: 'file' }, ({ startService, serviceEnv, worker: _ }) => {
+        return startService({ env: serviceEnv })
+      })
+
+      /** A proxy in front of the engine that passes everything on, except what a test tells it to fail. */
+      .extend('faultProxy', { scope: 'file' }, async ({ engine, cleanup }) => {
+        const proxy = await startFaultProxy(engine.address, engine.httpUrl)
+        cleanup.defer(() => proxy.stop())
+        return proxy
+      })
+      /** Like `service`, but its engine is behind `faultProxy`. */
+      .extend('serviceBehindFaultProxy', { scope: 'file' }, ({ serve, serviceEnv, faultProxy, worker: _ }) => {
+        return serve({ ENGINE_ADDRESS: faultProxy.address, ...serviceEnv }, 'faulty')
+      })
+
+      .extend('redis', { scope: 'file' }, async ({ cleanup }) => {
+        const redis = await startRedis()
+        cleanup.defer(() => redis.kill())
+        return redis
+      })
+      /** rclone, with one bucket. */
+      .extend('s3', { scope: 'file' }, async ({ cleanup }) => {
+        const s3 = await startRclone()
+        cleanup.defer(() => s3.stop())
+        return s3
+      })
+  )
+}
