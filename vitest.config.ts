@@ -17,6 +17,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
+          // They leave nothing behind: a module is loaded once for all of them, which takes two thirds of their time.
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
