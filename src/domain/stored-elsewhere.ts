@@ -9,10 +9,10 @@ export interface StoredElsewhere {
 /** The error to throw where the response would be that value. */
 export function outputStoredElsewhere(output: string, { sizeBytes }: StoredElsewhere, facts: ErrorFacts): ServiceError {
   const size = sizeBytes > 0 ? ` (${sizeBytes} bytes)` : ''
-  const advice = 'a codec server (ENGINE_CODEC_ENDPOINT) has to serve it at /download'
+  const advice = 'set ENGINE_CODEC_ENDPOINT to a codec server that serves it at /download'
   return new ServiceError(
     'NotSupportedError',
-    `${output} is stored outside the engine${size} and cannot be read: ${advice}`,
+    `${output} is stored outside the engine${size} and cannot be read; ${advice}`,
     {
       details: { ...facts, sizeBytes },
     },

@@ -89,7 +89,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   }
 
   app.notFound((c) =>
-    problem(c, new ServiceError('NotFoundError', `There is no route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)}`)),
+    problem(c, new ServiceError('NotFoundError', `Route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)} not found`)),
   )
   app.onError((error, c) => problem(c, error))
   return { fetch: async (request) => app.fetch(request) }
@@ -119,6 +119,6 @@ function wrongMethod(c: Context<Env>, methods: string[]): Response {
   c.header('Allow', methods.join(', '))
   return problem(
     c,
-    new ServiceError('MethodNotAllowedError', `This route takes ${methods.join(', ')}, not ${c.req.method}`),
+    new ServiceError('MethodNotAllowedError', `Method ${c.req.method} is not allowed; use ${methods.join(', ')}`),
   )
 }

@@ -8,7 +8,7 @@ export function requireToken(tokens: string[]): MiddlewareHandler {
     expected ??= await Promise.all(tokens.map(digest))
     const presented = await Promise.all(presentedTokens(c.req.header('Authorization') ?? '').map(digest))
     if (!anyEqual(presented, expected))
-      throw new ServiceError('UnauthorizedError', 'The Authorization header holds no valid token')
+      throw new ServiceError('UnauthorizedError', 'Missing or invalid token in the Authorization header')
     await next()
   }
 }

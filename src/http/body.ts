@@ -42,7 +42,7 @@ export async function readBody(request: Request, { maxBytes, timeoutMs }: BodyLi
     if (cause instanceof ServiceError) throw cause
     // On workerd a body that is let go of is an error.
     if (late) throw tooLate(timeoutMs)
-    const message = request.signal.aborted ? 'The body ended before it was complete' : 'The body is not UTF-8'
+    const message = request.signal.aborted ? 'The request body is incomplete' : 'The request body is not valid UTF-8'
     throw new ServiceError('ValidationError', message, { cause })
   } finally {
     clearTimeout(timer)
@@ -59,7 +59,7 @@ function requireJson(headers: Headers): void {
   if (type !== 'application/json' && !/^[^/]+\/[^/]+\+json$/.test(type)) {
     throw new ServiceError(
       'UnsupportedMediaTypeError',
-      `The body must be application/json, not ${type === '' ? 'of no stated type' : type}`,
+      `Content-Type must be application/json${type === '' ? '' : `, not ${type}`}`,
     )
   }
   const encoding = headers.get('Content-Encoding') ?? 'identity'
@@ -69,9 +69,9 @@ function requireJson(headers: Headers): void {
 }
 
 function tooLate(timeoutMs: number): ServiceError {
-  return new ServiceError('RequestTimeoutError', `The body was not complete after ${timeoutMs} ms`)
+  return new ServiceError('RequestTimeoutError', `The request body did not arrive within ${timeoutMs} ms`)
 }
 
 function tooLarge(maxBytes: number): ServiceError {
-  return new ServiceError('PayloadTooLargeError', `The body is larger than ${maxBytes} bytes`)
+  return new ServiceError('PayloadTooLargeError', `The request body is larger than ${maxBytes} bytes`)
 }

@@ -14,7 +14,7 @@ export function refuseCrossSite(origins: readonly string[]): MiddlewareHandler {
       const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
       throw new ServiceError(
         'ForbiddenError',
-        `A page of ${site} may not do this: its origin is neither the host of the request nor in SERVICE_CORS_ORIGINS`,
+        `Cross-site request from ${site} rejected; add the origin to SERVICE_CORS_ORIGINS to allow it`,
       )
     }
     await next()
@@ -52,7 +52,7 @@ export const requireLoopbackHost: MiddlewareHandler = async (c, next) => {
   if (!LOOPBACK_HOST.test(hostOf(c))) {
     throw new ServiceError(
       'ForbiddenError',
-      'Without a token the service answers only to localhost, 127.0.0.1 and [::1] in Host; set SERVICE_API_AUTH_TOKEN, or SERVICE_ALLOW_ANONYMOUS=true',
+      'Without a token, the Host header must be localhost, 127.0.0.1 or [::1]; set SERVICE_API_AUTH_TOKEN, or SERVICE_ALLOW_ANONYMOUS=true',
     )
   }
   await next()

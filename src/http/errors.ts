@@ -13,34 +13,34 @@ interface Face {
 }
 
 const FACES = {
-  ValidationError: { status: 400, title: 'The request is not valid' },
-  UnauthorizedError: { status: 401, title: 'No valid token' },
-  ForbiddenError: { status: 403, title: 'Not allowed' },
-  NotFoundError: { status: 404, title: 'No such route' },
-  MethodNotAllowedError: { status: 405, title: 'The route does not have this method' },
-  WorkflowNotFoundError: { status: 404, title: 'No such workflow execution', source: 'engine' },
-  HandlerNotFoundError: { status: 404, title: 'The workflow has no such handler', source: 'workflow' },
-  CatalogNotFoundError: { status: 404, title: 'No such catalog' },
-  TraceNotAvailableError: { status: 404, title: 'No trace' },
-  WorkflowExecutionTimedOutError: { status: 408, title: 'The workflow did not complete in time' },
-  RequestTimeoutError: { status: 408, title: 'The request did not arrive in time' },
-  WorkflowAlreadyStartedError: { status: 409, title: 'The workflow id is in use', source: 'engine' },
-  WorkflowNotRunningError: { status: 409, title: 'The workflow is closed', source: 'engine' },
-  WorkflowNotReadyError: { status: 409, title: 'The workflow cannot answer now', source: 'engine' },
-  PayloadTooLargeError: { status: 413, title: 'Too large' },
-  UnsupportedMediaTypeError: { status: 415, title: 'The body is not JSON' },
-  QueryFailedError: { status: 422, title: 'The query failed', source: 'workflow' },
-  UpdateFailedError: { status: 422, title: 'The update failed', source: 'workflow' },
-  UnsupportedWorkflowError: { status: 424, title: 'The catalog has no such workflow' },
-  WorkflowNotCompletedError: { status: 424, title: 'The workflow has no result yet' },
-  ResourceExhaustedError: { status: 429, title: 'The engine is at its limit', source: 'engine' },
+  ValidationError: { status: 400, title: 'Invalid request' },
+  UnauthorizedError: { status: 401, title: 'Unauthorized' },
+  ForbiddenError: { status: 403, title: 'Forbidden' },
+  NotFoundError: { status: 404, title: 'Route not found' },
+  MethodNotAllowedError: { status: 405, title: 'Method not allowed' },
+  WorkflowNotFoundError: { status: 404, title: 'Workflow execution not found', source: 'engine' },
+  HandlerNotFoundError: { status: 404, title: 'Handler not found', source: 'workflow' },
+  CatalogNotFoundError: { status: 404, title: 'Catalog not found' },
+  TraceNotAvailableError: { status: 404, title: 'Trace not available' },
+  WorkflowExecutionTimedOutError: { status: 408, title: 'Workflow did not complete in time' },
+  RequestTimeoutError: { status: 408, title: 'Request timeout' },
+  WorkflowAlreadyStartedError: { status: 409, title: 'Workflow already started', source: 'engine' },
+  WorkflowNotRunningError: { status: 409, title: 'Workflow not running', source: 'engine' },
+  WorkflowNotReadyError: { status: 409, title: 'Workflow not ready', source: 'engine' },
+  PayloadTooLargeError: { status: 413, title: 'Payload too large' },
+  UnsupportedMediaTypeError: { status: 415, title: 'Unsupported media type' },
+  QueryFailedError: { status: 422, title: 'Query failed', source: 'workflow' },
+  UpdateFailedError: { status: 422, title: 'Update failed', source: 'workflow' },
+  UnsupportedWorkflowError: { status: 424, title: 'Workflow not in the catalog' },
+  WorkflowNotCompletedError: { status: 424, title: 'Workflow not completed' },
+  ResourceExhaustedError: { status: 429, title: 'Workflow engine at its limit', source: 'engine' },
   InternalError: { status: 500, title: 'Internal error' },
   NotSupportedError: { status: 501, title: 'Not supported' },
-  EngineError: { status: 502, title: 'The engine failed the request', source: 'engine' },
-  PayloadCodecError: { status: 502, title: 'The payload codec failed' },
-  CatalogNotAvailableError: { status: 503, title: 'Nothing serves the catalog' },
-  EngineUnavailableError: { status: 503, title: 'The engine is unreachable', source: 'engine' },
-  DeadlineExceededError: { status: 504, title: 'No answer in time', source: 'engine' },
+  EngineError: { status: 502, title: 'Workflow engine error', source: 'engine' },
+  PayloadCodecError: { status: 502, title: 'Payload codec error' },
+  CatalogNotAvailableError: { status: 503, title: 'Catalog not available' },
+  EngineUnavailableError: { status: 503, title: 'Workflow engine unavailable', source: 'engine' },
+  DeadlineExceededError: { status: 504, title: 'Deadline exceeded', source: 'engine' },
 } as const satisfies Record<ErrorName, Face>
 
 /** The answer to any error. */
@@ -63,7 +63,7 @@ export function problemBody(c: Context<Env>, thrown: unknown) {
 
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
-  return new ServiceError('InternalError', 'Something went wrong here; the log has it under this requestId')
+  return new ServiceError('InternalError', 'Internal error; the server log has the details for this requestId')
 }
 
 function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {

@@ -6,7 +6,7 @@ export const refuseIdempotencyKey: MiddlewareHandler = async (c, next) => {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && c.req.header('Idempotency-Key') !== undefined) {
     throw new ServiceError(
       'NotSupportedError',
-      'Idempotency-Key is not supported, and nothing was done; send a workflowId of your own: it is refused while a run has it',
+      'Idempotency-Key is not supported, and the request was not executed. Set workflowId instead: a second start with the same id is rejected while the workflow is open',
     )
   }
   await next()

@@ -40,9 +40,9 @@ function parse(text: string): unknown {
 
 function notJson(text: string): string {
   const fault = findJsonFault(text)
-  if (fault === null) return `The body is nested deeper than ${MAX_JSON_DEPTH} levels`
+  if (fault === null) return `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
   const { line, column, atEnd } = fault
-  return `The body is not JSON: ${atEnd ? 'it ends too early, at' : 'unexpected character at'} line ${line}, column ${column}`
+  return `The request body is not valid JSON: unexpected ${atEnd ? 'end' : 'character'} at line ${line}, column ${column}`
 }
 
 // More tell nobody anything, and an answer must not grow with what is refused.
@@ -61,7 +61,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
   return issue.keys
     .slice(0, MAX_ISSUES)
-    .map((key) => ({ path: path + shortPointer([key]), message: 'is not a known key' }))
+    .map((key) => ({ path: path + shortPointer([key]), message: 'is not a known field' }))
 }
 
 function shortPointer(keys: readonly PropertyKey[]): string {

@@ -38,7 +38,7 @@ export const decodablePath: MiddlewareHandler = async (c, next) => {
   try {
     decodeURIComponent(c.req.path)
   } catch (cause) {
-    throw new ServiceError('ValidationError', 'The path is not percent-encoded UTF-8', { cause })
+    throw new ServiceError('ValidationError', 'The path is not valid percent-encoded UTF-8', { cause })
   }
   await next()
 }

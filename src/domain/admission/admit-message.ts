@@ -155,8 +155,8 @@ function invalid(
   issues: Issue[],
 ): ServiceError {
   const [first] = issues
-  const handler = `${kind[0]?.toUpperCase()}${kind.slice(1)} "${name}" of workflow "${workflowName}"`
-  return new ServiceError('ValidationError', `${handler} refuses this argument: ${first?.path} ${first?.message}`, {
+  const handler = `${kind} "${name}" of workflow "${workflowName}"`
+  return new ServiceError('ValidationError', `Invalid argument for ${handler}: ${first?.path} ${first?.message}`, {
     details: { ...(workflowId !== undefined && { workflowId }), ...(runId !== undefined && { runId }), issues },
   })
 }

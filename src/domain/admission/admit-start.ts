@@ -69,7 +69,8 @@ async function judgePublished({ catalogs, command, call }: Asked, published: Pub
   const workflowName = workflowNames.get(command.workflowName)
   if (workflowName === undefined) return { refusal: unsupported(command, [...new Set(workflowNames.values())]) }
   const workflows = await inTime(catalogs.workflows(published), call)
-  if (workflows === null) call.note({ inputUnchecked: `the definition of catalog ${command.catalog} can't be read` })
+  if (workflows === null)
+    call.note({ inputUnchecked: `the definition of catalog ${command.catalog} could not be read` })
   const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
   // Schemas of the older form are shown: they describe what a workflow makes of its input, with defaults filled in.
   const isEnforced = schema !== null && !catalogs.isOlderForm(published.run.workflowId)
@@ -95,7 +96,7 @@ function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError 
   const [first] = issues
   return new ServiceError(
     'ValidationError',
-    `Workflow "${workflowName}" refuses this input: ${first?.path} ${first?.message}`,
+    `Invalid input for workflow "${workflowName}": ${first?.path} ${first?.message}`,
     {
       details: { issues },
     },
@@ -105,7 +106,7 @@ function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError 
 function unavailable({ catalog }: StartCommand): ServiceError {
   return new ServiceError(
     'CatalogNotAvailableError',
-    `Nothing serves catalog "${catalog}": no catalog is published and no worker polls it`,
+    `Catalog "${catalog}" is not available: it is not published, and no worker polls its task queue`,
     {
       details: { retryAfterSeconds: 3 },
     },

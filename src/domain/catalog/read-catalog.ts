@@ -16,6 +16,6 @@ export async function readListing(
   const first = await read(0)
   const published = first.value ?? (first.readAt < arrivedAt ? (await read(arrivedAt)).value : null)
   const workflows = published === null ? null : await inTime(catalogs.workflows(published), call)
-  if (workflows === null) throw new ServiceError('CatalogNotFoundError', `No catalog "${catalog}" is published`)
+  if (workflows === null) throw new ServiceError('CatalogNotFoundError', `Catalog "${catalog}" is not published`)
   return { catalog, workflows }
 }

@@ -45,7 +45,7 @@ async function describeOwn(engine: Engine, ref: ExecutionRef, call: Call): Promi
 
 /** Catalogs are data that workers keep: no client changes them. */
 export function catalogRun({ workflowId }: ExecutionRef): ServiceError {
-  return new ServiceError('ForbiddenError', `Workflow ${workflowId} is a catalog, which its workers keep`, {
+  return new ServiceError('ForbiddenError', `Workflow ${workflowId} is a catalog: only its workers can change it`, {
     details: { workflowId },
   })
 }

@@ -11,5 +11,5 @@ export interface Problem {
 
 /** For the message of a refusal. */
 export function describeProblem({ attempt, message }: Problem): string {
-  return `its workflow task is failing (attempt ${attempt}), worker reports: ${message}`
+  return `its workflow task is failing (attempt ${attempt}); the worker reported: ${message}`
 }

@@ -147,7 +147,7 @@ async function withChildren(
   }
   if (cut > 0)
     warnings.add(
-      `${cut} child ${cut === 1 ? 'run was' : 'runs were'} not read: nodes with attributes.truncated lack something`,
+      `${cut} child ${cut === 1 ? 'run was' : 'runs were'} not read: nodes with attributes.truncated are incomplete`,
     )
   return entries
 }
@@ -224,7 +224,7 @@ function isTransient(found: FoundTrace | ServiceError | null): found is ServiceE
 
 /** The client has left, or the service shuts down: no source can be asked any more. */
 function interrupted({ workflowId, runId }: TracedRun, cause: unknown): ServiceError {
-  return new ServiceError('EngineUnavailableError', `The trace of workflow ${workflowId} was not read to its end.`, {
+  return new ServiceError('EngineUnavailableError', `Reading the trace of workflow ${workflowId} was interrupted.`, {
     cause,
     details: { workflowId, runId, source: 'gateway' },
   })

@@ -11,7 +11,7 @@ interface ArgumentFields {
 
 export const notBoth = z.refine<ArgumentFields>(
   (body) => !('payload' in body && 'args' in body),
-  'must not have both payload and args',
+  'must not contain both payload and args',
 )
 
 export function toArguments(body: ArgumentFields): Arguments {

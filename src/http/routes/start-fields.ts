@@ -26,7 +26,7 @@ type SeveralKey = 'args' | 'startArgs'
 
 export function inputOr(several: SeveralKey) {
   return z.refine<object>((body) => 'input' in body !== several in body, {
-    message: `must have exactly one of input (one argument) and ${several} (an array with one element per argument)`,
+    message: `must contain either input (one argument) or ${several} (an array with one element per argument)`,
     // Reported beside the faults of single fields.
     when: ({ value }) => isObject(value),
   })
@@ -62,7 +62,7 @@ function startArguments(body: StartBody, several: SeveralKey): Pick<StartCommand
 
 /** In milliseconds: a number of them, or a string with its unit. */
 function timeout(maxTimeoutMs: number) {
-  const message = `must be a number of milliseconds or a duration with its unit, like "30s", above 0 and at most ${maxTimeoutMs} ms`
+  const message = `must be a number of milliseconds or a duration like "30s", greater than 0 and at most ${maxTimeoutMs} ms`
   return z.transform((input, { issues }): number => {
     const ms = typeof input === 'string' ? durationMs(input) : input
     if (typeof ms === 'number' && ms > 0 && ms <= maxTimeoutMs) return Math.ceil(ms)

@@ -8,7 +8,7 @@ type Refusal = Omit<Problem, 'requestId'>
 const MALFORMED: Refusal = {
   status: 400,
   error: 'ValidationError',
-  title: 'The request is not valid',
+  title: 'Invalid request',
   message: 'The request is not HTTP as this server understands it',
 }
 
@@ -19,7 +19,7 @@ const UNMET_EXPECTATION: Refusal = { ...MALFORMED, status: 417, message: 'Expect
 const CONNECT: Refusal = {
   status: 405,
   error: 'MethodNotAllowedError',
-  title: 'The route does not have this method',
+  title: 'Method not allowed',
   message: 'This service is not a proxy: CONNECT is not supported',
 }
 
@@ -29,7 +29,7 @@ const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
     {
       status: 431,
       error: 'PayloadTooLargeError',
-      title: 'Too large',
+      title: 'Payload too large',
       message: 'The headers, with the URL, are larger than 16 KiB',
     },
   ],
@@ -38,7 +38,7 @@ const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
     {
       status: 413,
       error: 'PayloadTooLargeError',
-      title: 'Too large',
+      title: 'Payload too large',
       message: 'The chunk extensions of the body are larger than 16 KiB',
     },
   ],
@@ -47,7 +47,7 @@ const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
     {
       status: 408,
       error: 'RequestTimeoutError',
-      title: 'The request did not arrive in time',
+      title: 'Request timeout',
       message: 'The request was not complete in time',
     },
   ],

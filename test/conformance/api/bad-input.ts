@@ -226,12 +226,12 @@ export function badInput(stage: () => Stage): void {
       const answers = await Promise.all(bodies.map((body) => open.call('POST', '/workflow/run', body)))
 
       expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
-        [400, 'The body is not JSON: unexpected character at line 1, column 2'],
-        [400, 'The body is not JSON: unexpected character at line 2, column 13'],
-        [400, 'The body is not JSON: it ends too early, at line 1, column 16'],
-        [400, 'The body is not JSON: unexpected character at line 1, column 7'],
-        [400, 'The body is not JSON: unexpected character at line 1, column 2'],
-        [400, 'The body is not JSON: it ends too early, at line 1, column 1010'],
+        [400, 'The request body is not valid JSON: unexpected character at line 1, column 2'],
+        [400, 'The request body is not valid JSON: unexpected character at line 2, column 13'],
+        [400, 'The request body is not valid JSON: unexpected end at line 1, column 16'],
+        [400, 'The request body is not valid JSON: unexpected character at line 1, column 7'],
+        [400, 'The request body is not valid JSON: unexpected character at line 1, column 2'],
+        [400, 'The request body is not valid JSON: unexpected end at line 1, column 1010'],
       ])
     })
 
@@ -240,13 +240,15 @@ export function badInput(stage: () => Stage): void {
       const messageOf = async (kind: string, body: unknown) =>
         (await open.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
 
-      expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known key; wrap the value: {"payload": …}')
-      expect(await messageOf('signal', { input: 1 })).toBe('/input is not a known key; wrap the value: {"payload": …}')
+      expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known field; wrap the value: {"payload": …}')
+      expect(await messageOf('signal', { input: 1 })).toBe(
+        '/input is not a known field; wrap the value: {"payload": …}',
+      )
       expect(await messageOf('query', '17')).toMatch(/^The body must be .*; wrap the value: \{"payload": …\}$/)
       expect(await messageOf('update', [1, 2])).toMatch(
         /; wrap the value: \{"payload": …\}, or \{"args": \[…\]\} for several arguments$/,
       )
-      expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known key')
+      expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known field')
     })
 
     test('bad input: what has payload and args, keys nobody knows, or arguments that are no array', async () => {

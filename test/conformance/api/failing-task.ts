@@ -76,7 +76,7 @@ export function failingTask(stage: () => Stage): void {
         error: 'WorkflowExecutionTimedOutError',
         workflowStatus: 'running',
         message: expect.stringMatching(
-          /and is still running; its workflow task is failing \(attempt \d\), worker reports: can't read '<path>'/,
+          /and is still running; its workflow task is failing \(attempt \d\); the worker reported: can't read '<path>'/,
         ),
         problem: {
           kind: 'workflow_task_failing',
@@ -114,7 +114,7 @@ export function failingTask(stage: () => Stage): void {
       expect(refused.map(({ body }) => body)).toMatchObject([notReady, notReady])
       for (const { body, text } of [...waiting, ...refused]) {
         expect(body.message).toContain('its workflow task is failing (attempt')
-        expect(body.message).toContain('worker reports: a bug in the workflow')
+        expect(body.message).toContain('the worker reported: a bug in the workflow')
         expect(text).not.toMatch(MACHINE)
       }
       await Promise.all([workflowId, oftener].map(end))

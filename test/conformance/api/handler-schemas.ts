@@ -43,7 +43,7 @@ export function handlerSchemas(stage: () => Stage): void {
           error: 'ValidationError',
           source: 'gateway',
           message:
-            'Signal "checkout" of workflow "cart" refuses this argument: /payload/by must be of type string, not number',
+            'Invalid argument for signal "checkout" of workflow "cart": /payload/by must be of type string, not number',
           issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
           ...cart,
         }),

@@ -84,7 +84,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
         workflowId,
         runId,
         message: expect.stringMatching(
-          /; its workflow task is failing \(attempt 2\), worker reports: a bug in the workflow$/,
+          /; its workflow task is failing \(attempt 2\); the worker reported: a bug in the workflow$/,
         ),
         problem: { kind: 'workflow_task_failing', attempt: 2, message: 'a bug in the workflow' },
       })

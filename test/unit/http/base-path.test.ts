@@ -26,7 +26,7 @@ describe('base path', () => {
     const answers = await Promise.all(paths.map((path) => call('GET', path)))
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404, 404])
-    expect(await answers[2]?.json()).toMatchObject({ error: 'NotFoundError', message: 'There is no route /health' })
+    expect(await answers[2]?.json()).toMatchObject({ error: 'NotFoundError', message: 'Route /health not found' })
   })
 
   test('base path: each Location begins with it', async () => {

@@ -20,7 +20,7 @@ describe('problem', () => {
     expect(response.headers.get('Content-Type')).toBe('application/problem+json')
     expect(await response.json()).toEqual({
       type: 'urn:portico:error:workflow-not-completed-error',
-      title: 'The workflow has no result yet',
+      title: 'Workflow not completed',
       status: 424,
       detail: 'Workflow w is still running',
       error: 'WorkflowNotCompletedError',

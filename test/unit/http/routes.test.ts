@@ -44,7 +44,7 @@ describe('routes', () => {
     ])
     expect(await run.json()).toMatchObject({
       error: 'MethodNotAllowedError',
-      message: 'This route takes POST, not GET',
+      message: 'Method GET is not allowed; use POST',
     })
   })
 

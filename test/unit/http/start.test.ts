@@ -14,7 +14,7 @@ const result = {
   errorDetails: null,
 }
 
-const EITHER = 'must have exactly one of input (one argument) and args (an array with one element per argument)'
+const EITHER = 'must contain either input (one argument) or args (an array with one element per argument)'
 
 function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = {}) {
   const commands: RunCommand[] = []
@@ -159,10 +159,10 @@ describe('run', () => {
     expect(
       await issuesOf(await run('{"workflowName":"greet","input":1,"retires":3,"toString":1,"__proto__":{},"a/b~c":0}')),
     ).toEqual([
-      '/retires is not a known key',
-      '/toString is not a known key',
-      '/__proto__ is not a known key',
-      '/a~1b~0c is not a known key',
+      '/retires is not a known field',
+      '/toString is not a known field',
+      '/__proto__ is not a known field',
+      '/a~1b~0c is not a known field',
     ])
   })
 
@@ -316,7 +316,7 @@ describe('input', () => {
       '/args must be an array, not an object',
     ])
     expect(await issuesOf(await run({ workflowName: 'greet', startArgs: [1] }))).toEqual([
-      '/startArgs is not a known key',
+      '/startArgs is not a known field',
       ` ${EITHER}`,
     ])
     expect(commands).toEqual([])

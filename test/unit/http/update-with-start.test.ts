@@ -90,11 +90,11 @@ test('update-with-start: a body that lacks or has too much is a 400 that names i
   const messages = await Promise.all(bodies.map(async (body) => (await (await send(body)).json()).message))
 
   expect(messages).toEqual([
-    'The body must have exactly one of input (one argument) and startArgs (an array with one element per argument)',
-    'The body must have exactly one of input (one argument) and startArgs (an array with one element per argument)',
-    'The body must not have both payload and args',
+    'The body must contain either input (one argument) or startArgs (an array with one element per argument)',
+    'The body must contain either input (one argument) or startArgs (an array with one element per argument)',
+    'The body must not contain both payload and args',
     '/args must be an array, not null',
-    '/runId is not a known key',
+    '/runId is not a known field',
     expect.stringContaining('/workflowName is required'),
   ])
   expect(asked).toEqual([])

@@ -56,7 +56,7 @@ describe('admitMessage', () => {
     expect(await refusal(send({ by: 7 }))).toEqual({
       error: 'ValidationError',
       message:
-        'Signal "approve" of workflow "order" refuses this argument: /payload/by must be of type string, not number',
+        'Invalid argument for signal "approve" of workflow "order": /payload/by must be of type string, not number',
       issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
       workflowId: 'orders-17',
       runId: 'run-1',
@@ -65,7 +65,7 @@ describe('admitMessage', () => {
     await send(true, { kind: 'update' })
     await send({ by: 7 }, { kind: 'query' })
     expect((await refusal(send({ by: 'Ada' }, { kind: 'update' }))).message).toMatch(
-      /^Update "approve" of workflow "order"/,
+      /^Invalid argument for update "approve" of workflow "order"/,
     )
   })
 
@@ -237,7 +237,7 @@ describe('admitUpdateWithStart', () => {
     await start('order', 7, 'letters-1')
     expect(await refusal(start('order', 'x', 'parcels-1'))).toMatchObject({
       message:
-        'Update "approve" of workflow "parcel" refuses this argument: /payload must be of type number, not string',
+        'Invalid argument for update "approve" of workflow "parcel": /payload must be of type number, not string',
       runId: 'p',
     })
   })

@@ -81,7 +81,7 @@ describe('a published catalog', () => {
     const refused = await refusal(accepted(shelf, { args: [{ amount: 'much' }] }))
 
     expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
-    expect(refused.message).toMatch(/^Workflow "order" refuses this input: \/input\/amount /)
+    expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
   })
 
   test('accept: the schema is that of the first of several arguments, and none is checked where there is none', async () => {
@@ -172,7 +172,7 @@ describe('no published catalog', () => {
   test('accept: refuses when no worker polls, to be tried again in 3 s', async () => {
     expect(await refusal(accepted(aShelf()))).toEqual({
       error: 'CatalogNotAvailableError',
-      message: 'Nothing serves catalog "orders": no catalog is published and no worker polls it',
+      message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
       retryAfterSeconds: 3,
     })
   })

@@ -44,6 +44,6 @@ test('readListing: a run without a definition is no catalog to list', async () =
 
   expect(await refusal(listed(shelf))).toEqual({
     error: 'CatalogNotFoundError',
-    message: 'No catalog "orders" is published',
+    message: 'Catalog "orders" is not published',
   })
 })
