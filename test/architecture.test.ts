@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, Row> = {
     '',
   ),
 
-  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/ temporal/', ''),
+  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
 
@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'domain/create-workflows.ts': row('domain/ protocol/', 'uuid'),
   'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
 
-  'temporal/': row('temporal/ domain/ protocol/ lib/', '@temporalio/proto'),
+  'temporal/': row('temporal/ protocol/ lib/', '@temporalio/proto'),
 
   'worker/': row(
     'worker/ temporal/ protocol/ store/ lib/ config.ts config/ log.ts require-node.ts',

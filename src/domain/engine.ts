@@ -1,6 +1,8 @@
-import type { TraceEntry } from '../protocol/trace/entry.ts'
+import type { Closing, Execution } from '../protocol/execution.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
+import type { EncodedPayload, TraceEntry } from '../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
-import type { Closing, Description, Execution, ExecutionRef, RunRef } from './execution.ts'
+import type { Description, ExecutionRef } from './execution.ts'
 
 export interface StartRequest {
   workflowId: string
@@ -31,12 +33,6 @@ export interface Message {
 
 /** `misconfigured`: it answers, and refuses the namespace or the key that this service has. */
 export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
-
-/** A payload as it is archived in a trace: metadata values and data in base64. */
-export interface EncodedPayload {
-  metadata?: Record<string, string>
-  data?: string
-}
 
 /**
  * Port: a workflow engine, in our words.

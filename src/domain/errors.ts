@@ -1,4 +1,4 @@
-import type { Status } from './execution.ts'
+import type { Status } from '../protocol/execution.ts'
 import type { Problem } from './status/problem.ts'
 
 /** The wire's error names. */

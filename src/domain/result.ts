@@ -1,4 +1,6 @@
-import type { Closing, Execution, TraceMeta, WorkflowResult } from './execution.ts'
+import type { Closing, Execution } from '../protocol/execution.ts'
+import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
+import type { WorkflowResult } from './execution.ts'
 import { outputStoredElsewhere } from './stored-elsewhere.ts'
 
 /** The specification's workflow result: its eight keys all speak of one run. Throws `NotSupportedError` where the output is stored elsewhere. */

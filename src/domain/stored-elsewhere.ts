@@ -1,10 +1,5 @@
+import type { StoredElsewhere } from '../protocol/execution.ts'
 import { type ErrorFacts, ServiceError } from './errors.ts'
-
-/** A value that the engine holds only a reference to: workers keep large ones in a store of their own. */
-export interface StoredElsewhere {
-  /** Size of the stored value; 0 when its reference does not say. */
-  sizeBytes: number
-}
 
 /** The error to throw where the response would be that value. */
 export function outputStoredElsewhere(output: string, { sizeBytes }: StoredElsewhere, facts: ErrorFacts): ServiceError {

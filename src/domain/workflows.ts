@@ -1,8 +1,10 @@
 import type { CatalogEntry } from '../protocol/catalog.ts'
+import type { Status } from '../protocol/execution.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
 import type { EngineReadiness, StartedUpdate } from './engine.ts'
-import type { ExecutionRef, RunRef, Status, WorkflowResult } from './execution.ts'
+import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Problem } from './status/problem.ts'
 import type { Trace } from './trace/trace-source.ts'
 

@@ -2,8 +2,9 @@ import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { sleep } from '../lib/abort.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
-import type { Codec, Payload } from '../temporal/payload.ts'
+import type { Payload } from '../temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
+import type { Codec } from '../temporal/payload-reader.ts'
 
 export interface RemoteCodecOptions {
   /** Base URL of `/encode`, `/decode` and `/download`: Temporal's remote codec protocol. */

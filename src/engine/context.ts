@@ -1,8 +1,8 @@
 import type { temporal } from '@temporalio/proto'
 import type { ErrorFacts } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
-import type { Payloads } from '../temporal/payload.ts'
 import type { EngineClock } from './clock.ts'
+import type { Payloads } from './payloads.ts'
 import type { Rpc } from './rpc.ts'
 
 /** What every call needs. */

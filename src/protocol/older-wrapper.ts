@@ -1,13 +1,20 @@
 /** Wrappers that workers of the older generation put around outputs: `docs/protocol.md`. */
 import { isObject } from '../lib/is-object.ts'
+import { type TraceMeta, toTraceMeta } from './trace/trace-meta.ts'
 
 const WORKFLOW_WRAPPER = '__output_workflow_wrapper_version'
 const ACTIVITY_WRAPPER = '__output_activity_wrapper_version'
 
-/** The output of a workflow without its wrapper, null where that has none, and what the wrapper says of its trace. */
-export function unwrapWorkflowOutput(value: unknown): { output: unknown; trace?: unknown } {
-  if (!isObject(value) || !Object.hasOwn(value, WORKFLOW_WRAPPER)) return { output: value }
-  return { output: value.output ?? null, trace: value.trace }
+export interface WorkflowOutput {
+  output: unknown
+  /** Null when the output is not wrapped, or its wrapper does not say. */
+  trace: TraceMeta | null
+}
+
+/** Takes what a workflow returned out of the wrapper that may be around it. */
+export function unwrapWorkflowOutput(value: unknown): WorkflowOutput {
+  if (!isObject(value) || !Object.hasOwn(value, WORKFLOW_WRAPPER)) return { output: value, trace: null }
+  return { output: value.output ?? null, trace: toTraceMeta(value.trace) }
 }
 
 /** The output of a workflow or an activity without its wrapper; null where that has none. */

@@ -1,6 +1,6 @@
 /** Payloads that the SDKs keep in a store of their own, and of which the engine has a reference: https://docs.temporal.io/external-storage */
 import type { temporal } from '@temporalio/proto'
-import type { StoredElsewhere } from '../domain/stored-elsewhere.ts'
+import type { StoredElsewhere } from '../protocol/execution.ts'
 
 type Payload = temporal.api.common.v1.IPayload
 

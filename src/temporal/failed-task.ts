@@ -1,8 +1,8 @@
-import type { ErrorCause } from '../domain/execution.ts'
+import type { ErrorCause } from '../protocol/execution.ts'
 import { TimeoutType, WorkflowTaskFailedCause } from './enums.ts'
-import { type Failure, revealed, toErrorCause } from './failure.ts'
+import { decodeFailure, type Failure, toErrorCause } from './failure.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { Payloads } from './payload.ts'
+import type { PayloadReader } from './payload-reader.ts'
 import { withoutMachine } from './without-machine.ts'
 
 // With these the engine takes a task back, of a worker that has done nothing wrong.
@@ -27,8 +27,8 @@ export function failureOfTask(event: HistoryEvent): Failure | null {
 }
 
 /** In the worker's words, without what they tell of its machine. */
-export async function toTaskError(failure: Failure, payloads: Pick<Payloads, 'decode'>): Promise<ErrorCause> {
-  return withoutMachines(toErrorCause(await revealed(failure, payloads)))
+export async function toTaskError(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<ErrorCause> {
+  return withoutMachines(toErrorCause(await decodeFailure(failure, payloads)))
 }
 
 function withoutMachines({ name, message, cause }: ErrorCause): ErrorCause {

@@ -1,12 +1,10 @@
 import type { temporal } from '@temporalio/proto'
-import type { ErrorCause, ErrorDetails } from '../domain/execution.ts'
 import { isObject } from '../lib/is-object.ts'
-import type { Payloads } from './payload.ts'
+import type { ErrorCause, ErrorDetails } from '../protocol/execution.ts'
+import { MAX_CAUSES } from '../protocol/trace/entry.ts'
+import type { PayloadReader } from './payload-reader.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
-
-// Deeper chains are cut: they tell a person nothing more.
-const MAX_CAUSES = 10
 
 /** The user's own failure: the outermost one that is not a wrapper of the engine's. No stacks, hosts or identities. */
 export function toErrorDetails(failure: Failure): ErrorDetails {
@@ -27,8 +25,8 @@ export function toErrorCause(failure: Failure): ErrorCause {
 }
 
 /** Puts message and stack of failures that a codec has hidden back in their places. */
-export async function revealed(failure: Failure, payloads: Pick<Payloads, 'decode'>): Promise<Failure> {
-  const cause = failure.cause ? await revealed(failure.cause, payloads) : null
+export async function decodeFailure(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<Failure> {
+  const cause = failure.cause ? await decodeFailure(failure.cause, payloads) : null
   if (!failure.encodedAttributes) return cause === failure.cause ? failure : { ...failure, cause }
   const [attributes] = await payloads.decode([failure.encodedAttributes])
   const message = isObject(attributes) && typeof attributes.message === 'string' ? attributes.message : failure.message

@@ -1,8 +1,9 @@
 import type { temporal } from '@temporalio/proto'
-import type { Closing, ErrorDetails, Outcome, TraceMeta } from '../domain/execution.ts'
-import { revealed, toErrorDetails } from './failure.ts'
-import { toWorkflowOutput, traceInDetails } from './older-worker.ts'
-import type { PayloadReader } from './payload.ts'
+import type { Closing, ErrorDetails, Outcome } from '../protocol/execution.ts'
+import { unwrapWorkflowOutput } from '../protocol/older-wrapper.ts'
+import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
+import { decodeFailure, toErrorDetails } from './failure.ts'
+import type { PayloadReader } from './payload-reader.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
@@ -37,16 +38,12 @@ async function toEnd(
   if (event.workflowExecutionCompletedEventAttributes) {
     const { result } = event.workflowExecutionCompletedEventAttributes
     const { value, ...elsewhere } = await payloads.decodeOutput(result?.payloads, workflowId)
-    const { output, trace } = toWorkflowOutput(value)
+    const { output, trace } = unwrapWorkflowOutput(value)
     return { outcome: { status: 'completed', output, ...elsewhere }, trace }
   }
   if (event.workflowExecutionFailedEventAttributes) {
     const failure = event.workflowExecutionFailedEventAttributes.failure ?? {}
-    const [error, trace] = await Promise.all([
-      revealed(failure, payloads).then(toErrorDetails),
-      traceInDetails(failure, payloads),
-    ])
-    return { outcome: { status: 'failed', error }, trace }
+    return { outcome: { status: 'failed', error: toErrorDetails(await decodeFailure(failure, payloads)) } }
   }
   const outcome = toOutcome(event, events)
   return outcome === null ? null : { outcome }

@@ -1,6 +1,7 @@
 /** Payloads in JSON, as Temporal's codec servers and archived traces have them. */
-import type { EncodedPayload } from '../domain/engine.ts'
+
 import { fromBase64, toBase64 } from '../lib/base64.ts'
+import type { EncodedPayload } from '../protocol/trace/entry.ts'
 import type { Payload } from './payload.ts'
 
 export interface PayloadJson extends EncodedPayload {

@@ -1,9 +1,11 @@
 import type { temporal } from '@temporalio/proto'
-import type { Execution, RunRef } from '../domain/execution.ts'
-import { fromArguments } from '../domain/from-arguments.ts'
+import type { Execution } from '../protocol/execution.ts'
 import { memoKeys } from '../protocol/memo-keys.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
+import { toSingleValue } from '../protocol/single-value.ts'
 import type { HistoryEvent } from './outcome.ts'
-import type { Payload, Payloads } from './payload.ts'
+import type { Payload } from './payload.ts'
+import type { PayloadReader } from './payload-reader.ts'
 
 /** What the first events tell of a run. */
 export type Opening = Omit<Execution, 'closing' | 'status'>
@@ -11,7 +13,7 @@ export type Opening = Omit<Execution, 'closing' | 'status'>
 export async function toOpening(
   workflowId: string,
   events: readonly HistoryEvent[],
-  payloads: Payloads,
+  payloads: Pick<PayloadReader, 'decode' | 'decodeJson'>,
 ): Promise<Opening> {
   const started = events[0]?.workflowExecutionStartedEventAttributes
   if (!started) throw new Error(`the history of ${workflowId} does not begin with its start`)
@@ -24,7 +26,7 @@ export async function toOpening(
     catalog: started.taskQueue?.name ?? '',
     parent: toRunRef(started.parentWorkflowExecution),
     memo: await decodeMemo(started.workflowType?.name ?? '', memoFields(started, events), payloads),
-    input: fromArguments(await payloads.decode(started.input?.payloads)),
+    input: toSingleValue(await payloads.decode(started.input?.payloads)),
   }
 }
 
@@ -53,12 +55,12 @@ export function toRunRef(execution: temporal.api.common.v1.IWorkflowExecution | 
 export async function decodeMemo(
   workflowName: string,
   fields: ReadonlyMap<string, Payload>,
-  payloads: Payloads,
+  payloads: Pick<PayloadReader, 'decode' | 'decodeJson'>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const given = memoKeys(workflowName).flatMap((key) => {
     const payload = fields.get(key)
     return payload === undefined ? [] : [{ key, payload }]
   })
-  const values = await payloads.decodeReadable(given.map(({ payload }) => payload))
+  const values = await payloads.decodeJson(given.map(({ payload }) => payload))
   return new Map(given.map(({ key }, index) => [key, values[index]]))
 }

@@ -1,4 +1,4 @@
-import type { Status } from '../domain/execution.ts'
+import type { Status } from '../protocol/execution.ts'
 import { WorkflowExecutionStatus as S } from './enums.ts'
 
 const STATUS = new Map<number, Status>([

@@ -3,7 +3,7 @@ import type { Description } from '../domain/execution.ts'
 import { isObject } from '../lib/is-object.ts'
 import { unwrapOutput } from '../protocol/older-wrapper.ts'
 import { isInstant, MAX_TEXT_LENGTH, type Parsed } from '../protocol/trace/document.ts'
-import type { TraceEntry, TraceError } from '../protocol/trace/entry.ts'
+import { MAX_CAUSES, type TraceEntry, type TraceError } from '../protocol/trace/entry.ts'
 import { stepId } from '../protocol/trace/keys.ts'
 
 type OwnRun = Pick<Description, 'completedAt' | 'runId' | 'startedAt' | 'workflowId'>
@@ -94,8 +94,6 @@ function toEntries(
   const end = error == null ? { output: unwrapOutput(output ?? null) } : { error: toError(error, MAX_CAUSES) }
   return [began, { ...what, at: endedAt, phase: 'ended' as const, ...end }]
 }
-
-const MAX_CAUSES = 10
 
 /** Without its stack. */
 function toError(value: unknown, left: number): TraceError {

@@ -1,9 +1,11 @@
 import { type CachedValue, readThroughCache } from '../../lib/read-through-cache.ts'
+import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
-import { type ExecutionRef, isOpen, type RunRef } from '../execution.ts'
+import type { ExecutionRef } from '../execution.ts'
 
 /** What is known of a run for a minute: as much as it takes to find the schemas of its handlers. */
 export interface KnownRun {

@@ -7,11 +7,12 @@ import {
   parseCatalogMemo,
   parseCatalogWorkflows,
 } from '../../protocol/catalog.ts'
+import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import { isOpen, type RunRef } from '../execution.ts'
 
 /** What is on the task queues: remembered for a short while, shared by all requests. */
 export interface Catalogs {

@@ -1,8 +1,10 @@
 import { CATALOG_TYPE } from '../../protocol/catalog.ts'
+import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { Call } from '../call.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import { type Description, type ExecutionRef, isOpen, type RunRef } from '../execution.ts'
+import type { Description, ExecutionRef } from '../execution.ts'
 import type { Stopped } from '../workflows.ts'
 
 export async function stop(engine: Engine, ref: ExecutionRef, reason: string | null, call: Call): Promise<Stopped> {

@@ -1,4 +1,7 @@
 import { sleep } from '../../lib/abort.ts'
+import { type Closing, type Execution, isOpen, type OpenStatus } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { toSingleValue } from '../../protocol/single-value.ts'
 import { type Accepted, accept } from '../admission/admit-start.ts'
 import { withIds } from '../attach-ids.ts'
 import { type Call, SHUTTING_DOWN, unabortable, within } from '../call.ts'
@@ -6,16 +9,7 @@ import type { Catalogs } from '../catalog/catalogs.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import {
-  type Closing,
-  type Description,
-  type Execution,
-  isOpen,
-  type OpenStatus,
-  type RunRef,
-  type WorkflowResult,
-} from '../execution.ts'
-import { fromArguments } from '../from-arguments.ts'
+import type { Description, WorkflowResult } from '../execution.ts'
 import { toResult } from '../result.ts'
 import { describeProblem, type Problem } from '../status/problem.ts'
 import { fillTemplates, traceOrNull } from '../trace/destinations.ts'
@@ -129,7 +123,7 @@ async function toAnswer(
 ) {
   const isChain = run.runId !== started.runId
   const hasReason = closing.outcome.status === 'canceled'
-  const known = { ...run, input: isChain ? null : fromArguments(command.args) }
+  const known = { ...run, input: isChain ? null : toSingleValue(command.args) }
   const traceKnown = accepted.traces === null ? null : fillTemplates(accepted.traces, run, catalogs.namespace)
   if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
   try {

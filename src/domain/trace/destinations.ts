@@ -1,11 +1,12 @@
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
+import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
+import { toTraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { Call } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import { ServiceError } from '../errors.ts'
-import type { Description, TraceMeta } from '../execution.ts'
+import type { Description } from '../execution.ts'
 import { inTime } from '../with-deadline.ts'
-import { toTraceMeta } from './trace-meta.ts'
 
 type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 

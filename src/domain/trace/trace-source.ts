@@ -1,7 +1,9 @@
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { TraceNode } from '../../protocol/trace/tree.ts'
 import type { Call } from '../call.ts'
-import type { Description, RunRef, TraceMeta } from '../execution.ts'
+import type { Description } from '../execution.ts'
 
 /** The answer of `trace-log`. */
 export interface Trace {

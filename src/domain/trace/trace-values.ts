@@ -2,9 +2,9 @@
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
-import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import type { EncodedPayload, TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Call } from '../call.ts'
-import type { EncodedPayload, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 
 /** Decodes what is still encoded, all in one call, and replaces what stands under the names of secrets. */

@@ -1,6 +1,6 @@
 import type { Call } from '../../domain/call.ts'
 import type { Started } from '../../domain/engine.ts'
-import type { RunRef } from '../../domain/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { isGoneOrClosed } from '../errors.ts'
 import { onOpenRun } from './on-open-run.ts'

@@ -3,13 +3,13 @@ import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { VersioningBehavior } from '../../temporal/enums.ts'
-import { revealed, toErrorCause } from '../../temporal/failure.ts'
-import type { Payloads } from '../../temporal/payload.ts'
+import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
 import { decodeMemo, toRunRef } from '../../temporal/started-event.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { toDate, toEpochMs } from '../../temporal/time.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
+import type { Payloads } from '../payloads.ts'
 import { toFailingTask } from './failing-task.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
@@ -74,6 +74,6 @@ async function toPendingStep(
   return {
     activityId: activityId ?? '',
     attempts: attempt ?? 1,
-    lastFailure: lastFailure ? toErrorCause(await revealed(lastFailure, payloads)) : null,
+    lastFailure: lastFailure ? toErrorCause(await decodeFailure(lastFailure, payloads)) : null,
   }
 }

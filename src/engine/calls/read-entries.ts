@@ -1,5 +1,5 @@
 import type { Call } from '../../domain/call.ts'
-import type { RunRef } from '../../domain/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { createHistoryReader } from '../../temporal/history/reader.ts'
 import { type EngineContext, executionIds } from '../context.ts'

@@ -1,16 +1,12 @@
 import type { Call } from '../../domain/call.ts'
-import {
-  type Closing,
-  type Description,
-  type Execution,
-  type ExecutionRef,
-  isOpen,
-  type RunRef,
-} from '../../domain/execution.ts'
-import { type HistoryEvent, toClosing } from '../../temporal/outcome.ts'
+import type { Description, ExecutionRef } from '../../domain/execution.ts'
+import { type Closing, type Execution, isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toOpening } from '../../temporal/started-event.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
+import { readClosing } from '../read-closing.ts'
 import { describe } from './describe.ts'
 import { readEnd, readPage } from './history-pages.ts'
 
@@ -32,7 +28,7 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
     // At once: a codec, or the store behind it, may take seconds for each.
     const [opening, closing] = await Promise.all([
       toOpening(ref.workflowId, events, context.payloads),
-      nextPageToken === null ? toClosing(events, context.payloads, ref.workflowId) : null,
+      nextPageToken === null ? readClosing(events, context.payloads, ref.workflowId) : null,
     ])
     if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
 
@@ -64,5 +60,5 @@ export async function closingOf(context: EngineContext, run: Description, call: 
   // The reason of a cancellation stands in an event of its own, some way before the end.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null
-  return toClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)
+  return readClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
-import { isOpen } from '../../domain/execution.ts'
+import { isOpen } from '../../protocol/execution.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'

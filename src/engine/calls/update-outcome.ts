@@ -8,7 +8,7 @@ import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
-import { type Failure, revealed, toErrorDetails } from '../../temporal/failure.ts'
+import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { describe } from './describe.ts'
@@ -114,7 +114,7 @@ async function failed(
   failure: Failure,
   call: Call,
 ): Promise<ServiceError> {
-  const { name, message: text } = toErrorDetails(await revealed(failure, context.payloads))
+  const { name, message: text } = toErrorDetails(await decodeFailure(failure, context.payloads))
   if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server')
     return closedUnder(context, ref, updateId, call)
   const missing = await missingHandler(context, ref, 'update', message, text, call)

@@ -1,12 +1,13 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { ServiceError } from '../../domain/errors.ts'
-import type { Closing, RunRef } from '../../domain/execution.ts'
 import { sleep } from '../../lib/abort.ts'
+import type { Closing } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
-import { toClosing } from '../../temporal/outcome.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isRetryable, isTransient, toServiceError } from '../errors.ts'
+import { readClosing } from '../read-closing.ts'
 import { Code, RpcError } from '../transport/transport.ts'
 import { describe } from './describe.ts'
 import { closingOf } from './read.ts'
@@ -61,7 +62,7 @@ async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, ca
       },
       { ...call, signal: cut.signal, deadlineAt: Date.now() + POLL_DEADLINE_MS },
     )
-    return await toClosing(history?.events ?? [], payloads, run.workflowId)
+    return await readClosing(history?.events ?? [], payloads, run.workflowId)
   } finally {
     cut.release()
   }

@@ -2,7 +2,7 @@
 
 import { parseJson } from '../../lib/exact-json.ts'
 import { isObject } from '../../lib/is-object.ts'
-import type { TraceEntry, TraceError } from './entry.ts'
+import { MAX_CAUSES, type TraceEntry, type TraceError } from './entry.ts'
 
 export const TRACE_CONTENT_TYPE = 'application/json'
 
@@ -87,8 +87,6 @@ function toEntry(value: unknown): TraceEntry | null {
     ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isText) }),
   }
 }
-
-const MAX_CAUSES = 10
 
 function toError(value: unknown, left: number): TraceError | null {
   if (!isObject(value) || left < 0) return null

@@ -31,3 +31,12 @@ export interface TraceError {
   message: string
   cause: TraceError | null
 }
+
+/** Longer chains of causes are truncated: they tell a person nothing more. */
+export const MAX_CAUSES = 10
+
+/** A payload as a trace archives it, and as codec servers exchange it: metadata values and data in base64. */
+export interface EncodedPayload {
+  metadata?: Record<string, string>
+  data?: string
+}

@@ -1,4 +1,4 @@
-import type { RunRef } from '../../domain/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Failure } from '../failure.ts'
 import type { HistoryEvent } from '../outcome.ts'

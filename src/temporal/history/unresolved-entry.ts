@@ -1,9 +1,11 @@
 import { unwrapOutput } from '../../protocol/older-wrapper.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
-import { type Failure, revealed, toErrorDetails } from '../failure.ts'
+import { decodeFailure, type Failure, toErrorDetails } from '../failure.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
-import { asOne, type Payload, type PayloadReader } from '../payload.ts'
+import type { Payload } from '../payload.ts'
+import { toSingleDecoded } from '../payload.ts'
+import type { PayloadReader } from '../payload-reader.ts'
 
 type PayloadList = readonly Payload[] | null | undefined
 
@@ -29,7 +31,7 @@ export async function toEntries(drafts: readonly Draft[], payloads: PayloadReade
   const next = (list: Draft['input']) => {
     const from = at
     at += list?.length ?? 0
-    return asOne(values.slice(from, at))
+    return toSingleDecoded(values.slice(from, at))
   }
   for (const draft of drafts) {
     const { failure, failedTask, lastFailure, closing, input, output, ...rest } = draft
@@ -68,7 +70,7 @@ async function withFailures(
 
 /** The user's own, not the engine's words for where it came from. */
 async function ownFailure(failure: Failure, payloads: PayloadReader): Promise<TraceError> {
-  const { name, message, cause } = toErrorDetails(await revealed(failure, payloads))
+  const { name, message, cause } = toErrorDetails(await decodeFailure(failure, payloads))
   return { name, message, cause }
 }
 

@@ -2,16 +2,10 @@ import type { Worker } from '@temporalio/worker'
 import { REDACTED } from '../../protocol/secret-names.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { storedElsewhere } from '../../temporal/external-storage.ts'
-import {
-  asOne,
-  type Codec,
-  createPayloads,
-  type Decoded,
-  type Payload,
-  type PayloadReader,
-  toPayload,
-} from '../../temporal/payload.ts'
+import { type Decoded, type Payload, toPayload, toSingleDecoded } from '../../temporal/payload.ts'
 import { toPayloadJson, unreadable } from '../../temporal/payload-json.ts'
+import type { Codec, PayloadReader } from '../../temporal/payload-reader.ts'
+import { createPayloadReader } from '../../temporal/payload-reader.ts'
 
 type Codecs = Worker['options']['loadedDataConverter']['payloadCodecs']
 
@@ -30,11 +24,11 @@ export function toCodec(codecs: Codecs): Codec | null {
 
 /** Decodes payloads for a trace; what cannot be decoded is kept whole, unless a `redact` would have to see it. */
 export function traceValues(codec: Codec | null, { redacted }: { redacted: boolean }): PayloadReader {
-  const payloads = createPayloads({ codec, maxBytes: Number.POSITIVE_INFINITY })
+  const reader = createPayloadReader(codec)
 
   async function decodeEach(given: readonly Payload[] | null | undefined): Promise<Decoded[]> {
     const list = given ?? []
-    const values = await payloads.decodeReadable(list)
+    const values = await reader.decodeJson(list)
     return list.map((payload, index): Decoded => {
       if (values[index] !== undefined) return { value: values[index] }
       const elsewhere = storedElsewhere(payload)
@@ -44,9 +38,10 @@ export function traceValues(codec: Codec | null, { redacted }: { redacted: boole
   }
 
   return {
+    ...reader,
     decodeEach,
     decode: async (given) => (await decodeEach(given)).map(({ value }) => value),
-    decodeOutput: async (given) => asOne(await decodeEach(given)),
+    decodeOutput: async (given) => toSingleDecoded(await decodeEach(given)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** `portico/span`: spans inside activities and Nexus operations. Loads neither the worker nor zod. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
+import { MAX_CAUSES, type TraceEntry, type TraceError } from '../../protocol/trace/entry.ts'
 
 /** What happens inside an activity, as its author describes it. */
 export interface Span {
@@ -113,9 +113,6 @@ async function runRecorded<T>(
     throw error
   }
 }
-
-// The same as for failures in a history.
-const MAX_CAUSES = 10
 
 /** Whatever was thrown, as a trace shows it; never throws itself. */
 export function thrownError(error: unknown): TraceError {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
 import type { Engine, Started } from '../../../src/domain/engine.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/errors.ts'
-import type { Closing, RunRef } from '../../../src/domain/execution.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'
+import type { Closing } from '../../../src/protocol/execution.ts'
+import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { startWorker, type TestWorker } from '../../support/worker.ts'
 
 export type MakeTransport = (engine: { address: string; httpUrl: string | null }) => Transport

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
-import type { RunRef } from '../../../src/domain/execution.ts'
+import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
 

@@ -1,7 +1,8 @@
 import Long from 'long'
 import { expect, test, vi } from 'vitest'
 import { remoteCodec } from '../../../src/engine/codec.ts'
-import { createPayloads, type Payload } from '../../../src/temporal/payload.ts'
+import { createPayloads } from '../../../src/engine/payloads.ts'
+import type { Payload } from '../../../src/temporal/payload.ts'
 import { refusal } from '../call.ts'
 
 const PAYLOAD: Payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('1') }

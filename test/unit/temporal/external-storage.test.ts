@@ -5,8 +5,10 @@ import {
   resolveReferences,
   storedElsewhere,
 } from '../../../src/temporal/external-storage.ts'
-import { revealed } from '../../../src/temporal/failure.ts'
-import { type Codec, createPayloads, type Payload, toPayload } from '../../../src/temporal/payload.ts'
+import { decodeFailure } from '../../../src/temporal/failure.ts'
+import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
+import type { Codec } from '../../../src/temporal/payload-reader.ts'
+import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
 
 const TYPE = 'temporal.api.sdk.v1.ExternalStorageReference'
 
@@ -98,13 +100,13 @@ test('resolveReferences: asks for no more than may be held at once', async () =>
 })
 
 test('decode: nothing of a reference is shown, by whatever it is decoded', async () => {
-  const payloads = createPayloads({ codec: null, maxBytes: 1000 })
+  const payloads = createPayloadReader(null)
   const both = [toPayload(1), reference([9])]
 
   expect(await payloads.decode(both)).toEqual([1, null])
   expect(await payloads.decodeEach(both)).toEqual([{ value: 1 }, { value: null, storedElsewhere: { sizeBytes: 9 } }])
   expect(await payloads.decodeOutput([reference([9])])).toEqual({ value: null, storedElsewhere: { sizeBytes: 9 } })
-  expect(await payloads.decodeReadable(both)).toEqual([1, undefined])
+  expect(await payloads.decodeJson(both)).toEqual([1, undefined])
 })
 
 test('decode: the codec is not asked to decode references, and what it decodes to one is asked for too', async () => {
@@ -122,14 +124,16 @@ test('decode: the codec is not asked to decode references, and what it decodes t
     },
   }
 
-  expect(await createPayloads({ codec, maxBytes: 1000 }).decode([reference([1]), wrapped])).toEqual([0, 1])
+  expect(await createPayloadReader(codec).decode([reference([1]), wrapped])).toEqual([0, 1])
   expect(asked).toEqual(['decode 1', 'download 2'])
 })
 
-test('revealed: a failure whose message is stored elsewhere keeps the one that it has', async () => {
-  const payloads = createPayloads({ codec: null, maxBytes: 1000 })
+test('decodeFailure: a failure whose message is stored elsewhere keeps the one that it has', async () => {
+  const payloads = createPayloadReader(null)
 
-  expect(await revealed({ message: 'Encoded failure', encodedAttributes: reference([1]) }, payloads)).toMatchObject({
+  expect(
+    await decodeFailure({ message: 'Encoded failure', encodedAttributes: reference([1]) }, payloads),
+  ).toMatchObject({
     message: 'Encoded failure',
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { toTraceTree } from '../../../src/protocol/trace/tree.ts'
 import { createHistoryReader } from '../../../src/temporal/history/reader.ts'
 import type { HistoryEvent } from '../../../src/temporal/outcome.ts'
-import { createPayloads } from '../../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
 
 const BUG = 14
 const UNHANDLED_COMMAND = 1
@@ -10,7 +10,7 @@ const RESET = 20
 const START_TO_CLOSE = 1
 const SCHEDULE_TO_START = 2
 
-const payloads = createPayloads({ codec: null, maxBytes: 1 })
+const payloads = createPayloadReader(null)
 
 type Told = Omit<HistoryEvent, 'eventId' | 'eventTime'>
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Failure, revealed, toErrorCause, toErrorDetails } from '../../../src/temporal/failure.ts'
-import { createPayloads, toPayload } from '../../../src/temporal/payload.ts'
+import { decodeFailure, type Failure, toErrorCause, toErrorDetails } from '../../../src/temporal/failure.ts'
+import { toPayload } from '../../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
 
-const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
+const PAYLOADS = createPayloadReader(null)
 
 function application(message: string, type: string, more: Failure = {}): Failure {
   return { message, applicationFailureInfo: { type }, ...more }
@@ -155,13 +156,16 @@ test('toErrorCause: has no stack, host or identity', () => {
   expect(JSON.stringify(toErrorCause(failure))).not.toMatch(/app|host|GoSDK/)
 })
 
-test('revealed: puts hidden messages back, along the whole chain', async () => {
+test('decodeFailure: puts hidden messages back, along the whole chain', async () => {
   const hidden = (message: string): Failure => ({
     message: 'Encoded failure',
     encodedAttributes: toPayload({ message, stack_trace: 'at x' }),
   })
 
-  const failure = await revealed({ ...hidden('outer'), cause: { message: 'open', cause: hidden('root') } }, PAYLOADS)
+  const failure = await decodeFailure(
+    { ...hidden('outer'), cause: { message: 'open', cause: hidden('root') } },
+    PAYLOADS,
+  )
 
   expect(toErrorCause(failure)).toMatchObject({
     message: 'outer',
@@ -169,8 +173,8 @@ test('revealed: puts hidden messages back, along the whole chain', async () => {
   })
 })
 
-test('revealed: keeps the message where what is hidden can not be read', async () => {
-  const failure = await revealed(
+test('decodeFailure: keeps the message where what is hidden can not be read', async () => {
+  const failure = await decodeFailure(
     {
       message: 'Encoded failure',
       encodedAttributes: { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') },
@@ -181,8 +185,8 @@ test('revealed: keeps the message where what is hidden can not be read', async (
   expect(failure.message).toBe('Encoded failure')
 })
 
-test('revealed: gives a failure that hides nothing back as it is', async () => {
+test('decodeFailure: gives a failure that hides nothing back as it is', async () => {
   const failure = application('a', 'A', { cause: application('b', 'B') })
 
-  expect(await revealed(failure, PAYLOADS)).toMatchObject(failure)
+  expect(await decodeFailure(failure, PAYLOADS)).toMatchObject(failure)
 })

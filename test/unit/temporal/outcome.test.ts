@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type HistoryEvent, toClosing } from '../../../src/temporal/outcome.ts'
-import { createPayloads, toPayload } from '../../../src/temporal/payload.ts'
+import { toPayload } from '../../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
 
-const PAYLOADS = createPayloads({ codec: null, maxBytes: 1000 })
+const PAYLOADS = createPayloadReader(null)
 
 function closing(...events: HistoryEvent[]) {
   return toClosing(events, PAYLOADS)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { read } from '../../../../src/engine/calls/read.ts'
-import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { createPayloads } from '../../../../src/engine/payloads.ts'
+import { toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall } from '../../call.ts'
 import { scriptedContext } from './scripted-context.ts'
 

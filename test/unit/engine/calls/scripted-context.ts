@@ -2,9 +2,10 @@
 
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { createRpc } from '../../../../src/engine/rpc.ts'
 import { RpcError, type Transport } from '../../../../src/engine/transport/transport.ts'
-import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { toPayload } from '../../../../src/temporal/payload.ts'
 
 const RUNNING = 1
 

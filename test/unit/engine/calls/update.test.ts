@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { update } from '../../../../src/engine/calls/update.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createPayloads } from '../../../../src/engine/payloads.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
-import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
 
 const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } }

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { wait } from '../../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
+import { createPayloads } from '../../../../src/engine/payloads.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
 import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
-import { createPayloads } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
 
 beforeEach(() => {

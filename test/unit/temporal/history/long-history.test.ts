@@ -3,9 +3,10 @@ import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
 import { createHistoryReader } from '../../../../src/temporal/history/reader.ts'
 import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
-import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { toPayload } from '../../../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
 
-const payloads = createPayloads({ codec: null, maxBytes: 1 })
+const payloads = createPayloadReader(null)
 const RUN = { workflowId: 'orders-17', runId: 'run-1' }
 
 test('history: 10 000 events are a tree in less than 250 ms, page by page', async () => {

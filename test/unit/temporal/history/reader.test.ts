@@ -3,11 +3,12 @@ import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { type TraceNode, toTraceTree } from '../../../../src/protocol/trace/tree.ts'
 import { createHistoryReader } from '../../../../src/temporal/history/reader.ts'
 import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
-import { createPayloads, toPayload } from '../../../../src/temporal/payload.ts'
+import { toPayload } from '../../../../src/temporal/payload.ts'
+import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
 import { recorded } from '../../../fixtures/histories/recorded.ts'
 import { nodesIn } from '../../../support/trace-nodes.ts'
 
-const payloads = createPayloads({ codec: null, maxBytes: 1 })
+const payloads = createPayloadReader(null)
 
 /** The whole trace of a recorded story: the links of its chain below one node, and each child below its own. */
 async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {

@@ -1,0 +1,63 @@
+import type { temporal } from '@temporalio/proto'
+import { ServiceError } from '../domain/errors.ts'
+import { encodingOf, needsCodec, type Payload, toPayload } from '../temporal/payload.ts'
+import { type Codec, createPayloadReader, type PayloadReader } from '../temporal/payload-reader.ts'
+
+/** Values to Temporal's payloads and back. */
+export interface Payloads extends PayloadReader {
+  /** Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit. Null for an empty list. */
+  encode(values: readonly unknown[]): Promise<temporal.api.common.v1.IPayloads | null>
+}
+
+export interface PayloadOptions {
+  codec: Codec | null
+  /** For all payloads of one call together. */
+  maxBytes: number
+  /** Called for each output that only a codec can decode, while none is configured. */
+  onEncodedOutput?: (output: EncodedOutput) => void
+}
+
+export interface EncodedOutput {
+  encoding: string
+  workflowId: string
+}
+
+export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: PayloadOptions): Payloads {
+  const reader = createPayloadReader(codec)
+  return {
+    ...reader,
+
+    async encode(values) {
+      if (values.length === 0) return null
+      const plain = values.map(toPayload)
+      const payloads = codec === null ? plain : await codec.encode(plain)
+      assertSize(payloads, maxBytes)
+      return { payloads }
+    },
+
+    decodeOutput(payloads, workflowId) {
+      const encoded = codec === null && workflowId !== undefined ? payloads?.find(needsCodec) : undefined
+      if (encoded && workflowId !== undefined) onEncodedOutput({ encoding: encodingOf(encoded), workflowId })
+      return reader.decodeOutput(payloads)
+    },
+  }
+}
+
+// The most that protobuf adds to a payload, and to each entry of its metadata.
+const PAYLOAD_BYTES = 10
+const ENTRY_BYTES = 12
+
+function assertSize(payloads: Payload[], maxBytes: number): void {
+  const bytes = payloads.reduce((sum, payload) => sum + sizeOf(payload), 0)
+  if (bytes <= maxBytes) return
+  throw new ServiceError(
+    'PayloadTooLargeError',
+    `The payload is ${bytes} bytes as encoded for the engine; the limit is ${maxBytes} bytes`,
+    { details: { source: 'gateway' } },
+  )
+}
+
+function sizeOf({ data, metadata }: Payload): number {
+  const entries = Object.entries(metadata ?? {}).map(([key, value]) => key.length + value.length + ENTRY_BYTES)
+  return entries.reduce((sum, bytes) => sum + bytes, (data?.length ?? 0) + PAYLOAD_BYTES)
+}

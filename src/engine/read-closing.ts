@@ -1,0 +1,47 @@
+import { ServiceError } from '../domain/errors.ts'
+import { isObject } from '../lib/is-object.ts'
+import type { Closing } from '../protocol/execution.ts'
+import { MAX_CAUSES } from '../protocol/trace/entry.ts'
+import { type TraceMeta, toTraceMeta } from '../protocol/trace/trace-meta.ts'
+import type { Failure } from '../temporal/failure.ts'
+import { type HistoryEvent, toClosing } from '../temporal/outcome.ts'
+import type { PayloadReader } from '../temporal/payload-reader.ts'
+
+/** How a run ended and where its trace is, from its last events; null when they hold no close event. */
+export async function readClosing(
+  events: readonly HistoryEvent[],
+  payloads: PayloadReader,
+  workflowId: string,
+): Promise<Closing | null> {
+  const failure = events.at(-1)?.workflowExecutionFailedEventAttributes?.failure ?? {}
+  const [closing, trace] = await Promise.all([
+    toClosing(events, payloads, workflowId),
+    traceInFailure(failure, payloads),
+  ])
+  return closing === null || trace === null ? closing : { ...closing, trace }
+}
+
+/** Workers of the older generation put the location of the trace in the details of a failure, or of one of its causes. */
+export async function traceInFailure(
+  failure: Failure,
+  payloads: Pick<PayloadReader, 'decode'>,
+): Promise<TraceMeta | null> {
+  const details = chainOf(failure).flatMap(
+    ({ applicationFailureInfo }) => applicationFailureInfo?.details?.payloads ?? [],
+  )
+  if (details.length === 0) return null
+  try {
+    const found = (await payloads.decode(details)).find((detail) => isObject(detail) && isObject(detail.trace))
+    return isObject(found) ? toTraceMeta(found.trace) : null
+  } catch (error) {
+    // The codec failed. How the run ended is known without its details.
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
+function chainOf(failure: Failure): Failure[] {
+  const chain = [failure]
+  for (let next = failure.cause; next && chain.length <= MAX_CAUSES; next = next.cause) chain.push(next)
+  return chain
+}

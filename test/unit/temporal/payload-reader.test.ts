@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
+import { type Codec, createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+
+const PLAIN = createPayloadReader(null)
+
+function payload(encoding: string, data: string | Uint8Array): Payload {
+  return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) }
+}
+
+async function decoded(...payloads: Payload[]): Promise<unknown> {
+  return (await PLAIN.decode(payloads))[0]
+}
+
+/** Turns every byte of a payload over. */
+const turning: Codec = {
+  encode: async (payloads) => payloads.map(({ data }) => payload('binary/turned', turned(data))),
+  decode: async (payloads) => payloads.map(({ data }) => payload('json/plain', turned(data))),
+}
+
+function turned(data: Uint8Array | null | undefined): Uint8Array {
+  return Uint8Array.from(data ?? [], (byte) => byte ^ 0xff)
+}
+
+describe('decode', () => {
+  test('decode: reads json/plain, exact in its numbers', async () => {
+    expect(JSON.stringify(await decoded(payload('json/plain', '{"n":9007199254740993,"x":1e400}')))).toBe(
+      '{"n":9007199254740993,"x":1e400}',
+    )
+  })
+
+  test('decode: binary/null is null', async () => {
+    expect(
+      await PLAIN.decode([payload('binary/null', ''), { metadata: { encoding: Buffer.from('binary/null') } }]),
+    ).toEqual([null, null])
+  })
+
+  test('decode: shows json/protobuf as its JSON', async () => {
+    expect(await decoded(payload('json/protobuf', '{"seconds":"1"}'))).toEqual({ seconds: '1' })
+  })
+
+  test('decode: shows a foreign encoding as its bytes', async () => {
+    expect(await decoded(payload('binary/plain', new Uint8Array([0, 255])))).toEqual({
+      encoding: 'binary/plain',
+      data: 'AP8=',
+    })
+  })
+
+  test('decode: shows a payload without an encoding, and one without anything, as its bytes', async () => {
+    expect(await PLAIN.decode([{ data: Buffer.from('a') }, {}])).toEqual([
+      { encoding: '', data: 'YQ==' },
+      { encoding: '', data: '' },
+    ])
+  })
+
+  test('decode: shows what claims to be JSON and is none as its bytes', async () => {
+    expect(
+      await PLAIN.decode([
+        payload('json/plain', '{'),
+        payload('json/plain', ''),
+        { metadata: { encoding: Buffer.from('json/plain') } },
+      ]),
+    ).toEqual([
+      { encoding: 'json/plain', data: 'ew==' },
+      { encoding: 'json/plain', data: '' },
+      { encoding: 'json/plain', data: '' },
+    ])
+  })
+
+  test('decode: shows what is not UTF-8 as its bytes', async () => {
+    expect(await decoded(payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])))).toEqual({
+      encoding: 'json/plain',
+      data: 'Iv8i',
+    })
+  })
+
+  test('decode: shows what is nested too deep to be sent as its bytes', async () => {
+    const deep = '['.repeat(1001) + ']'.repeat(1001)
+
+    expect(await decoded(payload('json/plain', deep))).toEqual({
+      encoding: 'json/plain',
+      data: Buffer.from(deep).toString('base64'),
+    })
+  })
+
+  test('decode: shows many bytes whole', async () => {
+    const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => index)
+
+    expect(await decoded(payload('binary/plain', bytes))).toEqual({
+      encoding: 'binary/plain',
+      data: Buffer.from(bytes).toString('base64'),
+    })
+  })
+
+  test('decode: no payloads are no values', async () => {
+    expect(await PLAIN.decode(null)).toEqual([])
+    expect(await PLAIN.decode(undefined)).toEqual([])
+  })
+})
+
+describe('codec', () => {
+  test('codec: what it encoded it decodes', async () => {
+    const encoded = await turning.encode([{ secret: 1 }, 'two'].map(toPayload))
+
+    expect(encoded[0]?.metadata?.encoding).toEqual(Buffer.from('binary/turned'))
+    expect(await createPayloadReader(turning).decode(encoded)).toEqual([{ secret: 1 }, 'two'])
+  })
+
+  test('codec: is not asked about payloads that need none', async () => {
+    const unasked: Codec = { ...turning, decode: () => Promise.reject(new Error('asked')) }
+
+    const payloads = createPayloadReader(unasked)
+
+    expect(await payloads.decode([toPayload(1), payload('binary/null', ''), payload('json/protobuf', '{}')])).toEqual([
+      1,
+      null,
+      {},
+    ])
+    expect(await payloads.decode([])).toEqual([])
+  })
+
+  test('codec: is asked about all payloads of a call once one of them needs it', async () => {
+    const asked: number[] = []
+    const counting: Codec = {
+      ...turning,
+      decode: async (payloads) => {
+        asked.push(payloads.length)
+        return payloads
+      },
+    }
+
+    await createPayloadReader(counting).decode([toPayload(1), payload('binary/turned', 'x')])
+
+    expect(asked).toEqual([2])
+  })
+})
