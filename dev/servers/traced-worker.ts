@@ -2,18 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 import { type RunningProcess, startProcess } from './process.ts'
 import type { RunningRedis } from './redis.ts'
 import type { RunningS3 } from './s3.ts'
 import { until } from './until.ts'
+import { haveWorkflowBundle } from './workflow-bundle.ts'
 
 /** Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds; workers share the file. */
 export async function bundleWorkflows(workflows: URL, folder: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(workflows),
-    logger: new DefaultLogger('ERROR', () => {}),
-  })
+  const { code } = await haveWorkflowBundle(workflows)
   const path = join(folder, 'bundle.js')
   await writeFile(path, code)
   return path

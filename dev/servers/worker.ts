@@ -1,7 +1,5 @@
 /** A Temporal worker in this process. */
-import { fileURLToPath } from 'node:url'
 import {
-  bundleWorkflowCode,
   DefaultLogger,
   IllegalStateError,
   NativeConnection,
@@ -12,6 +10,7 @@ import {
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import { until } from './until.ts'
+import { haveWorkflowBundle } from './workflow-bundle.ts'
 
 export interface RunningWorker {
   taskQueue: string
@@ -36,7 +35,6 @@ export interface RunWorkerOptions {
 }
 
 const QUIET = new DefaultLogger('ERROR', () => {})
-const bundles = new Map<string, ReturnType<typeof bundleWorkflowCode>>()
 
 /** Resolves when the engine reports a poller of the task queue, and the catalog, if any, is published. */
 export async function startWorker({
@@ -46,7 +44,7 @@ export async function startWorker({
   ...rest
 }: RunWorkerOptions): Promise<RunningWorker> {
   quietRuntime()
-  const workflowBundle = await bundle(rest.workflowsPath, rest.options?.dataConverter?.payloadConverterPath)
+  const workflowBundle = await haveWorkflowBundle(rest.workflowsPath, rest.options?.dataConverter?.payloadConverterPath)
   const connection = await NativeConnection.connect({ address })
   const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
@@ -95,16 +93,6 @@ export async function untilPolled(
     })
     return (pollers?.length ?? 0) > 0
   })
-}
-
-/** Bundling takes a second: there is one bundle per workflow file and payload converter. */
-function bundle(workflowsPath: URL, payloadConverterPath = ''): ReturnType<typeof bundleWorkflowCode> {
-  const path = fileURLToPath(workflowsPath)
-  const key = `${path} ${payloadConverterPath}`
-  const converter = payloadConverterPath !== '' && { payloadConverterPath }
-  const made = bundles.get(key) ?? bundleWorkflowCode({ workflowsPath: path, logger: QUIET, ...converter })
-  bundles.set(key, made)
-  return made
 }
 
 function refuseEarlyEnd(): never {

@@ -1,15 +1,7 @@
 /** Workers with the kit's plugin, that look at their catalog often, and what they log. */
-import { fileURLToPath } from 'node:url'
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type LogEntry,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker'
+import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
+import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 
 export interface KitWorkerOptions extends Omit<PorticoPluginOptions, 'onReady'> {
@@ -33,12 +25,10 @@ export interface KitWorker {
   stop(): Promise<void>
 }
 
-const WORKFLOWS = fileURLToPath(new URL('./workflows.ts', import.meta.url))
-let bundle: ReturnType<typeof bundleWorkflowCode> | undefined
+const WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
 export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
   const { address, taskQueue, version, lookEveryMs = 100, beforeRun, ...options } = given
-  bundle ??= bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR') })
   const connection = await NativeConnection.connect({ address })
   const looks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
   const isReady = Promise.withResolvers<void>()
@@ -46,7 +36,7 @@ export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> 
   const worker = await Worker.create({
     connection,
     taskQueue,
-    workflowBundle: await bundle,
+    workflowBundle: await haveWorkflowBundle(WORKFLOWS),
     shutdownGraceTime: 0,
     ...(version && { workerDeploymentOptions: versioned(version) }),
     plugins: [plugin],

@@ -1,4 +1,7 @@
-/** One engine a run for all tests that need no engine of their own: `inject('engine')`. */
+/** What all test files of a run share: an engine, as `inject('engine')`, and the bundles of their workflows. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import type { TestProject } from 'vitest/node'
 import { serverFault } from '../../dev/servers/components.ts'
@@ -16,7 +19,12 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const { engine, stop } = await oneEngine()
   await assertNewEnough(engine.address)
   provide('engine', engine)
-  return stop
+  const bundles = await mkdtemp(join(tmpdir(), 'portico-workflow-bundles-'))
+  process.env.PORTICO_WORKFLOW_BUNDLES = bundles
+  return async () => {
+    await stop()
+    await rm(bundles, { recursive: true, force: true })
+  }
 }
 
 async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promise<void> }> {

@@ -1,30 +1,29 @@
-import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
+import { expect } from 'vitest'
 import { quietRuntime, untilPolled } from '../../dev/servers/worker.ts'
+import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 
-const WORKFLOWS = fileURLToPath(new URL('../support/workflows.ts', import.meta.url))
+const WORKFLOWS = new URL('../support/workflows.ts', import.meta.url)
 
-let connection: NativeConnection
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>
-
-beforeAll(async () => {
+const test = baseTest.extend('nativeConnection', { scope: 'file' }, async ({ engine, cleanup }) => {
   quietRuntime()
-  connection = await NativeConnection.connect({ address: inject('engine').address })
-  workflowBundle = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR') })
+  const connection = await NativeConnection.connect({ address: engine.address })
+  // Closing fails while a worker holds the connection.
+  cleanup.defer(() => connection.close())
+  return connection
 })
 
-// Closing fails while a worker holds the connection.
-afterAll(() => connection?.close())
-
-test('holdPolls: the worker runs, takes activities, and asks for no workflow task until it is released', async () => {
-  const { worker, held } = await aHeldWorker()
+test('holdPolls: the worker runs, takes activities, and asks for no workflow task until it is released', async ({
+  nativeConnection: connection,
+}) => {
+  const { worker, held } = await aHeldWorker(connection)
   const running = worker.run()
   await untilPolled(connection, 'default', worker.options.taskQueue, 'activities')
 
   expect(worker.getState()).toBe('RUNNING')
-  expect(await isPolled(worker)).toBe(false)
+  expect(await isPolled(connection, worker)).toBe(false)
 
   held().release()
   await untilPolled(connection, 'default', worker.options.taskQueue)
@@ -32,28 +31,32 @@ test('holdPolls: the worker runs, takes activities, and asks for no workflow tas
   await running
 })
 
-test('holdPolls: a worker that is shut down while it is held ends, and was never seen polling', async () => {
-  const { worker } = await aHeldWorker()
+test('holdPolls: a worker that is shut down while it is held ends, and was never seen polling', async ({
+  nativeConnection: connection,
+}) => {
+  const { worker } = await aHeldWorker(connection)
   const running = worker.run()
 
   worker.shutdown()
   await running
 
   expect(worker.getState()).toBe('STOPPED')
-  expect(await isPolled(worker)).toBe(false)
+  expect(await isPolled(connection, worker)).toBe(false)
 })
 
-test('holdPolls: runUntil ends a worker that is held, and it was never seen polling', async () => {
-  const { worker } = await aHeldWorker()
+test('holdPolls: runUntil ends a worker that is held, and it was never seen polling', async ({
+  nativeConnection: connection,
+}) => {
+  const { worker } = await aHeldWorker(connection)
 
   const result = await worker.runUntil(async () => 'done')
 
   expect(result).toBe('done')
   expect(worker.getState()).toBe('STOPPED')
-  expect(await isPolled(worker)).toBe(false)
+  expect(await isPolled(connection, worker)).toBe(false)
 })
 
-async function aHeldWorker() {
+async function aHeldWorker(connection: NativeConnection) {
   let held: ReturnType<typeof holdPolls> | undefined
   const plugin: WorkerPlugin = {
     name: 'test',
@@ -63,12 +66,13 @@ async function aHeldWorker() {
     },
   }
   const taskQueue = `held-${crypto.randomUUID()}`
+  const workflowBundle = await haveWorkflowBundle(WORKFLOWS)
   const options = { connection, taskQueue, workflowBundle, activities: { act: async () => {} }, shutdownGraceTime: 0 }
   const worker = await Worker.create({ ...options, plugins: [plugin] })
   return { worker, held: () => held ?? expect.fail('the worker does not run') }
 }
 
-async function isPolled({ options: { taskQueue } }: Worker): Promise<boolean> {
+async function isPolled(connection: NativeConnection, { options: { taskQueue } }: Worker): Promise<boolean> {
   const { pollers } = await connection.workflowService.describeTaskQueue({
     namespace: 'default',
     taskQueue: { name: taskQueue },
