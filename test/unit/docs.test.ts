@@ -8,6 +8,9 @@ import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+/** As in `attachIds` (`src/domain/attach-ids.ts`). */
+const SYMBOL_IN_FILE = /`([A-Za-z_$][\w$]*)` \(`((?:src|test|dev|examples)\/[\w./-]+\.ts)`\)/g
+
 const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...markdownIn('docs'), ...markdownIn('deploy')]
 
 test('docs: each relative link leads to a file, and to a heading of it', () => {
@@ -26,6 +29,23 @@ test('docs: each path they cite exists', () => {
 
   expect(cited.map(({ path }) => path)).toContain('src/domain/workflows.ts')
   expect(cited.filter(({ path }) => !isThere(path))).toEqual([])
+})
+
+test('docs: each symbol they cite stands in the file they cite for it', () => {
+  const cited = pages.flatMap((page) =>
+    [...proseOf(textOf(page)).matchAll(SYMBOL_IN_FILE)].map(([, symbol = '', file = '']) => ({ page, symbol, file })),
+  )
+
+  expect(cited.length).toBeGreaterThan(40)
+  expect(cited.filter(({ symbol, file }) => !isThere(file) || !codeWords(file).has(symbol))).toEqual([])
+})
+
+test('docs/decisions: source files are cited by their whole path', () => {
+  const bare = markdownIn('docs/decisions').flatMap((page) =>
+    [...proseOf(textOf(page)).matchAll(/`[\w-]+\.ts`/g)].map(([name]) => `${page}: ${name}`),
+  )
+
+  expect(bare).toEqual([])
 })
 
 test('docs: each npm script they name is one', () => {
@@ -143,6 +163,12 @@ function pathsIn(page: string): string[] {
   return [
     ...proseOf(textOf(page)).matchAll(/`((?:src|test|docs|deploy|dev|examples|benchmarks|\.ci)\/[\w./-]*)`/g),
   ].map(([, path = '']) => path)
+}
+
+/** Every identifier in a file's code, comments left out. */
+function codeWords(file: string): Set<string> {
+  const code = textOf(file).replaceAll(/\/\*.*?\*\/|(?<=^|\s)\/\/[^\n]*/gs, '')
+  return new Set(code.match(/[A-Za-z_$][\w$]*/g))
 }
 
 function isThere(path: string): boolean {
