@@ -32,7 +32,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
-  'engine/transport/grpc/connection.ts': row('engine/ domain/', '@temporalio/proto @temporalio/client'),
+  'engine/transport/grpc/connection.ts': row('engine/ temporal/ lib/', '@temporalio/proto @temporalio/client'),
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 

@@ -2,7 +2,8 @@
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
-import { Code, type ErrorDetail, RpcError } from './transport/transport.ts'
+import { GrpcCode } from '../temporal/grpc-code.ts'
+import { type ErrorDetail, RpcError } from './transport/transport.ts'
 
 type Failures = typeof temporal.api.errordetails.v1
 
@@ -20,22 +21,22 @@ export interface Asked {
 export function toServiceError(error: unknown, asked: Asked): unknown {
   if (!(error instanceof RpcError)) return error
   switch (error.code) {
-    case Code.UNAVAILABLE:
+    case GrpcCode.UNAVAILABLE:
       return unavailable(error, asked)
-    case Code.DEADLINE_EXCEEDED:
-    case Code.CANCELLED: // we gave it up, as a server does that has to end
+    case GrpcCode.DEADLINE_EXCEEDED:
+    case GrpcCode.CANCELLED: // we gave it up, as a server does that has to end
       return asked.waitsForWorker ? unanswered(error, asked) : unavailable(error, asked)
-    case Code.NOT_FOUND:
+    case GrpcCode.NOT_FOUND:
       return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unexpected(error, asked)
-    case Code.ALREADY_EXISTS:
+    case GrpcCode.ALREADY_EXISTS:
       return alreadyStarted(error, asked)
-    case Code.RESOURCE_EXHAUSTED:
+    case GrpcCode.RESOURCE_EXHAUSTED:
       return exhausted(error, asked)
-    case Code.FAILED_PRECONDITION:
+    case GrpcCode.FAILED_PRECONDITION:
       return notReady(error, asked)
-    case Code.INVALID_ARGUMENT:
+    case GrpcCode.INVALID_ARGUMENT:
       return isTooLarge(error) ? tooLarge(error, asked) : unexpected(error, asked)
-    case Code.UNIMPLEMENTED:
+    case GrpcCode.UNIMPLEMENTED:
       return wrap('NotSupportedError', 'The engine does not support this.', error, asked)
     default:
       return unexpected(error, asked)
@@ -77,27 +78,28 @@ function isAbortedForAnother({ details = [] }: OperationStatus): boolean {
 /** An unknown execution and a closed one are the same answer, and one that grows too large is closed for it: only a look at the run tells which. */
 export function isGoneOrClosed(error: unknown): error is RpcError {
   if (!(error instanceof RpcError)) return false
-  if (error.code === Code.INVALID_ARGUMENT)
+  if (error.code === GrpcCode.INVALID_ARGUMENT)
     return /^Workflow (?:history count|history size|mutable state size) exceeds limit/.test(error.message)
-  return error.code === Code.NOT_FOUND && hasDetail(error, 'NotFoundFailure')
+  return error.code === GrpcCode.NOT_FOUND && hasDetail(error, 'NotFoundFailure')
 }
 
 export function isQueryFailure(error: unknown): error is RpcError {
-  return error instanceof RpcError && error.code === Code.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
+  return error instanceof RpcError && error.code === GrpcCode.INVALID_ARGUMENT && hasDetail(error, 'QueryFailedFailure')
 }
 
 const RETRYABLE: ReadonlySet<number> = new Set([
-  Code.UNAVAILABLE,
-  Code.UNKNOWN,
-  Code.ABORTED,
-  Code.OUT_OF_RANGE,
-  Code.DATA_LOSS,
+  GrpcCode.UNAVAILABLE,
+  GrpcCode.UNKNOWN,
+  GrpcCode.ABORTED,
+  GrpcCode.OUT_OF_RANGE,
+  GrpcCode.DATA_LOSS,
 ])
 
 /** What the way to the engine answers for a moment, as Temporal's own clients judge it: the same call may well succeed at once. */
 export function isRetryable({ code, message }: RpcError): boolean {
   return (
-    RETRYABLE.has(code) || (code === Code.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
+    RETRYABLE.has(code) ||
+    (code === GrpcCode.INTERNAL && /RST_STREAM with code [02]\b|without gRPC status/.test(message))
   )
 }
 
@@ -105,8 +107,8 @@ export function isRetryable({ code, message }: RpcError): boolean {
 export function isTransient(error: RpcError): boolean {
   return (
     isRetryable(error) ||
-    error.code === Code.DEADLINE_EXCEEDED ||
-    (error.code === Code.RESOURCE_EXHAUSTED && !isTooLarge(error))
+    error.code === GrpcCode.DEADLINE_EXCEEDED ||
+    (error.code === GrpcCode.RESOURCE_EXHAUSTED && !isTooLarge(error))
   )
 }
 
@@ -234,7 +236,7 @@ export function isMisconfigured(error: RpcError): boolean {
 }
 
 function isRefusedKey({ code }: RpcError): boolean {
-  return code === Code.UNAUTHENTICATED || code === Code.PERMISSION_DENIED
+  return code === GrpcCode.UNAUTHENTICATED || code === GrpcCode.PERMISSION_DENIED
 }
 
 function advice(error: RpcError): string {

@@ -1,4 +1,4 @@
-/** Numbers of Temporal's enums, those that we speak of: its own package takes longer to load than all of ours. */
+/** The numbers of Temporal's enums that we use. Importing them from its own package takes longer than loading all our code. */
 
 export const WorkflowExecutionStatus = {
   RUNNING: 1,
@@ -11,7 +11,11 @@ export const WorkflowExecutionStatus = {
   PAUSED: 8,
 } as const
 
-export const WorkflowIdConflictPolicy = { USE_EXISTING: 2 } as const
+export const WorkflowIdConflictPolicy = { USE_EXISTING: 2, TERMINATE_EXISTING: 3 } as const
+
+export const ActivityIdConflictPolicy = { USE_EXISTING: 2 } as const
+
+export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1 } as const
 
 export const VersioningBehavior = { PINNED: 1 } as const
 

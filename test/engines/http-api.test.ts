@@ -2,7 +2,8 @@ import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../dev/servers/ports.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
-import { Code, type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
+import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { call, refusal, useBench } from '../conformance/engine/engine-fixture.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
@@ -117,7 +118,7 @@ describe.concurrent('engine over http: what is different there', () => {
       {},
     )
 
-    expect(error).toMatchObject({ code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+    expect(error).toMatchObject({ code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
   })
 
   test('a base URL that leads elsewhere is told as such', async () => {

@@ -1,12 +1,9 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
-import type { WorkerVersion } from '../../protocol/worker-version.ts'
-import { VersioningBehavior } from '../../temporal/enums.ts'
+import { describeRun } from '../../temporal/describe-run.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
-import { decodeMemo, toRunRef } from '../../temporal/started-event.ts'
-import { toStatus } from '../../temporal/status.ts'
-import { toDate, toEpochMs } from '../../temporal/time.ts'
+import { decodeProtocolMemo, memoFields } from '../../temporal/memo.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
@@ -20,51 +17,18 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       { namespace, execution: toExecution(ref) },
       call,
     )
-    const {
-      execution,
-      firstRunId,
-      type,
-      taskQueue,
-      status,
-      parentExecution,
-      memo,
-      startTime,
-      closeTime,
-      historyLength,
-      versioningInfo,
-    } = workflowExecutionInfo ?? {}
-    const runId = execution?.runId ?? ''
-    const failingTask = toFailingTask(context, { workflowId: ref.workflowId, runId }, pendingWorkflowTask)
-    clock.saw(toEpochMs(closeTime) ?? toEpochMs(startTime))
+    const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
+    const failingTask = toFailingTask(context, run, pendingWorkflowTask)
+    clock.saw((run.completedAt ?? run.startedAt)?.getTime() ?? null)
     return {
-      workflowId: ref.workflowId,
-      runId,
-      firstRunId: firstRunId || runId,
-      workflowName: type?.name ?? '',
-      catalog: taskQueue ?? '',
-      status: toStatus(status),
-      parent: toRunRef(parentExecution),
-      memo: await decodeMemo(type?.name ?? '', new Map(Object.entries(memo?.fields ?? {})), payloads),
-      startedAt: toDate(startTime),
-      completedAt: toDate(closeTime),
-      historyLength: Number(historyLength ?? 0),
-      pinnedVersion: pinnedVersion(versioningInfo),
+      ...run,
+      memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: executionIds(ref) })
   }
-}
-
-function pinnedVersion(
-  info: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null | undefined,
-): WorkerVersion | null {
-  const override = info?.versioningOverride
-  if (override ? override.autoUpgrade : info?.behavior !== VersioningBehavior.PINNED) return null
-  const { deploymentName, buildId } =
-    override?.pinned?.version ?? override?.oneTime?.targetDeploymentVersion ?? info?.deploymentVersion ?? {}
-  return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' }
 }
 
 async function toPendingStep(

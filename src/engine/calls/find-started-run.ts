@@ -1,8 +1,8 @@
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { ErrorFacts } from '../../domain/errors.ts'
-import { toStatus } from '../../temporal/status.ts'
-import { toEpochMs } from '../../temporal/time.ts'
+import type { Status } from '../../protocol/execution.ts'
+import { describeRun } from '../../temporal/describe-run.ts'
 import { type EngineContext, toExecution } from '../context.ts'
 import { isGoneOrClosed, toServiceError } from '../errors.ts'
 import { withPossibleEffect } from '../rpc.ts'
@@ -21,7 +21,7 @@ export interface FoundRun {
   runId: string
   /** First run of its chain. */
   firstRunId: string
-  status: ReturnType<typeof toStatus>
+  status: Status
   /** Whether it was this request that started it. */
   isOurs: boolean
   /** Epoch ms, by the engine's clock. */
@@ -45,15 +45,14 @@ export async function findRun(
       { namespace, execution },
       atMost(call, TIMEOUT_MS.describe),
     )
-    const { execution: found, firstRunId, status, startTime, closeTime } = workflowExecutionInfo ?? {}
-    const foundId = found?.runId ?? ''
+    const { runId: found, firstRunId, status, startedAt, completedAt } = describeRun(workflowExecutionInfo)
     return {
-      runId: foundId,
-      firstRunId: firstRunId || foundId,
-      status: toStatus(status),
+      runId: found,
+      firstRunId,
+      status,
       isOurs: requestId !== undefined && Object.hasOwn(workflowExtendedInfo?.requestIdInfos ?? {}, requestId),
-      startedAt: toEpochMs(startTime),
-      closedAt: toEpochMs(closeTime),
+      startedAt: startedAt?.getTime() ?? null,
+      closedAt: completedAt?.getTime() ?? null,
     }
   } catch (error) {
     if (isGoneOrClosed(error)) return null

@@ -3,7 +3,7 @@ import type { Description, ExecutionRef } from '../../domain/execution.ts'
 import { type Closing, type Execution, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
-import { toOpening } from '../../temporal/started-event.ts'
+import { readStartedEvent } from '../../temporal/started-event.ts'
 import { type EngineContext, executionIds } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
@@ -26,15 +26,15 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
   try {
     const { events, nextPageToken } = await readPage(context, ref, call, { maximumPageSize: PAGE_SIZE })
     // At once: a codec, or the store behind it, may take seconds for each.
-    const [opening, closing] = await Promise.all([
-      toOpening(ref.workflowId, events, context.payloads),
+    const [started, closing] = await Promise.all([
+      readStartedEvent(ref.workflowId, events, context.payloads),
       nextPageToken === null ? readClosing(events, context.payloads, ref.workflowId) : null,
     ])
-    if (closing !== null) return { ...opening, status: closing.outcome.status, closing }
+    if (closing !== null) return { ...started, status: closing.outcome.status, closing }
 
     // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.
     const description = await describe(context, ref, call)
-    const given = opening.runId === description.runId ? opening.input : await input(context, description, call)
+    const given = started.runId === description.runId ? started.input : await input(context, description, call)
     return {
       ...description,
       input: given,
@@ -48,7 +48,7 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
 export async function input(context: EngineContext, run: RunRef, call: Call): Promise<unknown> {
   try {
     const { events } = await readPage(context, run, call, { maximumPageSize: 1 })
-    return (await toOpening(run.workflowId, events, context.payloads)).input
+    return (await readStartedEvent(run.workflowId, events, context.payloads)).input
   } catch (error) {
     throw toServiceError(error, { kind: 'read', facts: executionIds(run) })
   }

@@ -1,8 +1,9 @@
 import type { Call } from '../../domain/call.ts'
 import type { EngineReadiness } from '../../domain/engine.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { EngineContext } from '../context.ts'
 import { hasDetail, isMisconfigured } from '../errors.ts'
-import { Code, RpcError } from '../transport/transport.ts'
+import { RpcError } from '../transport/transport.ts'
 
 // Reserved: no run has this id. A describe needs namespace and key like any other request, and no permission that requests don't need.
 const NO_RUN = '$ready'
@@ -21,6 +22,6 @@ export async function readiness({ rpc, namespace }: EngineContext, call: Call): 
 
 /** There is no such run; or the engine is at a limit, and says so itself. */
 function answersAsEngine(error: RpcError): boolean {
-  if (error.code === Code.NOT_FOUND) return hasDetail(error, 'NotFoundFailure')
-  return error.code === Code.RESOURCE_EXHAUSTED && error.details.length > 0
+  if (error.code === GrpcCode.NOT_FOUND) return hasDetail(error, 'NotFoundFailure')
+  return error.code === GrpcCode.RESOURCE_EXHAUSTED && error.details.length > 0
 }

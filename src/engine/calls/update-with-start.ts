@@ -6,12 +6,13 @@ import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.t
 import { ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
 import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
 import type { AfterLoss } from '../rpc.ts'
-import { Code, type Request, type Response, RpcError } from '../transport/transport.ts'
+import { type Request, type Response, RpcError } from '../transport/transport.ts'
 import { type AtMostOnceRequest, findRun, findStartedRun } from './find-started-run.ts'
 import { type Finding, investigate, unknownOutcomeError } from './lost-response.ts'
 import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
@@ -123,7 +124,7 @@ function toBegun({ responses }: Response<'executeMultiOperation'>): Begun {
 
 /** Whether the start was done and the update was not: for its run goes on as another, is failing its task, or at a limit. */
 function isUpdateRefused({ code, mayHaveTakenEffect }: RpcError): boolean {
-  return mayHaveTakenEffect && (code === Code.RESOURCE_EXHAUSTED || code === Code.FAILED_PRECONDITION)
+  return mayHaveTakenEffect && (code === GrpcCode.RESOURCE_EXHAUSTED || code === GrpcCode.FAILED_PRECONDITION)
 }
 
 /**

@@ -5,10 +5,11 @@ import { sleep } from '../../lib/abort.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { HistoryEventFilterType } from '../../temporal/enums.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isRetryable, isTransient, toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
-import { Code, RpcError } from '../transport/transport.ts'
+import { RpcError } from '../transport/transport.ts'
 import { describe } from './describe.ts'
 import { closingOf } from './read.ts'
 
@@ -86,7 +87,7 @@ const INTERRUPTIONS = new Set(['EngineUnavailableError', 'PayloadCodecError', 'R
 function isInterruption(error: unknown): boolean {
   if (error instanceof ServiceError) return INTERRUPTIONS.has(error.error)
   // CANCELLED: our own cut of a poll that was not answered in its time.
-  return error instanceof RpcError && (isTransient(error) || error.code === Code.CANCELLED)
+  return error instanceof RpcError && (isTransient(error) || error.code === GrpcCode.CANCELLED)
 }
 
 /** Whether the engine is out of reach for a moment. */

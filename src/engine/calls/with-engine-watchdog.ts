@@ -1,7 +1,8 @@
 import { type Call, within } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Rpc } from '../rpc.ts'
-import { Code, RpcError } from '../transport/transport.ts'
+import { RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
 
 /** Waits for what may take long with an eye on the engine: when that stops answering, this rejects as unavailable. */
@@ -17,7 +18,7 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
       await pingInTime(rpc, call)
     } catch (error) {
       if (call.signal.aborted || !isSilence(error)) return
-      silence = new RpcError('the engine stopped answering', { code: Code.UNAVAILABLE, cause: error })
+      silence = new RpcError('the engine stopped answering', { code: GrpcCode.UNAVAILABLE, cause: error })
       abort()
     }
   }
@@ -46,5 +47,5 @@ async function pingInTime(rpc: Rpc, call: Call): Promise<void> {
 
 /** An engine that answers, whatever it says, is there. */
 function isSilence(error: unknown): boolean {
-  return error instanceof RpcError && (error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED)
+  return error instanceof RpcError && (error.code === GrpcCode.UNAVAILABLE || error.code === GrpcCode.DEADLINE_EXCEEDED)
 }

@@ -48,26 +48,6 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** gRPC's status codes, those that we tell apart. */
-export const Code = {
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  OUT_OF_RANGE: 11,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  DATA_LOSS: 15,
-  UNAUTHENTICATED: 16,
-} as const
-
 /** What the engine says of a refusal beside its text, decoded. */
 export interface ErrorDetail {
   /** Its type's, without packages: `NotFoundFailure`. */

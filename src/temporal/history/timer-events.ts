@@ -1,9 +1,9 @@
+import { toDurationMs } from '../time.ts'
 import { began, CANCELED, type EventTable, ended, idOf } from './history-state.ts'
 
 export const timerEvents: EventTable = {
   timerStartedEventAttributes({ timerId, startToFireTimeout }, event, story) {
-    const durationMs =
-      Number(startToFireTimeout?.seconds ?? 0) * 1000 + Math.floor((startToFireTimeout?.nanos ?? 0) / 1e6)
+    const durationMs = toDurationMs(startToFireTimeout)
     return began(
       story,
       event,

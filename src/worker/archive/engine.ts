@@ -1,20 +1,26 @@
 import type { NativeConnection } from '@temporalio/worker'
+import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
+import { toRunRef } from '../../temporal/describe-run.ts'
+import { ActivityIdConflictPolicy, ActivityIdReusePolicy } from '../../temporal/enums.ts'
+import { GrpcCode, hasGrpcCode } from '../../temporal/grpc-code.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toPayload } from '../../temporal/payload.ts'
+import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
+import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import type { ClosedRun } from './archive-run.ts'
 
-/** The engine, as the archiver uses it. Every call rejects when `signal` aborts or the engine does not answer in time. */
+/** The engine calls of the archiver. Each rejects when `signal` aborts or the engine does not answer in time. */
 export interface ArchiverEngine {
-  /** How many runs of the task queue closed in the window. */
+  /** The number of runs of the task queue that closed in the window. */
   countClosed(window: Window, signal: AbortSignal): Promise<number>
   /** The runs of the task queue that closed in the window, in pages. */
   listClosed(window: Window, signal: AbortSignal): AsyncIterable<ClosedRun[]>
-  /** Pages of a run's history; null when the engine does not have it any more. */
+  /** Pages of a run's history; null when the engine no longer has it. */
   history(run: ClosedRun, signal: AbortSignal): Promise<AsyncIterable<HistoryEvent[]> | null>
-  /** Whether the engine keeps activities alive that no workflow has started. */
+  /** Whether the engine runs activities that no workflow has started. */
   hasStandaloneActivities(signal: AbortSignal): Promise<boolean>
-  /** Makes sure that the archiver of the catalog is started. */
+  /** Starts the archiver of the catalog unless it is running. */
   ensureArchiver(since: number, signal: AbortSignal): Promise<void>
 }
 
@@ -26,12 +32,6 @@ export interface Window {
 
 const DEADLINE_MS = 10_000
 const PAGE_SIZE = 1000
-const NOT_FOUND = 5
-
-const SECONDS = 1000
-const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60
-const ID_REUSE_ALLOW_DUPLICATE = 1
-const ID_CONFLICT_USE_EXISTING = 2
 
 export interface ArchiverEngineOptions {
   connection: Pick<NativeConnection, 'withAbortSignal' | 'withDeadline' | 'workflowService'>
@@ -48,22 +48,15 @@ export function createArchiverEngine({
 }: ArchiverEngineOptions): ArchiverEngine {
   const { workflowService } = connection
 
-  /** The SDK's connection does not abort calls: on shutdown this stops waiting for them. */
+  // The SDK's connection does not abort calls. When the process shuts down, only the wait for them ends.
   async function call<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    const { promise: aborted, reject } = Promise.withResolvers<never>()
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort)
-    try {
-      return await Promise.race([aborted, connection.withDeadline(Date.now() + DEADLINE_MS, send)])
-    } finally {
-      signal.removeEventListener('abort', abort)
-    }
+    return unlessAborted(connection.withDeadline(Date.now() + DEADLINE_MS, send), signal)
   }
 
-  // Pauses of a run, and runs that are open, have no close time.
+  // Open runs have no close time.
   const queryOf = ({ from, until }: Window) =>
-    `TaskQueue = ${quoted(catalog)} AND CloseTime BETWEEN '${new Date(from).toISOString()}' AND '${new Date(until).toISOString()}'`
+    `TaskQueue = ${quoteLiteral(catalog)} AND CloseTime BETWEEN '${new Date(from).toISOString()}' AND '${new Date(until).toISOString()}'`
 
   async function page(run: ClosedRun, nextPageToken: Uint8Array | null, signal: AbortSignal) {
     const execution = { workflowId: run.workflowId, runId: run.runId }
@@ -85,11 +78,8 @@ export function createArchiverEngine({
       do {
         const request = { namespace, query, pageSize: PAGE_SIZE, ...(nextPageToken && { nextPageToken }) }
         const listed = await call(signal, () => workflowService.listWorkflowExecutions(request))
-        yield (listed.executions ?? []).flatMap(({ execution }) =>
-          execution?.workflowId && execution.runId
-            ? [{ namespace, workflowId: execution.workflowId, runId: execution.runId }]
-            : [],
-        )
+        const runs = (listed.executions ?? []).flatMap(({ execution }) => toRunRef(execution) ?? [])
+        yield runs.map((run) => ({ namespace, ...run }))
         nextPageToken = listed.nextPageToken?.length ? listed.nextPageToken : undefined
       } while (nextPageToken)
     },
@@ -109,7 +99,7 @@ export function createArchiverEngine({
 
     async hasStandaloneActivities(signal) {
       const { namespaceInfo } = await call(signal, () => workflowService.describeNamespace({ namespace }))
-      // The SDK's first versions do not know the call.
+      // Early versions of the SDK do not have the call.
       return 'startActivityExecution' in workflowService && (namespaceInfo?.capabilities?.standaloneActivities ?? false)
     },
 
@@ -123,13 +113,13 @@ export function createArchiverEngine({
           activityId: name,
           activityType: { name: ARCHIVER_TYPE },
           taskQueue: { name },
-          // One of the two timeouts is required.
-          startToCloseTimeout: { seconds: toInt64(TEN_YEARS_SECONDS) },
-          heartbeatTimeout: { seconds: toInt64(HEARTBEAT_TIMEOUT_MS / SECONDS) },
-          // The attempt never resets: a coefficient above 1 would make each takeover slower than the last.
-          retryPolicy: { initialInterval: { seconds: toInt64(1) }, backoffCoefficient: 1, maximumAttempts: 0 },
-          idReusePolicy: ID_REUSE_ALLOW_DUPLICATE,
-          idConflictPolicy: ID_CONFLICT_USE_EXISTING,
+          // The engine requires this timeout or `scheduleToCloseTimeout`.
+          startToCloseTimeout: toDuration(TEN_YEARS_MS),
+          heartbeatTimeout: toDuration(HEARTBEAT_TIMEOUT_MS),
+          // The attempt number never resets: with a coefficient above 1 each takeover would be slower than the one before.
+          retryPolicy: { initialInterval: toDuration(1000), backoffCoefficient: 1, maximumAttempts: 0 },
+          idReusePolicy: ActivityIdReusePolicy.ALLOW_DUPLICATE,
+          idConflictPolicy: ActivityIdConflictPolicy.USE_EXISTING,
           input: { payloads: [toPayload({ since })] },
         }),
       )
@@ -137,25 +127,10 @@ export function createArchiverEngine({
   }
 }
 
-/** A worker that was killed is replaced after this time. */
+/** After this time another worker takes over from one that was killed. */
 export const HEARTBEAT_TIMEOUT_MS = 30_000
 
-type Int64 = NonNullable<
-  NonNullable<
-    Parameters<NativeConnection['workflowService']['startActivityExecution']>[0]['startToCloseTimeout']
-  >['seconds']
->
-
-// protobufjs writes plain numbers as well; its types know only Long.
-function toInt64(value: number): Int64 {
-  return value as unknown as Int64
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
-}
-
 function nullWhenNotFound(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return null
+  if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
   throw error
 }

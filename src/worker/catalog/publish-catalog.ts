@@ -1,4 +1,3 @@
-import type { temporal } from '@temporalio/proto'
 import type { NativeConnection } from '@temporalio/worker'
 import {
   CATALOG_TYPE,
@@ -9,8 +8,15 @@ import {
   type TraceTemplates,
 } from '../../protocol/catalog.ts'
 import { catalogHash } from '../../protocol/catalog-hash.ts'
+import { isOpen } from '../../protocol/execution.ts'
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
-import { fromPayload, toPayload } from '../../temporal/payload.ts'
+import { describeRun } from '../../temporal/describe-run.ts'
+import { TaskQueueType, WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
+import { GrpcCode, hasGrpcCode } from '../../temporal/grpc-code.ts'
+import { fromMemo, toMemo } from '../../temporal/memo.ts'
+import { toPayload } from '../../temporal/payload.ts'
+import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
+import { toWorkerVersion } from '../../temporal/worker-version.ts'
 import { type Routing, shouldPublish } from './should-publish.ts'
 
 export interface PublishOptions {
@@ -21,20 +27,21 @@ export interface PublishOptions {
   definition: CatalogDefinition
   /** Where traces of this catalog's runs are archived. */
   traces: TraceTemplates
-  /** Whether this worker has a `redact` of its own. */
+  /** Whether this worker has its own `redact`. */
   redacted?: boolean
-  /** Who publishes, as the engine shows it. */
+  /** Shown by the engine as the author of the run. */
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
   version?: WorkerVersion | null
-  /** Whether the worker is starting, the default. Later it does not replace what another worker of its version has published. */
+  /** Whether the worker is starting, which is the default. Later it does not replace a catalog of another worker of its version. */
   starts?: boolean
 }
 
-/** What an attempt to publish has led to, with the hash of this worker's catalog. */
+/** The result of an attempt to publish. */
 export interface Publication {
-  /** `unchanged`: it was there already. `left`: another catalog stands, or new workflows go to another version. */
+  /** `unchanged`: it was already published. `left`: another catalog stays, or new workflows go to another version. */
   state: 'published' | 'unchanged' | 'left'
+  /** Of this worker's catalog. */
   hash: string
   /** The other catalog that was replaced, or left in place. */
   other: OtherCatalog | null
@@ -43,56 +50,44 @@ export interface Publication {
 export interface OtherCatalog {
   hash: string | null
   version: WorkerVersion | null
-  /** Names and aliases of ours that it lacks. */
+  /** Names and aliases that only this worker's catalog has. */
   lacks: string[]
-  /** Names and aliases of it that ours lacks. */
+  /** Names and aliases that only the other catalog has. */
   adds: string[]
 }
 
-type StartDelay = NonNullable<temporal.api.workflowservice.v1.IStartWorkflowExecutionRequest['workflowStartDelay']>
-type Int64 = NonNullable<StartDelay['seconds']>
-
-const OPEN_STATUSES: readonly unknown[] = [1 /* running */, 8 /* paused */]
-const WORKFLOW_QUEUE = 1
-const TERMINATE_EXISTING = 3
-const NOT_FOUND = 5
-const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60
-
-// Within it the connection repeats by itself what fails for a moment.
+// Until then the SDK's connection retries transient failures itself.
 const DEADLINE_MS = 10_000
 
 /**
- * Makes the catalog known to the API: one parked run that nobody executes (`docs/protocol.md`).
+ * Publishes the catalog for the API as a workflow run that no worker executes (`docs/protocol.md`).
  *
- * Leaves a catalog of the same content and version alone; replaces another one, if it may, in one step, so that no reader ever sees none.
+ * A catalog with the same content and version is left alone. Another one is replaced in one step, if the routing of new
+ * workflows allows it: readers always see one of the two.
  */
 export async function publishCatalog(options: PublishOptions): Promise<Publication> {
   const { connection, definition, traces, redacted = false, version = null, starts = true } = options
   const hash = await catalogHash(definition, traces, redacted)
   return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {
-    const there = await readStanding(options)
-    if (there?.hash === hash && isSameVersion(there.version, version)) return { state: 'unchanged', hash, other: null }
-    const other = there && compare(there, definition)
-    if (!shouldPublish(version, there, await readRouting(options), starts)) return { state: 'left', hash, other }
+    const published = await readPublished(options)
+    if (published?.hash === hash && isSameVersion(published.version, version))
+      return { state: 'unchanged', hash, other: null }
+    const other = published && compare(published, definition)
+    if (!shouldPublish(version, published, await readRouting(options), starts)) return { state: 'left', hash, other }
     await connection.workflowService.startWorkflowExecution(toRequest(options, hash))
     return { state: 'published', hash, other }
   })
 }
 
-/** Null also for a run that is no catalog: the API takes it for none too. */
-async function readStanding({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
+/** The catalog that the API currently reads; null when there is none. A run that is not a catalog does not count. */
+async function readPublished({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
+  const execution = { workflowId: catalogWorkflowId(catalog) }
   try {
-    const execution = { workflowId: catalogWorkflowId(catalog) }
-    const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
-      namespace,
-      execution,
-    })
-    if (!OPEN_STATUSES.includes(run?.status)) return null
-    return parseCatalogMemo(
-      new Map(Object.entries(run?.memo?.fields ?? {}).map(([key, payload]) => [key, fromPayload(payload)])),
-    )
+    const described = await connection.workflowService.describeWorkflowExecution({ namespace, execution })
+    const { status, memo } = describeRun(described.workflowExecutionInfo)
+    return isOpen(status) ? parseCatalogMemo(fromMemo(memo)) : null
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return null
+    if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
     throw error
   }
 }
@@ -107,17 +102,17 @@ function compare({ hash, version, workflowNames }: CatalogMemo, definition: Cata
   }
 }
 
-// Below it most new workflows go to the current version: its names and schemas must not be refused for a canary's.
+// Below 50 % most new workflows go to the current version, and a canary's catalog must not reject its names and schemas.
 const MAJORITY_PERCENT = 50
 
-/** The engine knows it for a task queue; an engine without Worker Versioning says nothing, which is the same as no version. */
+/** Which versions new workflows of the task queue go to. Null versions on an engine without Worker Versioning. */
 async function readRouting({ connection, namespace, catalog }: PublishOptions): Promise<Routing> {
-  const request = { namespace, taskQueue: { name: catalog }, taskQueueType: WORKFLOW_QUEUE }
+  const request = { namespace, taskQueue: { name: catalog }, taskQueueType: TaskQueueType.WORKFLOW }
   const { versioningInfo } = await connection.workflowService.describeTaskQueue(request)
-  const isAhead = (versioningInfo?.rampingVersionPercentage ?? 0) >= MAJORITY_PERCENT
+  const isRampedUp = (versioningInfo?.rampingVersionPercentage ?? 0) >= MAJORITY_PERCENT
   return {
-    current: toVersion(versioningInfo?.currentDeploymentVersion),
-    ramping: isAhead ? toVersion(versioningInfo?.rampingDeploymentVersion) : undefined,
+    current: toWorkerVersion(versioningInfo?.currentDeploymentVersion),
+    ramping: isRampedUp ? toWorkerVersion(versioningInfo?.rampingDeploymentVersion) : undefined,
   }
 }
 
@@ -132,23 +127,12 @@ function toRequest(
     workflowId: catalogWorkflowId(catalog),
     workflowType: { name: CATALOG_TYPE },
     taskQueue: { name: CATALOG_TYPE },
-    // Not through the worker's data converter: whatever it does to the user's payloads, the API has to read these.
+    // The worker's data converter is bypassed: the API must be able to read the catalog whatever the converter does.
     input: { payloads: [toPayload(definition)] },
-    memo: { fields: Object.fromEntries(Object.entries(memo).map(([key, value]) => [key, toPayload(value)])) },
-    workflowStartDelay: { seconds: int64(TEN_YEARS_SECONDS) },
-    workflowIdConflictPolicy: TERMINATE_EXISTING,
+    memo: toMemo(memo),
+    workflowStartDelay: toDuration(TEN_YEARS_MS),
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
     requestId: crypto.randomUUID(),
     identity,
   }
-}
-
-function toVersion(
-  version: temporal.api.deployment.v1.IWorkerDeploymentVersion | null | undefined,
-): WorkerVersion | null {
-  return version?.buildId ? { deploymentName: version.deploymentName ?? '', buildId: version.buildId } : null
-}
-
-// protobufjs writes plain numbers as well; its types know only Long.
-function int64(number: number): Int64 {
-  return number as unknown as Int64
 }

@@ -10,7 +10,8 @@ import {
   toServiceError,
   unwrapMultiOperationError,
 } from '../../../src/engine/errors.ts'
-import { Code, type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
+import { type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
@@ -22,7 +23,7 @@ function detail(name: string, fields: object = {}): ErrorDetail {
 }
 
 function exhausted(cause: number): RpcError {
-  return answer(Code.RESOURCE_EXHAUSTED, 'text of the engine', detail('ResourceExhaustedFailure', { cause }))
+  return answer(GrpcCode.RESOURCE_EXHAUSTED, 'text of the engine', detail('ResourceExhaustedFailure', { cause }))
 }
 
 function answer(code: number, message = 'text of the engine', ...details: ErrorDetail[]): RpcError {
@@ -45,7 +46,7 @@ describe('toServiceError', () => {
   test('toServiceError: carries the facts of what was asked', () => {
     const asked: Asked = { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
 
-    expect(translated(answer(Code.UNAVAILABLE), asked)).toMatchObject({
+    expect(translated(answer(GrpcCode.UNAVAILABLE), asked)).toMatchObject({
       workflowId: 'orders-17',
       runId: 'r',
       updateId: 'u',
@@ -53,18 +54,18 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: an engine out of reach is EngineUnavailableError', () => {
-    expect(translated(answer(Code.UNAVAILABLE)).error).toBe('EngineUnavailableError')
+    expect(translated(answer(GrpcCode.UNAVAILABLE)).error).toBe('EngineUnavailableError')
   })
 
   test('toServiceError: silence is the engine’s, or the worker’s where one was waited for', () => {
-    expect(translated(answer(Code.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
-    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe(
+    expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
+    expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe(
       'DeadlineExceededError',
     )
   })
 
   test('toServiceError: a query or an update that the engine gives up for want of a worker says so', () => {
-    const unpolled = answer(Code.FAILED_PRECONDITION, 'no poller seen for task queue recently, worker may be down')
+    const unpolled = answer(GrpcCode.FAILED_PRECONDITION, 'no poller seen for task queue recently, worker may be down')
 
     expect(translated(unpolled, { ...WRITE, waitsForWorker: true })).toMatchObject({
       error: 'DeadlineExceededError',
@@ -73,12 +74,14 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: what we gave up is the silence of whom we waited for', () => {
-    expect(translated(answer(Code.CANCELLED)).error).toBe('EngineUnavailableError')
-    expect(translated(answer(Code.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
+    expect(translated(answer(GrpcCode.CANCELLED)).error).toBe('EngineUnavailableError')
+    expect(translated(answer(GrpcCode.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe(
+      'DeadlineExceededError',
+    )
   })
 
   test('toServiceError: an unknown workflow, or run, is named', () => {
-    const unknown = answer(Code.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
+    const unknown = answer(GrpcCode.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
 
     expect(translated(unknown)).toMatchObject({
       error: 'WorkflowNotFoundError',
@@ -90,15 +93,18 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: an unknown namespace is not an unknown workflow', () => {
-    expect(translated(answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure'))).error).toBe('EngineError')
-    expect(translated(answer(Code.NOT_FOUND, 'Not Found')).error).toBe('EngineError')
+    expect(translated(answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure'))).error).toBe('EngineError')
+    expect(translated(answer(GrpcCode.NOT_FOUND, 'Not Found')).error).toBe('EngineError')
   })
 
   test('toServiceError: an id in use comes with its run', () => {
     const fields = { runId: 'r1', startRequestId: 'secret' }
 
     expect(
-      translated(answer(Code.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', fields)), WRITE),
+      translated(
+        answer(GrpcCode.ALREADY_EXISTS, 'text', detail('WorkflowExecutionAlreadyStartedFailure', fields)),
+        WRITE,
+      ),
     ).toEqual({
       error: 'WorkflowAlreadyStartedError',
       message: 'Workflow id orders-17 is in use',
@@ -108,7 +114,7 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: an id in use by a run that the engine does not name has none', () => {
-    expect(translated(answer(Code.ALREADY_EXISTS), WRITE)).not.toHaveProperty('runId')
+    expect(translated(answer(GrpcCode.ALREADY_EXISTS), WRITE)).not.toHaveProperty('runId')
   })
 
   test('toServiceError: the engine’s rate limit, its in-flight limit and a busy workflow are ResourceExhaustedError, after 1 s again', () => {
@@ -134,9 +140,9 @@ describe('toServiceError', () => {
 
   test('toServiceError: a payload, a memo and a message too large for the engine are PayloadTooLargeError of the engine', () => {
     const answers = [
-      answer(Code.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
-      answer(Code.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
-      answer(Code.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (5000000 vs. 4194304)'),
+      answer(GrpcCode.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
+      answer(GrpcCode.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
+      answer(GrpcCode.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (5000000 vs. 4194304)'),
     ].map((error) => translated(error, WRITE))
 
     expect(answers.map(({ error, source }) => [error, source])).toEqual([
@@ -148,19 +154,20 @@ describe('toServiceError', () => {
 
   test('toServiceError: an answer too large for us is no fault of the caller’s', () => {
     expect(
-      translated(answer(Code.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)')).error,
+      translated(answer(GrpcCode.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)'))
+        .error,
     ).toBe('EngineError')
   })
 
   test('toServiceError: a run that can not take it now is WorkflowNotReadyError', () => {
-    expect(translated(answer(Code.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe(
+    expect(translated(answer(GrpcCode.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe(
       'WorkflowNotReadyError',
     )
   })
 
   test('toServiceError: a paused run that refuses an update is WorkflowNotReadyError, and says paused', () => {
     expect(
-      translated(answer(Code.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
+      translated(answer(GrpcCode.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
     ).toMatchObject({
       error: 'WorkflowNotReadyError',
       workflowStatus: 'paused',
@@ -168,15 +175,15 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: what the engine lacks is NotSupportedError', () => {
-    expect(translated(answer(Code.UNIMPLEMENTED)).error).toBe('NotSupportedError')
+    expect(translated(answer(GrpcCode.UNIMPLEMENTED)).error).toBe('NotSupportedError')
   })
 
   test('toServiceError: whatever nobody foresaw is EngineError', () => {
     const codes = [
-      Code.INVALID_ARGUMENT,
-      Code.FAILED_PRECONDITION,
-      Code.PERMISSION_DENIED,
-      Code.UNAUTHENTICATED,
+      GrpcCode.INVALID_ARGUMENT,
+      GrpcCode.FAILED_PRECONDITION,
+      GrpcCode.PERMISSION_DENIED,
+      GrpcCode.UNAUTHENTICATED,
       2,
       10,
       13,
@@ -189,9 +196,9 @@ describe('toServiceError', () => {
 
   test('toServiceError: the log is told which variable to look at', () => {
     const causes = [
-      answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
-      answer(Code.UNAUTHENTICATED),
-      answer(Code.PERMISSION_DENIED),
+      answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
+      answer(GrpcCode.UNAUTHENTICATED),
+      answer(GrpcCode.PERMISSION_DENIED),
     ].map((error) => String((toServiceError(error, READ) as ServiceError).cause))
 
     expect(causes[0]).toContain('ENGINE_NAMESPACE')
@@ -217,32 +224,32 @@ describe('toServiceError', () => {
 
 describe('Retry-After', () => {
   test('Retry-After: a read may always be tried again', () => {
-    expect(translated(answer(Code.UNAVAILABLE), READ).retryAfterSeconds).toBe(1)
+    expect(translated(answer(GrpcCode.UNAVAILABLE), READ).retryAfterSeconds).toBe(1)
   })
 
   test('Retry-After: a write may be tried again when nothing was sent', () => {
-    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+    const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 
     expect(translated(unsent, WRITE).retryAfterSeconds).toBe(1)
   })
 
   test('Retry-After: a write that may have been sent invites to nothing', () => {
-    expect(translated(answer(Code.UNAVAILABLE), WRITE)).not.toHaveProperty('retryAfterSeconds')
-    expect(translated(answer(Code.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
+    expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE)).not.toHaveProperty('retryAfterSeconds')
+    expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
   })
 
   test('Retry-After: where there is none because a write may have been sent, the message says so', () => {
-    const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+    const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 
-    expect(translated(answer(Code.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
-    expect([translated(unsent, WRITE).message, translated(answer(Code.UNAVAILABLE), READ).message]).toEqual([
+    expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
+    expect([translated(unsent, WRITE).message, translated(answer(GrpcCode.UNAVAILABLE), READ).message]).toEqual([
       'The workflow engine does not answer.',
       'The workflow engine does not answer.',
     ])
   })
 
   test('Retry-After: a worker that did not answer in time invites to nothing', () => {
-    expect(translated(answer(Code.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty(
+    expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty(
       'retryAfterSeconds',
     )
   })
@@ -250,27 +257,27 @@ describe('Retry-After', () => {
 
 test('isGoneOrClosed: is the engine’s one refusal for unknown and closed runs, not for a namespace', () => {
   expect(
-    isGoneOrClosed(answer(Code.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure'))),
+    isGoneOrClosed(answer(GrpcCode.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure'))),
   ).toBe(true)
-  expect(isGoneOrClosed(answer(Code.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')))).toBe(false)
+  expect(isGoneOrClosed(answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')))).toBe(false)
   expect(isGoneOrClosed(new Error('NOT_FOUND'))).toBe(false)
 })
 
 test('isQueryFailure: needs the detail, for a plain INVALID_ARGUMENT is no handler’s fault', () => {
-  expect(isQueryFailure(answer(Code.INVALID_ARGUMENT, 'text', detail('QueryFailedFailure')))).toBe(true)
-  expect(isQueryFailure(answer(Code.INVALID_ARGUMENT))).toBe(false)
+  expect(isQueryFailure(answer(GrpcCode.INVALID_ARGUMENT, 'text', detail('QueryFailedFailure')))).toBe(true)
+  expect(isQueryFailure(answer(GrpcCode.INVALID_ARGUMENT))).toBe(false)
 })
 
 test('isTransient: out of reach, silent or at a limit, not too large and not refused', () => {
   const transient = [
-    answer(Code.UNAVAILABLE),
-    answer(Code.DEADLINE_EXCEEDED),
+    answer(GrpcCode.UNAVAILABLE),
+    answer(GrpcCode.DEADLINE_EXCEEDED),
     exhausted(Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT),
   ]
   const final = [
-    answer(Code.NOT_FOUND),
-    answer(Code.PERMISSION_DENIED),
-    answer(Code.RESOURCE_EXHAUSTED, 'grpc: received message larger than max'),
+    answer(GrpcCode.NOT_FOUND),
+    answer(GrpcCode.PERMISSION_DENIED),
+    answer(GrpcCode.RESOURCE_EXHAUSTED, 'grpc: received message larger than max'),
   ]
 
   expect([...transient, ...final].map(isTransient)).toEqual([true, true, true, false, false, false])
@@ -279,7 +286,7 @@ test('isTransient: out of reach, silent or at a limit, not too large and not ref
 describe('unwrapMultiOperationError', () => {
   const DONE = {}
   const ABORTED = {
-    code: Code.ABORTED,
+    code: GrpcCode.ABORTED,
     message: 'Operation was aborted.',
     details: [detail('MultiOperationExecutionAborted')],
   }
@@ -296,30 +303,30 @@ describe('unwrapMultiOperationError', () => {
   }
 
   test('unwrapMultiOperationError: of several operations the one that was refused, not those that were given up for it', () => {
-    const paused = { code: Code.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
-    const large = { code: Code.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
+    const paused = { code: GrpcCode.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
+    const large = { code: GrpcCode.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
 
     expect(
-      translated(unwrapMultiOperationError(severally(Code.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
+      translated(unwrapMultiOperationError(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
     ).toMatchObject({
       error: 'WorkflowNotReadyError',
       workflowStatus: 'paused',
     })
     expect(
-      translated(unwrapMultiOperationError(severally(Code.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
+      translated(unwrapMultiOperationError(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
     ).toBe('PayloadTooLargeError')
   })
 
   test('unwrapMultiOperationError: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
     const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
     const limited = {
-      code: Code.RESOURCE_EXHAUSTED,
+      code: GrpcCode.RESOURCE_EXHAUSTED,
       message: 'text',
       details: [detail('ResourceExhaustedFailure', { cause })],
     }
 
     const [before, after] = [ABORTED, DONE].map((start) =>
-      translated(unwrapMultiOperationError(severally(Code.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
+      translated(unwrapMultiOperationError(severally(GrpcCode.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
     )
 
     expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])
@@ -328,18 +335,18 @@ describe('unwrapMultiOperationError', () => {
 
   test('unwrapMultiOperationError: a run that closed before it took the update is a closed run', () => {
     const closed = {
-      code: Code.NOT_FOUND,
+      code: GrpcCode.NOT_FOUND,
       message: 'workflow update was aborted by closing workflow',
       details: [detail('NotFoundFailure')],
     }
 
-    expect(isGoneOrClosed(unwrapMultiOperationError(severally(Code.NOT_FOUND, DONE, closed)))).toBe(true)
+    expect(isGoneOrClosed(unwrapMultiOperationError(severally(GrpcCode.NOT_FOUND, DONE, closed)))).toBe(true)
   })
 
   test('unwrapMultiOperationError: any other error is itself', () => {
     const [down, odd, bug] = [
-      answer(Code.UNAVAILABLE),
-      severally(Code.ABORTED, ABORTED, ABORTED),
+      answer(GrpcCode.UNAVAILABLE),
+      severally(GrpcCode.ABORTED, ABORTED, ABORTED),
       new TypeError('a bug'),
     ]
 

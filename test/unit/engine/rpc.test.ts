@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createRpc, type RpcOptions } from '../../../src/engine/rpc.ts'
 import {
   type CallOptions,
-  Code,
   type Method,
   type Request,
   type Response,
   RpcError,
   type Transport,
 } from '../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { aCall } from '../call.ts'
 
 beforeEach(() => {
@@ -20,8 +20,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const DOWN = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+const DOWN = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
+const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const ANSWER = { runId: 'r' }
 
 interface Sent {
@@ -103,8 +103,14 @@ test('rpc: does not rest beyond its deadline', async () => {
 })
 
 test('rpc: an answer of the engine is final, unless it is of the kind that passes', async () => {
-  const passing: number[] = [Code.UNAVAILABLE, Code.UNKNOWN, Code.ABORTED, Code.OUT_OF_RANGE, Code.DATA_LOSS]
-  const codes = Object.values(Code)
+  const passing: number[] = [
+    GrpcCode.UNAVAILABLE,
+    GrpcCode.UNKNOWN,
+    GrpcCode.ABORTED,
+    GrpcCode.OUT_OF_RANGE,
+    GrpcCode.DATA_LOSS,
+  ]
+  const codes = Object.values(GrpcCode)
 
   const tries = await Promise.all(
     codes.map(async (code) => {
@@ -118,7 +124,9 @@ test('rpc: an answer of the engine is final, unless it is of the kind that passe
 })
 
 test('rpc: a stream that a balancer resets is asked for again', async () => {
-  const { transport, sent } = transportThat(new RpcError('Received RST_STREAM with code 2', { code: Code.INTERNAL }))
+  const { transport, sent } = transportThat(
+    new RpcError('Received RST_STREAM with code 2', { code: GrpcCode.INTERNAL }),
+  )
 
   await settled(transport)
 
@@ -165,7 +173,7 @@ test('rpc: what was found after a lost answer is the answer, and nothing more is
 })
 
 test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
-  const { transport } = transportThat(DOWN, new RpcError('no', { code: Code.NOT_FOUND }))
+  const { transport } = transportThat(DOWN, new RpcError('no', { code: GrpcCode.NOT_FOUND }))
 
   expect(await settled(transport, aCall(), { onLostResponse: async () => ({ request: REQUEST }) })).toMatchObject({
     mayHaveTakenEffect: true,
@@ -176,7 +184,7 @@ test('rpc: an earlier try may have arrived even when the last was never sent', a
   const { transport } = transportThat(DOWN, UNSENT, UNSENT, UNSENT, UNSENT)
 
   expect(await settled(transport)).toMatchObject({
-    code: Code.UNAVAILABLE,
+    code: GrpcCode.UNAVAILABLE,
     message: UNSENT.message,
     mayHaveBeenSent: true,
     cause: UNSENT,
@@ -190,7 +198,7 @@ test('rpc: when no try was sent, that is what it says', async () => {
 })
 
 test('rpc: a caller that goes away ends the rest between two tries', async () => {
-  const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: Code.CANCELLED }))
+  const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: GrpcCode.CANCELLED }))
   const caller = new AbortController()
   const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch(
     (error: unknown) => error,
@@ -199,7 +207,7 @@ test('rpc: a caller that goes away ends the rest between two tries', async () =>
 
   caller.abort()
 
-  expect(await outcome).toMatchObject({ code: Code.CANCELLED })
+  expect(await outcome).toMatchObject({ code: GrpcCode.CANCELLED })
   expect(sent).toHaveLength(2)
 })
 

@@ -1,6 +1,6 @@
 import Long from 'long'
 import { expect, test } from 'vitest'
-import { toDate, toEpochMs } from '../../../src/temporal/time.ts'
+import { toDate, toDuration, toDurationMs, toEpochMs } from '../../../src/temporal/time.ts'
 
 test('toEpochMs: whole milliseconds, cut not rounded', () => {
   expect(toEpochMs({ seconds: Long.fromNumber(1_700_000_000), nanos: 123_999_999 })).toBe(1_700_000_000_123)
@@ -18,4 +18,17 @@ test('toEpochMs: what the engine never set is null, also where it writes the yea
 test('toDate: the same as a date', () => {
   expect(toDate({ seconds: Long.fromNumber(1_700_000_000), nanos: 5_000_000 })).toEqual(new Date(1_700_000_000_005))
   expect(toDate(null)).toBeNull()
+})
+
+test('toDuration: writes whole seconds and the rest as nanoseconds', () => {
+  expect([0, 1000, 30_500].map(toDuration)).toEqual([
+    { seconds: 0, nanos: 0 },
+    { seconds: 1, nanos: 0 },
+    { seconds: 30, nanos: 500_000_000 },
+  ])
+})
+
+test('toDurationMs: reads seconds and nanoseconds; a duration that is not set is 0', () => {
+  expect(toDurationMs({ seconds: Long.fromNumber(2), nanos: 7_900_000 })).toBe(2007)
+  expect([null, undefined, {}].map(toDurationMs)).toEqual([0, 0, 0])
 })

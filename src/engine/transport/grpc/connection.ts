@@ -1,10 +1,10 @@
 /** A connection of the SDK's client. A file of its own: what is loaded later must not need what bundles load CommonJS with, which takes Deno 15 ms. */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import proto, { type google } from '@temporalio/proto'
+import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { codeOfHttpStatus } from '../http-status.ts'
 import {
   type CallOptions,
-  Code,
   type ErrorDetail,
   type Method,
   type Request,
@@ -47,7 +47,7 @@ async function send<M extends Method>(
   request: Request<M>,
   { deadlineAt, signal }: CallOptions,
 ): Promise<Response<M>> {
-  if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, mayHaveBeenSent: false })
+  if (signal.aborted) throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
   // The SDK never takes its listener off the signal it is given: it gets one of its own that dies with the call.
   const abort = new AbortController()
   const onAbort = () => abort.abort()
@@ -107,13 +107,13 @@ function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   const [, httpStatus] = /^Received HTTP status code (\d+)/.exec(details) ?? []
   if (httpStatus !== undefined) return codeOfHttpStatus(Number(httpStatus))
   // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
-  if (code === Code.CANCELLED && !aborted) return Code.DEADLINE_EXCEEDED
+  if (code === GrpcCode.CANCELLED && !aborted) return GrpcCode.DEADLINE_EXCEEDED
   // A proxy that has no room for this call. The engine's own limits have details.
-  if (code === Code.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details))
-    return Code.UNAVAILABLE
+  if (code === GrpcCode.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details))
+    return GrpcCode.UNAVAILABLE
   // Deno's word for a connection that broke under the call; Node and Bun say UNAVAILABLE.
-  if (code === Code.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details))
-    return Code.UNAVAILABLE
+  if (code === GrpcCode.INTERNAL && /^Received RST_STREAM with code \d+ (?:triggered by|\(Call ended)/.test(details))
+    return GrpcCode.UNAVAILABLE
   return code
 }
 

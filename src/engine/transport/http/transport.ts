@@ -1,13 +1,6 @@
+import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { codeOfHttpStatus } from '../http-status.ts'
-import {
-  type CallOptions,
-  Code,
-  type Method,
-  type Request,
-  type Response,
-  RpcError,
-  type Transport,
-} from '../transport.ts'
+import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from '../transport.ts'
 import type { HttpCall, HttpMessages } from './messages.ts'
 
 export interface HttpApiOptions {
@@ -54,7 +47,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       return { status: response.status, text: await response.text() }
     } catch (cause) {
       throw new RpcError('the engine can’t be reached', {
-        code: Code.UNAVAILABLE,
+        code: GrpcCode.UNAVAILABLE,
         mayHaveBeenSent: !wasNeverSent(cause),
         cause,
       })
@@ -72,7 +65,8 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ): Promise<Response<M>> {
       const messages = await loaded()
       // Not before the wait: a signal that aborts meanwhile tells no later listener.
-      if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, mayHaveBeenSent: false })
+      if (signal.aborted)
+        throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // One of its own for each call: a listener must not stay on what lives longer.
       const abort = new AbortController()
@@ -84,9 +78,9 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
         if (status === 200) return answerOf(messages, method, text)
         throw refusal(messages, status, text)
       } catch (error) {
-        if (signal.aborted) throw new RpcError('the caller went away', { code: Code.CANCELLED, cause: error })
+        if (signal.aborted) throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, cause: error })
         if (abort.signal.aborted || isCancellation(error))
-          throw new RpcError('no answer before the deadline', { code: Code.DEADLINE_EXCEEDED, cause: error })
+          throw new RpcError('no answer before the deadline', { code: GrpcCode.DEADLINE_EXCEEDED, cause: error })
         throw error
       } finally {
         clearTimeout(timer)
@@ -107,11 +101,11 @@ function answerOf<M extends Method>({ fromAnswer }: HttpMessages, method: M, tex
   try {
     return fromAnswer(method, text)
   } catch (cause) {
-    throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: Code.UNKNOWN, cause })
+    throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: GrpcCode.UNKNOWN, cause })
   }
 }
 
-const CODES: ReadonlySet<number> = new Set(Object.values(Code))
+const CODES: ReadonlySet<number> = new Set(Object.values(GrpcCode))
 
 /** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
 function refusal({ toDetails }: HttpMessages, status: number, text: string): RpcError {
@@ -135,7 +129,7 @@ function parse(text: string): { code?: unknown; message?: unknown; details?: unk
 
 /** A deadline that the engine notices before us comes back as a cancellation that nobody asked for. */
 function isCancellation(error: unknown): boolean {
-  return error instanceof RpcError && error.code === Code.CANCELLED
+  return error instanceof RpcError && error.code === GrpcCode.CANCELLED
 }
 
 // Node's words, in the error or its cause, and Bun's.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { describe } from '../../../../src/engine/calls/describe.ts'
-import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall } from '../../call.ts'
 import { described, scriptedContext } from './scripted-context.ts'
 
@@ -46,7 +47,7 @@ test('problem: what a worker has said counts more than a later timeout, which co
 })
 
 test('problem: is known without its reason where the history can not be read', async () => {
-  const refused = new RpcError('no', { code: Code.RESOURCE_EXHAUSTED })
+  const refused = new RpcError('no', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
   expect((await problem(refused)).problem).toEqual({
     kind: 'workflow_task_failing',

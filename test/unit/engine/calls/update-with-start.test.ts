@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { updateWithStart } from '../../../../src/engine/calls/update-with-start.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
-import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, refusal } from '../../call.ts'
 import { described, done, outcome, type Sent, scriptedContext, updateRefused } from './scripted-context.ts'
 
@@ -15,19 +16,19 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const LOST = new RpcError('connection dropped', { code: Code.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
+const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
-  code: Code.NOT_FOUND,
+  code: GrpcCode.NOT_FOUND,
   details: [{ name: 'NotFoundFailure', fields: {} }],
 })
 const LIMITED = new RpcError('namespace rate limit exceeded', {
-  code: Code.RESOURCE_EXHAUSTED,
+  code: GrpcCode.RESOURCE_EXHAUSTED,
   details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
-const LATE = new RpcError('deadline exceeded', { code: Code.DEADLINE_EXCEEDED })
+const LATE = new RpcError('deadline exceeded', { code: GrpcCode.DEADLINE_EXCEEDED })
 const NOT_READY = new RpcError('Unable to perform workflow execution update due to unexpected workflow task failure.', {
-  code: Code.FAILED_PRECONDITION,
+  code: GrpcCode.FAILED_PRECONDITION,
   details: [{ name: 'WorkflowNotReadyFailure', fields: {} }],
 })
 const COMPLETED = 2

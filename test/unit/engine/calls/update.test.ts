@@ -3,7 +3,8 @@ import { update } from '../../../../src/engine/calls/update.ts'
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
-import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
 
@@ -11,7 +12,7 @@ const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } 
 const ADMITTED = RUN
 const DONE = { ...RUN, outcome: { success: { payloads: [toPayload('done')] } } }
 const LIMITED = new RpcError('namespace rate limit exceeded', {
-  code: Code.RESOURCE_EXHAUSTED,
+  code: GrpcCode.RESOURCE_EXHAUSTED,
   details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
 
@@ -56,7 +57,7 @@ test('update: a limit met before it was taken in is the caller’s to wait for',
 })
 
 test('update: once it was taken in, an engine out of reach is told with its run and without an invitation', async () => {
-  const unsent = new RpcError('No connection established', { code: Code.UNAVAILABLE, mayHaveBeenSent: false })
+  const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
   const [before, after] = [scriptedContext(unsent), scriptedContext(ADMITTED, unsent)]
 
   expect(await refusal(send(before.context))).toMatchObject({

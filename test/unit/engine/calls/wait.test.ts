@@ -5,7 +5,8 @@ import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
 import { createPayloads } from '../../../../src/engine/payloads.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
-import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, refusal } from '../../call.ts'
 
 beforeEach(() => {
@@ -56,7 +57,7 @@ function scriptedContext(...answers: (object | Error | 'held')[]) {
 }
 
 function cancelled(): RpcError {
-  return new RpcError('Cancelled on client', { code: Code.CANCELLED })
+  return new RpcError('Cancelled on client', { code: GrpcCode.CANCELLED })
 }
 
 async function settled<T>(promise: Promise<T>): Promise<T> {
@@ -92,7 +93,7 @@ test('wait: a poll that comes back without an end is not the end, and is not rep
 })
 
 test('wait: outlives an engine out of reach, too busy or silent, and tells the log', async () => {
-  const trouble = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED].map(
+  const trouble = [GrpcCode.UNAVAILABLE, GrpcCode.RESOURCE_EXHAUSTED, GrpcCode.DEADLINE_EXCEEDED].map(
     (code) => new RpcError('trouble', { code }),
   )
   const { context, polls } = scriptedContext(...trouble, COMPLETED)
@@ -103,7 +104,7 @@ test('wait: outlives an engine out of reach, too busy or silent, and tells the l
   expect(call.notes).toMatchObject({ waitInterrupted: { message: 'trouble' } })
 })
 
-const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: Code.RESOURCE_EXHAUSTED })
+const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
 test('wait: a run whose polls are refused is described, after 1 s, 2 s and so on up to 5 s', async () => {
   const { context, polls, run } = scriptedContext(REFUSED)
@@ -138,8 +139,8 @@ test('wait: a poll that is not answered in its time is no end of the wait, and t
 
 test('wait: an engine that can be reached again is polled a second later, not described', async () => {
   const { context, polls, run } = scriptedContext(
-    new RpcError('down', { code: Code.UNAVAILABLE }),
-    new RpcError('down', { code: Code.UNAVAILABLE }),
+    new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
+    new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
     COMPLETED,
   )
   const beganAt = Date.now()
@@ -151,7 +152,7 @@ test('wait: an engine that can be reached again is polled a second later, not de
 })
 
 test('wait: a refusal is final', async () => {
-  const { context, polls } = scriptedContext(new RpcError('no', { code: Code.PERMISSION_DENIED }))
+  const { context, polls } = scriptedContext(new RpcError('no', { code: GrpcCode.PERMISSION_DENIED }))
 
   expect((await refusal(settled(wait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(1)
@@ -198,7 +199,7 @@ test('wait: leaves no listener on the caller’s signal and no timer', async () 
   const { signal } = new AbortController()
 
   for (let times = 0; times < 20; times++) {
-    const { context } = scriptedContext(OPEN, new RpcError('down', { code: Code.UNAVAILABLE }), COMPLETED)
+    const { context } = scriptedContext(OPEN, new RpcError('down', { code: GrpcCode.UNAVAILABLE }), COMPLETED)
     await settled(wait(context, RUN, aCall({ signal })))
   }
 

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Call } from '../../../../src/domain/call.ts'
 import { withEngineWatchdog } from '../../../../src/engine/calls/with-engine-watchdog.ts'
 import type { Rpc } from '../../../../src/engine/rpc.ts'
-import { Code, RpcError } from '../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall } from '../../call.ts'
 
 beforeEach(() => {
@@ -25,7 +26,7 @@ function pinged(answer: () => Promise<unknown>) {
 }
 
 const ALIVE = async () => ({})
-const SILENT = () => Promise.reject(new RpcError('no answer', { code: Code.DEADLINE_EXCEEDED }))
+const SILENT = () => Promise.reject(new RpcError('no answer', { code: GrpcCode.DEADLINE_EXCEEDED }))
 
 /** A call that nobody answers for `ms`, or until its signal aborts. */
 function answeredAfter(ms: number) {
@@ -61,7 +62,7 @@ test('withEngineWatchdog: an engine that stops answering ends the wait as out of
 
   await vi.advanceTimersByTimeAsync(3000)
 
-  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE, mayHaveBeenSent: true })
+  expect(await answer).toMatchObject({ code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: true })
 })
 
 test('withEngineWatchdog: a process that stood still while the engine answered asks once more', async () => {
@@ -90,11 +91,11 @@ test('withEngineWatchdog: an engine that is silent twice is out of reach, howeve
 
   await vi.advanceTimersByTimeAsync(3000)
 
-  expect(await answer).toMatchObject({ code: Code.UNAVAILABLE })
+  expect(await answer).toMatchObject({ code: GrpcCode.UNAVAILABLE })
 })
 
 test('withEngineWatchdog: an engine that refuses the ping is there', async () => {
-  const refusing = () => Promise.reject(new RpcError('too many', { code: Code.RESOURCE_EXHAUSTED }))
+  const refusing = () => Promise.reject(new RpcError('too many', { code: GrpcCode.RESOURCE_EXHAUSTED }))
   const answer = withEngineWatchdog(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
 
   await vi.advanceTimersByTimeAsync(10_000)

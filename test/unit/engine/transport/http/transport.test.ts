@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Code, RpcError } from '../../../../../src/engine/transport/transport.ts'
+import { RpcError } from '../../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 import { transportOver, untilAborted } from './transport-over.ts'
 
 afterEach(() => {
@@ -113,7 +114,7 @@ describe('what is sent', () => {
 
     const error = await send('getSystemInfo', {}, { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
 
-    expect(error).toMatchObject({ code: Code.CANCELLED, mayHaveBeenSent: false })
+    expect(error).toMatchObject({ code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
     expect(count()).toBe(0)
   })
 
@@ -124,7 +125,7 @@ describe('what is sent', () => {
     const sending = send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)
     caller.abort()
 
-    expect(await sending).toMatchObject({ code: Code.CANCELLED, mayHaveBeenSent: false })
+    expect(await sending).toMatchObject({ code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
     expect(count()).toBe(0)
   })
 })
@@ -186,16 +187,16 @@ describe('what is answered', () => {
   })
 
   test.for([
-    { status: 401, code: Code.UNAUTHENTICATED },
-    { status: 403, code: Code.PERMISSION_DENIED },
-    { status: 302, code: Code.INTERNAL },
-    { status: 404, code: Code.INTERNAL },
-    { status: 413, code: Code.INVALID_ARGUMENT },
-    { status: 429, code: Code.UNAVAILABLE },
+    { status: 401, code: GrpcCode.UNAUTHENTICATED },
+    { status: 403, code: GrpcCode.PERMISSION_DENIED },
+    { status: 302, code: GrpcCode.INTERNAL },
+    { status: 404, code: GrpcCode.INTERNAL },
+    { status: 413, code: GrpcCode.INVALID_ARGUMENT },
+    { status: 429, code: GrpcCode.UNAVAILABLE },
     { status: 500, code: 2 },
-    { status: 502, code: Code.UNAVAILABLE },
-    { status: 503, code: Code.UNAVAILABLE },
-    { status: 504, code: Code.UNAVAILABLE },
+    { status: 502, code: GrpcCode.UNAVAILABLE },
+    { status: 503, code: GrpcCode.UNAVAILABLE },
+    { status: 504, code: GrpcCode.UNAVAILABLE },
   ])('a page of something in between with status $status is code $code', async ({ status, code }) => {
     const { send } = transportOver(() => new Response('<h1>proxy</h1>', { status }))
 
@@ -205,7 +206,9 @@ describe('what is answered', () => {
   test('JSON of something in between: a code that is none of gRPC’s says nothing, its status does', async () => {
     const { send } = transportOver(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.UNAVAILABLE })
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      code: GrpcCode.UNAVAILABLE,
+    })
   })
 
   test.for(['null', '1', '"x"', '[]', '[{"code":5}]', '{"code":"5"}'])(
@@ -215,7 +218,7 @@ describe('what is answered', () => {
 
       expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
         name: 'RpcError',
-        code: Code.UNAVAILABLE,
+        code: GrpcCode.UNAVAILABLE,
       })
     },
   )
@@ -236,7 +239,9 @@ describe('what is answered', () => {
       () => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }),
     )
 
-    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code: Code.INTERNAL })
+    expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
+      code: GrpcCode.INTERNAL,
+    })
     expect(sent().redirect).toBe('manual')
   })
 })
@@ -256,10 +261,10 @@ describe('what is not answered', () => {
     const faster = transportOver(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
 
     expect(await slow.send('getSystemInfo', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason)).toMatchObject({
-      code: Code.DEADLINE_EXCEEDED,
+      code: GrpcCode.DEADLINE_EXCEEDED,
     })
     expect(await faster.send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
-      code: Code.DEADLINE_EXCEEDED,
+      code: GrpcCode.DEADLINE_EXCEEDED,
     })
   })
 
@@ -273,7 +278,7 @@ describe('what is not answered', () => {
 
     expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject(
       {
-        code: Code.CANCELLED,
+        code: GrpcCode.CANCELLED,
       },
     )
   })
@@ -291,7 +296,7 @@ describe('what is not answered', () => {
     const { send } = transportOver(() => Promise.reject(fault))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
-      code: Code.UNAVAILABLE,
+      code: GrpcCode.UNAVAILABLE,
       mayHaveBeenSent: false,
     })
   })
@@ -302,7 +307,7 @@ describe('what is not answered', () => {
     )
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
-      code: Code.UNAVAILABLE,
+      code: GrpcCode.UNAVAILABLE,
       mayHaveBeenSent: true,
     })
   })
