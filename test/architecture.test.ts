@@ -65,7 +65,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'protocol/': row('protocol/ lib/', ''),
   'protocol/catalog.ts': row('protocol/ lib/', 'zod/mini'),
   'json-schema/': row('json-schema/ lib/', ''),
-  'json-schema/pattern.ts': row('json-schema/', 're2js'),
+  'json-schema/patterns/compile-pattern.ts': row('json-schema/', 're2js'),
   'lib/': row('lib/', ''),
 }
 

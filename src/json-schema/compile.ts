@@ -1,264 +1,171 @@
-/** Compiles a JSON Schema to a check. Nothing is fetched: a schema has to hold what it refers to. */
-
+/** Compiles a JSON Schema to a check. */
 import { isObject } from '../lib/is-object.ts'
-import { escapePointer, pointerKeys } from '../lib/json-pointer.ts'
-import { DEFAULT_DIALECT, type Dialect, dialectOf, SUBSCHEMAS } from './keywords.ts'
-import {
-  type Check,
-  Circle,
-  type Place,
-  type Run,
-  refuse,
-  SchemaFault,
-  type Seen,
-  Unsupported,
-  type Work,
-} from './run.ts'
+import type { Budget } from './budget.ts'
+import type { Check, Compiler, Context, Evaluated, Location } from './check.ts'
+import { COST } from './costs.ts'
+import type { Dialect } from './dialects.ts'
+import { CircularReferenceError, SchemaError, UnsupportedError } from './errors.ts'
+import { report } from './report.ts'
+import { indexSchema, refStandsAlone, type SchemaIndex } from './schema-index.ts'
+import { appliesSubschemas } from './subschemas.ts'
 
 export type JsonSchema = Record<string, unknown> | boolean
 
 export interface CompiledSchema {
   check: Check
-  /** What is skipped because it can't be evaluated: where it is, and why. */
+  /** The keywords that are skipped because they cannot be evaluated: JSON Pointer and reason. */
   skipped: string[]
-  /** Those of `skipped` that are broken, rather than more than the API supports. */
-  broken: string[]
+  /** Those of `skipped` that are invalid, not only unsupported. */
+  invalid: string[]
 }
 
-export interface Compiler {
-  /** Nothing may be skipped: a wider check of this part would narrow the schema around it. */
-  exact: boolean
-  /** The check of a part of the schema. */
-  checkOf(schema: unknown): Check
-  /** The check of a part of which nothing may be skipped. Throws a `SchemaFault` where something would have to be. */
-  exactCheckOf(schema: unknown): Check
-  /** The part that a `$ref` within `from` means. */
-  resolve(reference: string, from: object): unknown
-  work: Work
-}
-
-// Each level of the schema, and each `$ref` in between, is one.
+// Every nested schema counts, and every `$ref` on the way.
 const MAX_DEPTH = 1500
 
-// Where what has no `$id` counts as being. It is no place that could be asked.
-const BASE = 'https://schema.invalid/'
-
-// These, and the keywords that hold schemas, tell what `unevaluated…` leaves alone.
-const REFERENCES = new Set(['$ref', '$dynamicRef'])
-
-// More would not help anyone.
-const MAX_TOLD = 10
-
-/** Where a part of the schema is, and how it is to be read. */
-interface Part {
-  base: string
-  /** Null: unknown. */
-  dialect: Dialect | null
-  pointer: string
-}
+const MAX_SKIPPED = 10
 
 /**
- * A keyword that can't be evaluated is skipped, for then more passes; below `not` and the like the keyword that holds it is.
+ * A keyword that cannot be evaluated is skipped, which accepts more values. Below `not` and the like that would accept
+ * fewer: there the keyword that holds it is skipped.
  *
- * Throws a `SchemaFault` for an unknown dialect, `TooMuchWork` for a schema that is too large.
+ * Throws a `SchemaError` for an unknown dialect, a `BudgetExceededError` for a schema that is too large.
  */
-export function compileSchema(root: JsonSchema, work: Work): CompiledSchema {
-  const parts = new Map<object, Part>()
-  const places = new Map<string, unknown>()
+export function compileSchema(root: JsonSchema, budget: Budget): CompiledSchema {
+  const index = indexSchema(root, budget)
   const skipped: string[] = []
-  const broken: string[] = []
-  let tracks = false
+  const invalid: string[] = []
 
-  /** Finds what the ids and anchors of a schema and its parts name. */
-  function index(schema: unknown, { base: outer, dialect: outerDialect, pointer }: Part): void {
-    if (!isObject(schema) || parts.has(schema)) return
-    work.spend(60)
-    const dialect = schema.$schema === undefined ? outerDialect : dialectOf(schema.$schema)
-    const base = dialect !== null && isReferenceAlone(schema, dialect) ? outer : baseOf(schema, outer)
-    const part = { base, dialect, pointer }
-    parts.set(schema, part)
-    if (part.base !== outer || schema === root) places.set(withoutFragment(part.base), schema)
-    for (const anchor of anchorsOf(schema)) places.set(urlOf(`#${anchor}`, part.base, work), schema)
-    for (const [keyword, value] of Object.entries(schema)) {
-      tracks ||= keyword.startsWith('unevaluated')
-      for (const [key, inner] of partsOf(keyword, value))
-        index(inner, { ...part, pointer: `${pointer}/${keyword}${key}` })
+  const skip: Replace = (keyword, pointer, error) => {
+    const entry = `${pointer}/${keyword}: ${error.message}`
+    if (skipped.length < MAX_SKIPPED) skipped.push(entry)
+    if (invalid.length < MAX_SKIPPED && !(error instanceof UnsupportedError)) invalid.push(entry)
+    return appliesSubschemas(keyword) ? markAllEvaluated : null
+  }
+
+  const exact = schemaCompiler(index, budget, (_keyword, _pointer, error) => {
+    throw error
+  })
+  const lenient = schemaCompiler(index, budget, skip, (schema) => {
+    try {
+      return exact.compile(schema)
+    } catch (error) {
+      // Some of its checks are incomplete.
+      exact.reset()
+      throw error
     }
-  }
+  })
+  return { check: lenient.compile(root), skipped, invalid }
+}
 
-  /** An invalid `$id` still begins a schema of its own, which references inside it resolve against. */
-  function baseOf({ $id }: Record<string, unknown>, outer: string): string {
-    if (typeof $id !== 'string' || $id.startsWith('#')) return outer
-    const url = faultOr(() => urlOf($id, outer, work))
-    return url instanceof SchemaFault ? `${BASE}${parts.size}/` : url
-  }
+/** What to check, if anything, instead of a keyword that cannot be compiled. May throw. */
+type Replace = (keyword: string, pointer: string, error: SchemaError) => Check | null
 
-  function resolve(reference: string, from: object): unknown {
-    const part = partOf(from)
-    const url = urlOf(reference, part.base, work)
-    const base = withoutFragment(url)
-    const fragment = decoded(url.slice(base.length + 1))
-    const target = fragment.startsWith('/')
-      ? atPointer(places.get(base), fragment)
-      : places.get(fragment === '' ? base : url)
-    if (target === undefined)
-      throw new SchemaFault(`it does not hold what its $ref ${JSON.stringify(reference.slice(0, 200))} means`)
-    // It may be where no keyword leads to.
-    index(target, { ...part, base, pointer: fragment })
-    return target
-  }
+interface SchemaCompiler {
+  compile(schema: unknown): Check
+  /** Forgets what is compiled. */
+  reset(): void
+}
 
-  function partOf(schema: object): Part {
-    return parts.get(schema) ?? { base: BASE, dialect: DEFAULT_DIALECT, pointer: '' }
-  }
-
-  const exactChecks = new Map<object, Check>()
-  const exact: Compiler = { exact: true, checkOf: exactCheckOf, exactCheckOf, resolve, work }
-
-  function exactCheckOf(schema: unknown): Check {
-    return compile(schema, exactChecks, exact)
-  }
-
+/** Without `compileExact` it is exact itself. */
+function schemaCompiler(
+  index: SchemaIndex,
+  budget: Budget,
+  replace: Replace,
+  compileExact?: Compiler['compileExact'],
+): SchemaCompiler {
   const checks = new Map<object, Check>()
-  const lenient: Compiler = {
-    exact: false,
-    checkOf: (schema) => compile(schema, checks, lenient),
-    exactCheckOf(schema) {
-      try {
-        return exactCheckOf(schema)
-      } catch (error) {
-        // Some of these checks may be incomplete.
-        exactChecks.clear()
-        throw error
-      }
-    },
-    resolve,
-    work,
+  const compiler: Compiler = {
+    exact: compileExact === undefined,
+    compile,
+    compileExact: compileExact ?? compile,
+    resolve: index.resolve,
+    budget,
   }
 
-  function compile(schema: unknown, known: Map<object, Check>, compiler: Compiler): Check {
+  function compile(schema: unknown): Check {
     if (schema === true) return () => true
-    if (schema === false) return (_value, at, run) => refuse(run, at, 'is not allowed')
-    if (!isObject(schema)) throw new SchemaFault('a part of it is neither an object nor a boolean')
-    const made = known.get(schema)
-    if (made !== undefined) return made
-    work.spend(10)
-    const { dialect, pointer } = partOf(schema)
-    if (dialect === null)
-      throw new SchemaFault(
-        `its $schema ${JSON.stringify(schema.$schema)?.slice(0, 200)} is neither JSON Schema 2020-12 nor draft-07`,
-      )
+    if (schema === false) return (_value, at, context) => report(context, at, 'is not allowed')
+    if (!isObject(schema)) throw new SchemaError('a subschema must be an object or a boolean')
+    return checks.get(schema) ?? compileObject(schema)
+  }
+
+  function compileObject(schema: Record<string, unknown>): Check {
+    budget.spend(COST.compileSubschema)
+    const { dialect, pointer } = index.positionOf(schema)
+    if (dialect === null) throw unknownDialect(schema)
     const keywords: Check[] = []
-    let open: Place | null = null
-    const check: Check = (value, at, run, seen) => {
-      if (open === at) throw new Circle(`${pointer || 'it'} refers to itself`)
-      const outer = open
-      open = at
-      const fits = apply(keywords, value, at, run, seen, tracks)
-      open = outer
-      return fits
-    }
-    // Known before its parts are made: they may refer to it.
-    known.set(schema, check)
-    for (const [keyword, make] of dialect.keywords) {
-      if (!Object.hasOwn(schema, keyword) || (keyword !== '$ref' && isReferenceAlone(schema, dialect))) continue
-      const made = faultOr(() => make(schema[keyword], schema, compiler))
-      if (!(made instanceof SchemaFault)) keywords.push(made)
-      else if (compiler.exact) throw made
-      else {
-        const told = `${pointer}/${keyword}: ${made.message}`
-        if (skipped.length < MAX_TOLD) skipped.push(told)
-        if (broken.length < MAX_TOLD && !(made instanceof Unsupported)) broken.push(told)
-        if (SUBSCHEMAS.has(keyword) || REFERENCES.has(keyword)) keywords.push(seeAll)
-      }
+    const check = checkOf(keywords, pointer, index)
+    // Set before the keywords are compiled, which may refer to it.
+    checks.set(schema, check)
+    for (const [keyword, compileKeyword] of keywordsOf(schema, dialect)) {
+      const made = schemaErrorOr(() => compileKeyword(schema[keyword], schema, compiler))
+      const check = made instanceof SchemaError ? replace(keyword, pointer, made) : made
+      if (check !== null) keywords.push(check)
     }
     return check
   }
 
-  index(root, { base: BASE, dialect: DEFAULT_DIALECT, pointer: '' })
-  return { check: lenient.checkOf(root), skipped, broken }
+  return { compile, reset: () => checks.clear() }
 }
 
-function isReferenceAlone(schema: object, { refStandsAlone }: Dialect): boolean {
-  return refStandsAlone && Object.hasOwn(schema, '$ref')
+function keywordsOf(schema: object, dialect: Dialect): Dialect['keywords'] {
+  if (refStandsAlone(schema, dialect)) return dialect.keywords.filter(([keyword]) => keyword === '$ref')
+  return dialect.keywords.filter(([keyword]) => Object.hasOwn(schema, keyword))
 }
 
-/** What was skipped might have looked at anything. */
-const seeAll: Check = (_value, _at, _run, seen) => {
-  if (seen !== null) seen.all = true
+function unknownDialect({ $schema }: Record<string, unknown>): SchemaError {
+  const shown = JSON.stringify($schema)?.slice(0, 200)
+  return new SchemaError(`$schema ${shown} is not supported; use JSON Schema 2020-12 or draft-07`)
+}
+
+/** A skipped keyword might have evaluated anything. */
+const markAllEvaluated: Check = (_value, _at, _context, evaluated) => {
+  if (evaluated !== null) evaluated.all = true
   return true
 }
 
-function faultOr<T>(make: () => T): T | SchemaFault {
+function schemaErrorOr<T>(make: () => T): T | SchemaError {
   try {
     return make()
   } catch (error) {
-    if (error instanceof SchemaFault) return error
+    if (error instanceof SchemaError) return error
     throw error
   }
 }
 
-function apply(keywords: Check[], value: unknown, at: Place, run: Run, outer: Seen | null, tracks: boolean): boolean {
-  run.work.spend(3 + keywords.length)
-  if (++run.depth > MAX_DEPTH) throw new SchemaFault(`it leads more than ${MAX_DEPTH} levels down`)
-  const seen: Seen | null = tracks ? { all: false, keys: new Set(), items: new Set() } : null
-  let fits = true
-  for (const keyword of keywords) if (!keyword(value, at, run, seen)) fits = false
-  if (fits && seen !== null && outer !== null) {
-    run.work.spend(3 * (seen.keys.size + seen.items.size))
-    outer.all ||= seen.all
-    for (const key of seen.keys) outer.keys.add(key)
-    for (const item of seen.items) outer.items.add(item)
-  }
-  run.depth--
-  return fits
-}
-
-/** The schemas in a keyword's value, each with the end of its JSON Pointer. */
-function partsOf(keyword: string, value: unknown): [key: string, part: unknown][] {
-  switch (SUBSCHEMAS.get(keyword)) {
-    case 'one':
-    case 'list':
-      return Array.isArray(value) ? value.map((part, at) => [`/${at}`, part]) : [['', value]]
-    case 'map':
-      return isObject(value) ? Object.entries(value).map(([key, part]) => [`/${escapePointer(key)}`, part]) : []
-    default:
-      return []
+function checkOf(keywords: Check[], pointer: string, index: SchemaIndex): Check {
+  let current: Location | null = null
+  return (value, at, context, evaluated) => {
+    if (current === at) throw new CircularReferenceError(`${pointer || 'the schema'} refers to itself without end`)
+    const outer = current
+    current = at
+    const isValid = checkKeywords(keywords, index.usesUnevaluated, value, at, context, evaluated)
+    current = outer
+    return isValid
   }
 }
 
-/** Draft-07 has them in `$id`. */
-function anchorsOf({ $id, $anchor, $dynamicAnchor }: Record<string, unknown>): string[] {
-  const own = typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : ''
-  return [own, $anchor, $dynamicAnchor].filter((anchor) => typeof anchor === 'string' && anchor !== '') as string[]
+function checkKeywords(
+  keywords: Check[],
+  usesUnevaluated: boolean,
+  value: unknown,
+  at: Location,
+  context: Context,
+  outer: Evaluated | null,
+): boolean {
+  context.budget.spend(COST.applySubschema(keywords.length))
+  if (++context.depth > MAX_DEPTH) throw new SchemaError(`more than ${MAX_DEPTH} nested schemas apply to the value`)
+  const evaluated: Evaluated | null = usesUnevaluated ? { all: false, keys: new Set(), items: new Set() } : null
+  let isValid = true
+  for (const keyword of keywords) if (!keyword(value, at, context, evaluated)) isValid = false
+  if (isValid && evaluated !== null && outer !== null) mergeEvaluated(evaluated, outer, context)
+  context.depth--
+  return isValid
 }
 
-function atPointer(root: unknown, pointer: string): unknown {
-  let value = root
-  for (const key of pointerKeys(pointer)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = Reflect.get(value, key)
-  }
-  return value
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch (cause) {
-    throw new SchemaFault(`${JSON.stringify(fragment.slice(0, 200))} is no URL fragment`, { cause })
-  }
-}
-
-function urlOf(reference: string, base: string, work: Work): string {
-  work.spend(60 + reference.length / 10)
-  try {
-    return new URL(reference, base).href
-  } catch (cause) {
-    throw new SchemaFault(`${JSON.stringify(reference.slice(0, 200))} is no URL reference`, { cause })
-  }
-}
-
-function withoutFragment(url: string): string {
-  return url.split('#', 1)[0] ?? url
+function mergeEvaluated({ all, keys, items }: Evaluated, outer: Evaluated, { budget }: Context): void {
+  budget.spend(COST.mergeEvaluated(keys.size + items.size))
+  outer.all ||= all
+  for (const key of keys) outer.keys.add(key)
+  for (const item of items) outer.items.add(item)
 }

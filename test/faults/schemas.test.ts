@@ -19,7 +19,7 @@ const many = numbers(200_000)
 const long = 'a'.repeat(1_000_000)
 
 /** Each with an input that keeps a backtracking engine busy for longer than the universe has been. */
-const CATASTROPHIC: Record<string, [schema: unknown, input: unknown]> = {
+const CATASTROPHIC: Record<string, [schema: { pattern: string; type?: string }, input: unknown]> = {
   pattern: [{ type: 'string', pattern: '^((a+)+)+$' }, `${long}!`],
   polynomialPattern: [{ pattern: 'a*a*a*a*a*b' }, long],
   patternAhead: [{ pattern: '^(?=(a|a)*$).*$' }, `${long.slice(0, 100_000)}!`],
@@ -213,10 +213,14 @@ test('schemas: nothing is fetched', async () => {
 })
 
 test('schemas: a catastrophic pattern is judged, for it is matched in linear time', async () => {
-  for (const [name, [, input]] of Object.entries(CATASTROPHIC)) {
+  for (const [name, [{ pattern }, input]] of Object.entries(CATASTROPHIC)) {
     const { status, body, cpuMs } = await start(name, input)
 
-    expect([name, status, body.issues]).toEqual([name, 400, [{ path: '/input', message: 'must match its pattern' }]])
+    expect([name, status, body.issues]).toEqual([
+      name,
+      400,
+      [{ path: '/input', message: `must match pattern "${pattern}"` }],
+    ])
     expect(await judgingMs(input, { cpuMs }), `${name} in milliseconds of CPU`).toBeLessThan(MAX_JUDGING_MS)
   }
 })
@@ -227,7 +231,7 @@ test('schemas: a small input against a costly schema is judged all the same', as
 
   expect([refused.status, refused.body.issues]).toEqual([
     400,
-    [{ path: '/input', message: 'must not have the same item twice, as at 0 and 2' }],
+    [{ path: '/input', message: 'must not have duplicate items (items 0 and 2 are equal)' }],
   ])
   expect([accepted.status, accepted.unchecked]).toEqual([200, ''])
 })

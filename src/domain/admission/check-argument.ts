@@ -23,8 +23,8 @@ export async function checkArgument(
   if (args.length === 0) return []
   // Loaded when it is needed: it is a third of what the service has to read before it listens.
   const { checkInput } = await import('./check-input.ts')
-  const { issues, unchecked, unusable } = checkInput(args[0], schema, argumentPointer)
-  if (unusable.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable })
-  if (unchecked !== null) call.note({ inputUnchecked: `${name}: ${unchecked}` })
+  const { issues, abortedBy, skipped } = checkInput(args[0], schema, argumentPointer)
+  if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })
+  if (abortedBy !== null) call.note({ inputUnchecked: `${name}: ${abortedBy}` })
   return issues
 }

@@ -1,55 +1,51 @@
+import { createBudget } from '../../json-schema/budget.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../../json-schema/compile.ts'
-import { Circle, createWork, type Place, type Refusal, toIssue } from '../../json-schema/run.ts'
+import { CircularReferenceError } from '../../json-schema/errors.ts'
+import { validate } from '../../json-schema/validate.ts'
 import type { Issue } from '../errors.ts'
 
-export interface Verdict {
-  /** What the schema refuses. */
+export interface InputCheck {
   issues: Issue[]
-  /** Why this input was not checked to its end; null when it was. */
-  unchecked: string | null
-  /** The parts of the schema that are skipped because they can't be evaluated. Listed once for each schema. */
-  unusable: string[]
+  /** Why the check ended before it had an answer; null otherwise. */
+  abortedBy: string | null
+  /** The parts of the schema that are skipped because they cannot be evaluated. Listed once for each schema. */
+  skipped: string[]
 }
 
-// In units of some 50 ns, so a tenth of a second: an honest input of 1 MiB takes half of it. benchmarks/README.md has the figures.
-const MAX_WORK = 2_000_000
+// In units of about 50 ns, which makes a tenth of a second. A valid input of 1 MiB takes half of it: benchmarks/README.md.
+const BUDGET = 2_000_000
 
-// A schema is an object of its definition, which is kept for as long as it counts: so is what was made of it.
+// Keyed by the schema in its catalog's cached definition: both are dropped together.
 const compiled = new WeakMap<object, CompiledSchema>()
 
-/** Checks `input`, which stands at `pointer` in the request, for no longer than an answer may wait. */
-export function checkInput(input: unknown, schema: JsonSchema, pointer = '/input'): Verdict {
+/** Checks `input`, which stands at `pointer` in the request, in bounded time. */
+export function checkInput(input: unknown, schema: JsonSchema, pointer = '/input'): InputCheck {
   const known = typeof schema === 'boolean' ? undefined : compiled.get(schema)
-  const { check, skipped } = known ?? compile(schema)
-  const unusable = known === undefined ? skipped : []
-  const refusals: Refusal[] = []
-  let unchecked: string | null = null
+  const current = known ?? compile(schema)
   try {
-    check(input, toPlace(pointer), { work: createWork(MAX_WORK), refusals, depth: 0 }, null)
+    const { issues, abortedBy } = validate(current, input, createBudget(BUDGET), pointer)
+    return {
+      issues,
+      abortedBy: abortedBy === null ? null : messageOf(abortedBy),
+      skipped: known === undefined ? current.skipped : [],
+    }
   } catch (error) {
-    if (error instanceof Circle) return { issues: [], unchecked, unusable: keep(schema, nothing(error)).skipped }
-    // What has been found by then is reason enough.
-    if (refusals.length === 0) unchecked = messageOf(error)
+    if (!(error instanceof CircularReferenceError)) throw error
+    return { issues: [], abortedBy: null, skipped: keep(schema, acceptAll(error)).skipped }
   }
-  return { issues: refusals.map(toIssue), unchecked, unusable }
-}
-
-function toPlace(pointer: string): Place {
-  const [key = '', ...rest] = pointer.slice(1).split('/')
-  return rest.reduce((parent: Place, key) => ({ parent, key }), { parent: null, key })
 }
 
 function compile(schema: JsonSchema): CompiledSchema {
   try {
-    return keep(schema, compileSchema(schema, createWork(MAX_WORK)))
+    return keep(schema, compileSchema(schema, createBudget(BUDGET)))
   } catch (error) {
-    return keep(schema, nothing(error))
+    return keep(schema, acceptAll(error))
   }
 }
 
-/** A schema that fails once fails always: it is kept as one that refuses nothing. */
-function nothing(error: unknown): CompiledSchema {
-  return { check: () => true, skipped: [messageOf(error)], broken: [] }
+/** Replaces a schema that cannot be used: the reason is logged once. */
+function acceptAll(error: unknown): CompiledSchema {
+  return { check: () => true, skipped: [messageOf(error)], invalid: [] }
 }
 
 function keep(schema: JsonSchema, made: CompiledSchema): CompiledSchema {

@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import { createBudget } from '../../json-schema/budget.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
-import { Circle, createWork } from '../../json-schema/run.ts'
+import { CircularReferenceError } from '../../json-schema/errors.ts'
+import { validate } from '../../json-schema/validate.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import { zodInputSchema } from './zod-input-schema.ts'
@@ -123,17 +125,18 @@ function notASchema(): TypeError {
   return new TypeError('must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema')
 }
 
-/** What the API could not check because it is broken. What is only more than the API supports is not a fault: the worker checks it. */
+/** The invalid parts of the schema. Keywords that the API does not support are not among them: the worker validates them. */
 function faultsOf(schema: JsonSchema): string[] {
-  const unlimited = createWork(Number.POSITIVE_INFINITY)
-  const { check, broken } = compileSchema(schema, unlimited)
+  const unlimited = createBudget(Number.POSITIVE_INFINITY)
+  const compiled = compileSchema(schema, unlimited)
   try {
-    // Whatever the value, keywords that hold for all values are followed.
-    check(null, { parent: null, key: '' }, { work: unlimited, refusals: [], depth: 0 }, null)
+    // Any value shows whether a schema applies itself to the same value.
+    validate(compiled, null, unlimited)
   } catch (error) {
-    if (error instanceof Circle) return [...broken, `${error.message} without end`]
+    if (!(error instanceof CircularReferenceError)) throw error
+    return [...compiled.invalid, error.message]
   }
-  return broken
+  return compiled.invalid
 }
 
 function messageOf(error: unknown): string {

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonSchema } from '../../../src/protocol/catalog.ts'
-import { accepts, paths, unusableIn } from './accepts.ts'
+import { accepts, paths, skippedIn } from './accepts.ts'
 
-// A schema is no promise.
+// As a literal key, the linter would take the schema for a promise.
 const THEN = 'then'
 
 /** Only a backtracking engine can match it. */
 const LOOKBEHIND = { pattern: '(?<=a)b' }
 
-/** Keywords that can't be evaluated, each for a reason of its own. */
-const UNUSABLE: Record<string, unknown>[] = [
+/** Keywords that cannot be evaluated, each for another reason. */
+const SKIPPED: Record<string, unknown>[] = [
   LOOKBEHIND,
   { pattern: '(' },
   { $ref: 'https://elsewhere.test/schema' },
@@ -25,42 +25,42 @@ const UNUSABLE: Record<string, unknown>[] = [
   { dependentSchemas: { name: 'text' } },
 ]
 
-test('skipped: beside a keyword that can not be evaluated, type, required, properties and additionalProperties still refuse', () => {
-  for (const unusable of UNUSABLE) {
-    // patternProperties is what additionalProperties looks at.
-    const others = 'patternProperties' in unusable ? {} : { additionalProperties: false }
+test('skipped: beside a skipped keyword, type, required, properties and additionalProperties still apply', () => {
+  for (const skipped of SKIPPED) {
+    // additionalProperties depends on patternProperties.
+    const others = 'patternProperties' in skipped ? {} : { additionalProperties: false }
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' } },
       required: ['name'],
       ...others,
-      ...unusable,
+      ...skipped,
     }
 
-    expect(accepts(schema, { name: 'Ada' }), JSON.stringify(unusable)).toBe(true)
-    expect(paths(schema, 5), JSON.stringify(unusable)).toEqual(['/input'])
-    expect(paths(schema, {}), JSON.stringify(unusable)).toEqual(['/input'])
-    expect(paths(schema, { name: 5 }), JSON.stringify(unusable)).toEqual(['/input/name'])
-    expect(accepts(schema, { name: 'Ada', more: 1 }), JSON.stringify(unusable)).toBe('patternProperties' in unusable)
+    expect(accepts(schema, { name: 'Ada' }), JSON.stringify(skipped)).toBe(true)
+    expect(paths(schema, 5), JSON.stringify(skipped)).toEqual(['/input'])
+    expect(paths(schema, {}), JSON.stringify(skipped)).toEqual(['/input'])
+    expect(paths(schema, { name: 5 }), JSON.stringify(skipped)).toEqual(['/input/name'])
+    expect(accepts(schema, { name: 'Ada', more: 1 }), JSON.stringify(skipped)).toBe('patternProperties' in skipped)
   }
 })
 
-test('skipped: says where each of them is and why', () => {
+test('skipped: each entry has a JSON Pointer and a reason', () => {
   const schema = { properties: { 'a/b': LOOKBEHIND, c: { items: { $ref: '#/$defs/none' } } } }
 
-  expect(unusableIn(schema)).toEqual([
-    '/properties/a~1b/pattern: the pattern "(?<=a)b" can\'t be matched in linear time',
-    '/properties/c/items/$ref: it does not hold what its $ref "#/$defs/none" means',
+  expect(skippedIn(schema)).toEqual([
+    '/properties/a~1b/pattern: the pattern "(?<=a)b" cannot be matched in linear time',
+    '/properties/c/items/$ref: cannot resolve "#/$defs/none" within the schema',
   ])
 })
 
-test('skipped: what can not be evaluated is told once for each schema', () => {
+test('skipped: keywords are reported once for each schema', () => {
   const schema = { pattern: '(' }
 
-  expect([unusableIn(schema).length, unusableIn(schema).length]).toEqual([1, 0])
+  expect([skippedIn(schema).length, skippedIn(schema).length]).toEqual([1, 0])
 })
 
-test('skipped: below not, if and contains it is the whole keyword, and below oneOf one alternative at least has to fit', () => {
+test('skipped: below not, if and contains the whole keyword is skipped, and oneOf becomes anyOf', () => {
   const inner = { type: 'string', ...LOOKBEHIND }
 
   expect(accepts({ not: inner }, 'ab')).toBe(true)
@@ -74,7 +74,7 @@ test('skipped: below not, if and contains it is the whole keyword, and below one
   expect(accepts({ not: { anyOf: [inner, { type: 'number' }] }, type: 'string' }, 5)).toBe(false)
 })
 
-test('skipped: unevaluatedProperties and unevaluatedItems leave alone what a skipped keyword might have looked at', () => {
+test('skipped: unevaluatedProperties and unevaluatedItems ignore what a skipped keyword might have evaluated', () => {
   const elsewhere = { $ref: 'https://elsewhere.test/schema' }
 
   expect(accepts({ ...elsewhere, unevaluatedProperties: false }, { a: 1 })).toBe(true)
@@ -84,30 +84,30 @@ test('skipped: unevaluatedProperties and unevaluatedItems leave alone what a ski
   expect(accepts({ if: LOOKBEHIND, [THEN]: { properties: { a: true } }, unevaluatedProperties: false }, { a: 1 })).toBe(
     true,
   )
-  // A pattern looks at no property, and a property looks into its own alone.
+  // A pattern evaluates no properties, and a property evaluates only itself.
   expect(accepts({ ...LOOKBEHIND, unevaluatedProperties: false }, { a: 1 })).toBe(false)
   expect(accepts({ properties: { b: elsewhere }, unevaluatedProperties: false }, { a: 1 })).toBe(false)
 })
 
-test('skipped: a schema that refers to itself for the same value refuses nothing, and is told once', () => {
+test('skipped: a schema that applies itself to the same value accepts everything and is reported once', () => {
   const schemas = [
     { $ref: '#' },
     { type: 'string', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { anyOf: [{ $ref: '#' }] } } },
   ]
 
   for (const schema of schemas) {
-    expect(unusableIn(schema)).toEqual([expect.stringContaining('refers to itself')])
-    expect([accepts(schema, 5), unusableIn(schema)]).toEqual([true, []])
+    expect(skippedIn(schema)).toEqual([expect.stringContaining('refers to itself')])
+    expect([accepts(schema, 5), skippedIn(schema)]).toEqual([true, []])
   }
 })
 
-test('skipped: a schema that refers to itself for a part of the value is one like others', () => {
+test('skipped: a schema may apply itself to a part of the value', () => {
   const tree = { type: 'object', properties: { children: { items: { $ref: '#' } } }, required: ['name'] }
 
   expect(paths(tree, { name: 'a', children: [{ name: 'b' }, {}] })).toEqual(['/input/children/1'])
 })
 
-test('skipped: an $id that is no URL leaves its parts to refer to themselves', () => {
+test('skipped: references below an invalid $id still resolve', () => {
   const schema = { $id: 'http://[', $defs: { a: { type: 'string' } }, properties: { a: { $ref: '#/$defs/a' } } }
 
   expect(paths(schema, { a: 5 })).toEqual(['/input/a'])
@@ -115,7 +115,7 @@ test('skipped: an $id that is no URL leaves its parts to refer to themselves', (
 
 const HOLE = '$hole'
 
-/** Schemas with holes, and values that they have something to say of. */
+/** Schemas with holes, and values that they apply to. */
 const { schema, value } = fc.letrec<{ schema: JsonSchema; value: unknown }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -170,7 +170,7 @@ function filled(schema: JsonSchema, hole: unknown): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll(`"${HOLE}"`, JSON.stringify(hole)))
 }
 
-test('skipped: whatever it might have said, what would have been accepted then is accepted', () => {
+test('skipped: a value is valid if it would be with any meaning of the skipped keyword', () => {
   const meanings = [
     true,
     false,

@@ -37,9 +37,9 @@ test('checkInput: lists the values that would do, unless they are many', () => {
   const messageFor = (schema: object) => issuesOf('x', schema)[0]?.message
 
   expect(messageFor({ enum: ['low', 'high', 5] })).toBe('must be one of "low", "high", 5')
-  expect(messageFor({ const: 'low' })).toBe('must be "low"')
+  expect(messageFor({ const: 'low' })).toBe('must equal "low"')
   expect(messageFor({ enum: Array.from({ length: 100 }, (_, number) => number) })).toBe(
-    'must be one of the 100 values that the schema lists',
+    'must be one of the 100 values in the schema',
   )
 })
 

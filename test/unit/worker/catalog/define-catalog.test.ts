@@ -116,7 +116,7 @@ test('defineCatalog: lists everything that is wrong in one error', () => {
     "This catalog can't be published:",
     '- greet.input: Date cannot be represented in JSON Schema',
     '- greet.output: must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema',
-    '- pay.input: its $schema "http://json-schema.org/draft-04/schema#" is neither JSON Schema 2020-12 nor draft-07',
+    '- pay.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
     '- pay.queries: the name "__stack_trace" must not begin with "__", which is reserved',
     '- order.signals: the name "valueOf" belongs to every JavaScript object',
     '- order.updates.set.input: is a schema of zod 3: zod 4 is needed',

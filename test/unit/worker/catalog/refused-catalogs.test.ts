@@ -25,21 +25,21 @@ test('defineCatalog: refuses schemas that are broken, and says where', () => {
   })
 
   expect(faults).toEqual([
-    'type.input: /type: there is no type "objct"',
-    'nested.input: /properties/a~1b/items/type: there is no type "str"',
-    'pattern.input: /pattern: the pattern "(" is not a regular expression',
-    'pattern.output: /patternProperties: the pattern "[" is not a regular expression',
-    'dangling.input: /$ref: it does not hold what its $ref "#/$defs/none" means',
-    'remote.input: /$ref: it does not hold what its $ref "https://elsewhere.test/schema.json" means',
-    'circle.input: it refers to itself without end',
+    'type.input: /type: unknown type "objct"',
+    'nested.input: /properties/a~1b/items/type: unknown type "str"',
+    'pattern.input: /pattern: the pattern "(" is not a valid regular expression',
+    'pattern.output: /patternProperties: the pattern "[" is not a valid regular expression',
+    'dangling.input: /$ref: cannot resolve "#/$defs/none" within the schema',
+    'remote.input: /$ref: cannot resolve "https://elsewhere.test/schema.json" within the schema',
+    'circle.input: the schema refers to itself without end',
     'circle.output: /$defs/a refers to itself without end',
-    'number.input: /minLength: a number is missing where it has "3"',
-    'list.input: /required: an array is missing where it has "name"',
-    'flag.input: /uniqueItems: a boolean is missing where it has "yes"',
-    'part.input: /properties: a part of it is neither an object nor a boolean',
-    'tuple.input: /items: a part of it is neither an object nor a boolean',
-    'below.signals.go.input: /not: there is no type "nul"',
-    'below.queries.ask.output: /oneOf/0/type: there is no type "x"',
+    'number.input: /minLength: must be a number, not "3"',
+    'list.input: /required: must be an array, not "name"',
+    'flag.input: /uniqueItems: must be a boolean, not "yes"',
+    'part.input: /properties: a subschema must be an object or a boolean',
+    'tuple.input: /items: a subschema must be an object or a boolean',
+    'below.signals.go.input: /not: unknown type "nul"',
+    'below.queries.ask.output: /oneOf/0/type: unknown type "x"',
   ])
 })
 
@@ -76,8 +76,8 @@ test('defineCatalog: takes both dialects, with what each of them allows, and no 
   })
 
   expect(faults).toEqual([
-    'older.input: its $schema "http://json-schema.org/draft-04/schema#" is neither JSON Schema 2020-12 nor draft-07',
-    'mixed.input: /items: a part of it is neither an object nor a boolean',
+    'older.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
+    'mixed.input: /items: a subschema must be an object or a boolean',
   ])
 })
 

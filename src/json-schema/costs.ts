@@ -1,0 +1,27 @@
+/** What each step costs, in units of about 50 ns: README.md. */
+export const COST = {
+  // Compilation
+  indexSubschema: 60,
+  resolveUrl: (length: number) => 60 + length / 10,
+  compileSubschema: 10,
+  // Measured before the JIT has optimized the code, as when a schema is compiled for the first time.
+  compilePattern: (length: number, repetitions: number) => 1200 + 12 * length * repetitions,
+
+  // Validation
+  applySubschema: (keywords: number) => 3 + keywords,
+  tryCheck: 12,
+  reportViolation: 3,
+  mergeEvaluated: (count: number) => 3 * count,
+  checkUnevaluatedItem: 2,
+  lookUpKey: 1,
+  lookUpKeys: (count: number) => count / 2,
+  // JavaScript engines store large objects as hash tables, whose keys they have to sort.
+  listKeys: (count: number) => count * (count < 100 ? 1 : 8),
+  countCharacters: (length: number) => length / 10,
+  matchPattern: (length: number, unitsPerCharacter: number) => 20 + length * unitsPerCharacter,
+  matchCharacter: (programSize: number) => 1 + programSize / 50,
+  compareNumbers: (digits: number) => 20 + digits / 10,
+  compareScalar: (length: number) => 20 + length / 10,
+  compareExactly: (length: number) => 20 + length * 3,
+  compareRounded: (length: number) => 20 + length * 5,
+} as const

@@ -1,0 +1,27 @@
+import { isObject } from '../lib/is-object.ts'
+import { escapePointer } from '../lib/json-pointer.ts'
+
+/** Keywords whose value is a subschema or an array of subschemas. */
+const DIRECT = new Set([
+  ...['additionalItems', 'additionalProperties', 'allOf', 'anyOf', 'contains', 'else', 'if', 'items', 'not', 'oneOf'],
+  ...['prefixItems', 'propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
+])
+
+/** Keywords whose value is an object with a subschema for each key. */
+const BY_KEY = new Set([
+  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
+])
+
+/** Whether the keyword applies other schemas to the value, and so may evaluate properties and items. */
+export function appliesSubschemas(keyword: string): boolean {
+  return DIRECT.has(keyword) || BY_KEY.has(keyword) || keyword === '$ref' || keyword === '$dynamicRef'
+}
+
+/** The subschemas in a keyword's value, each with the rest of its JSON Pointer. */
+export function subschemasOf(keyword: string, value: unknown): [pointer: string, subschema: unknown][] {
+  if (DIRECT.has(keyword)) {
+    return Array.isArray(value) ? value.map((subschema, index) => [`/${index}`, subschema]) : [['', value]]
+  }
+  if (!BY_KEY.has(keyword) || !isObject(value)) return []
+  return Object.entries(value).map(([key, subschema]) => [`/${escapePointer(key)}`, subschema])
+}

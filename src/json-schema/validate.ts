@@ -1,0 +1,36 @@
+import { pointerKeys } from '../lib/json-pointer.ts'
+import type { Budget } from './budget.ts'
+import type { Location, Violation } from './check.ts'
+import type { CompiledSchema } from './compile.ts'
+import { CircularReferenceError } from './errors.ts'
+import { type Issue, toIssue } from './report.ts'
+
+export interface ValidationResult {
+  issues: Issue[]
+  /** Why validation ended before it had an answer: the budget is spent, or a keyword cannot be evaluated. Null otherwise. */
+  abortedBy: unknown
+}
+
+/** Validates a value that stands at `pointer`. Throws a `CircularReferenceError` for a schema that never ends. */
+export function validate(
+  { check }: Pick<CompiledSchema, 'check'>,
+  value: unknown,
+  budget: Budget,
+  pointer = '/',
+): ValidationResult {
+  const violations: Violation[] = []
+  let abortedBy: unknown = null
+  try {
+    check(value, toLocation(pointer), { budget, violations, depth: 0 }, null)
+  } catch (error) {
+    if (error instanceof CircularReferenceError) throw error
+    // A violation found before that makes the value invalid, whatever the rest says.
+    if (violations.length === 0) abortedBy = error
+  }
+  return { issues: violations.map(toIssue), abortedBy }
+}
+
+function toLocation(pointer: string): Location {
+  const [key = '', ...rest] = pointerKeys(pointer)
+  return rest.reduce((parent: Location, key) => ({ parent, key }), { parent: null, key })
+}
