@@ -47,7 +47,7 @@ beforeAll(async () => {
   ]
   lowestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
   const tarball = await packInto(folder)
-  const [install = ''] = codeBlocks(chapterOf(readme, 'A worker'), 'sh')
+  const [install = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
   const commands = install.replace(/\S+\.tgz/, tarball)
   typescript5 = join(folder, 'node_modules/typescript/bin/tsc')
   ;[newest, lowest] = await Promise.all([
@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-test('README.md, A worker: works when it is pasted into an empty folder', async () => {
+test('README.md, Write a worker: works when it is pasted into an empty folder', async () => {
   expect(await curlOfReadme(newest)).toMatchObject({
     status: 'completed',
     input: { name: 'Ada' },
@@ -70,7 +70,7 @@ test('README.md, A worker: works when it is pasted into an empty folder', async 
   })
 })
 
-test('README.md, A worker: works with the lowest SDK that package.json allows', async () => {
+test('README.md, Write a worker: works with the lowest SDK that package.json allows', async () => {
   const sdk = JSON.parse(await readFile(join(lowest.folder, 'node_modules/@temporalio/worker/package.json'), 'utf8'))
 
   expect(sdk.version).toBe(lowestSdk)
@@ -159,7 +159,7 @@ test('types: resolve in ES modules and in CommonJS, with node16, bundler and nod
 async function aProject(folder: string, commands: string): Promise<Project> {
   await mkdir(folder)
   await shell(folder, commands)
-  for (const [name, code] of namedFiles(chapterOf(readme, 'A worker'))) await writeFile(join(folder, name), code)
+  for (const [name, code] of namedFiles(chapterOf(readme, 'Write a worker'))) await writeFile(join(folder, name), code)
   const catalog = `installed-${crypto.randomUUID()}`
   const [, runWorker = ''] = programsOfReadme()
   const worker = await running({ folder, catalog }, runWorker)
@@ -172,14 +172,14 @@ async function aProject(folder: string, commands: string): Promise<Project> {
 
 /** The engine, the worker, the API. */
 function programsOfReadme(): string[] {
-  const [, programs = ''] = codeBlocks(chapterOf(readme, 'A worker'), 'sh')
+  const [, programs = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
   return programs.trim().split('\n')
 }
 
 /** What README.md's request is answered by its API. */
 async function curlOfReadme(project: Project): Promise<unknown> {
   const [engine, , runApi = ''] = programsOfReadme()
-  const [, , curl = ''] = codeBlocks(chapterOf(readme, 'A worker'), 'sh')
+  const [, , curl = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
   expect(engine).toBe('temporal server start-dev')
   const port = await freePort()
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })

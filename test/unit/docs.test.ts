@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { chapterOf, namedFiles, proseOf, relativeLinks } from '../support/markdown.ts'
+import { firstSteps } from '../../dev/first-steps.ts'
+import { chapterOf, codeBlocks, namedFiles, proseOf, relativeLinks } from '../support/markdown.ts'
 import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -84,7 +85,7 @@ test('docs/compatibility.md: each test it names exists', () => {
 })
 
 test('README.md: its worker is the one of examples/, shortened', () => {
-  const files = namedFiles(chapterOf(textOf('README.md'), 'A worker'))
+  const files = namedFiles(chapterOf(textOf('README.md'), 'Write a worker'))
 
   expect([...files.keys()]).toEqual(['workflows.ts', 'catalog.ts', 'worker.ts'])
   for (const [name, code] of files)
@@ -92,6 +93,16 @@ test('README.md: its worker is the one of examples/, shortened', () => {
       notIn(withoutActivities(codeOf(`examples/${name}`)), withoutComments(code)),
       `lines missing in examples/${name}`,
     ).toEqual([])
+})
+
+test('README.md: its requests are those that npm run dev prints', () => {
+  const printed = firstSteps('http://127.0.0.1:3001', { withToken: false }).match(/^ {2}curl .*$/gm) ?? []
+  const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
+    (block) => block.match(/^curl .*$/gm) ?? [],
+  )
+
+  expect(requests).toEqual(printed.map((line) => line.trim()))
+  expect(requests).toHaveLength(3)
 })
 
 test('README.md: says once which Node.js is needed, the one of package.json', () => {
