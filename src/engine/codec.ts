@@ -1,6 +1,7 @@
 import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { sleep } from '../lib/abort.ts'
+import { readText } from '../lib/read-text.ts'
 import { MAX_DOWNLOAD_BYTES } from '../temporal/external-storage.ts'
 import type { Payload } from '../temporal/payload.ts'
 import { fromPayloadJson, type PayloadJson, toPayloadJson } from '../temporal/payload-json.ts'
@@ -57,8 +58,8 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
         await refuseFailure(response)
-        const text = await textWithin(response, MAX_DOWNLOAD_ANSWER_BYTES)
-        return text === null ? null : toPayloads(JSON.parse(text), references.length)
+        const body = await readText(response, MAX_DOWNLOAD_ANSWER_BYTES)
+        return body === null ? null : toPayloads(JSON.parse(body.text), references.length)
       }),
   }
 }
@@ -93,20 +94,6 @@ function toPayloads(answer: unknown, count: number): Payload[] {
 async function discard(response: Response): Promise<null> {
   await response.body?.cancel()
   return null
-}
-
-/** Null when it is longer. */
-async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    // Leaving the loop cancels the rest.
-    if (bytes > maxBytes) return null
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }
 
 /** Nothing has been sent to the engine, or only read from it: the request may be repeated. What has changed something drops `Retry-After`. */
