@@ -1,6 +1,6 @@
 import type { TraceSource } from '../domain/trace/trace-source.ts'
 import { spansKey } from '../protocol/trace/keys.ts'
-import type { KvStore } from '../store/kv/store.ts'
+import type { KvStore } from '../store/kv/kv-store.ts'
 import { foundSpans, inWords } from './read-stored-trace.ts'
 
 export interface KvTraceOptions {

@@ -1,5 +1,5 @@
 import type { TraceSource } from '../domain/trace/trace-source.ts'
-import type { ObjectReader } from '../store/s3/reader.ts'
+import type { ObjectReader } from '../store/s3/object-reader.ts'
 import { inWords, notAvailable, toFoundTrace } from './read-stored-trace.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KvStore } from '../../src/store/kv/store.ts'
+import type { KvStore } from '../../src/store/kv/kv-store.ts'
 import type { StoreCall } from '../../src/store/store-call.ts'
 
 export function storeCall(timeoutMs = 3000, signal: AbortSignal = new AbortController().signal): StoreCall {

@@ -5,7 +5,7 @@ import { freePort } from '../../dev/servers/ports.ts'
 import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
-import { createKv } from '../../src/store/kv/store.ts'
+import { createKv } from '../../src/store/kv/kv-store.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningS3, startRclone, startWeed } from '../../dev/servers/s3.ts'
-import { objectUrl } from '../../src/store/s3/reader.ts'
-import { createObjectStore } from '../../src/store/s3/writer.ts'
+import { objectUrl } from '../../src/store/s3/object-reader.ts'
+import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
 

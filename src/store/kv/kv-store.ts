@@ -1,8 +1,8 @@
 /** The key-value store, with the few commands that the trace protocol needs (`docs/protocol.md`). */
 
 import { type StoreCall, StoreError } from '../store-call.ts'
-import { kvConnection } from './connect.ts'
 import type { KvOptions } from './connection.ts'
+import { kvConnection } from './create-connection.ts'
 
 /** Every verb rejects with a `StoreError`, or with the reason of `call.signal`. */
 export interface KvStore {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { StoreError, withRetries } from '../store-call.ts'
 import type { KvConnection } from './connection.ts'
-import { redisCode } from './redis-code.ts'
+import { redisCode } from './redis-error-code.ts'
 
 const STORE = 'The key-value store'
 

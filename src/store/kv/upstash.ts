@@ -1,7 +1,7 @@
 import { readBody } from '../read-body.ts'
 import { StoreError, withRetries } from '../store-call.ts'
 import type { KvConnection } from './connection.ts'
-import { redisCode } from './redis-code.ts'
+import { redisCode } from './redis-error-code.ts'
 
 export interface UpstashOptions {
   url: string

@@ -9,7 +9,7 @@ import {
   refusalCode,
   STORE,
   signedRequests,
-} from './reader.ts'
+} from './object-reader.ts'
 
 /** Object storage that speaks S3, as workers see it. */
 export interface ObjectStore extends ObjectReader {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { KvStoreConfig } from '../../config/traces.ts'
 import type { WorkerTraces } from '../../config/worker.ts'
 import { spansFile, spansKey } from '../../protocol/trace/keys.ts'
-import { createKv } from '../../store/kv/store.ts'
+import { createKv } from '../../store/kv/kv-store.ts'
 import type { StoreCall } from '../../store/store-call.ts'
 import type { SpanRun } from './span.ts'
 
