@@ -10,7 +10,7 @@ import { createApp } from './http/app.ts'
 import { createDrain } from './http/drain.ts'
 import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
-import { createKv } from './store/kv/kv-store.ts'
+import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
@@ -133,7 +133,7 @@ function tracePlaces({ traces: { storage, remote, local } }: Config) {
 
 /** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
 function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
-  const kv = remote?.kvstore ? createKv(remote.kvstore) : null
+  const kv = remote?.kvstore ? createKvStore(remote.kvstore) : null
   return {
     sources: [
       ...(storage === null

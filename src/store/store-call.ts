@@ -1,66 +1,82 @@
-/** Until when, and for whom, a store is asked. */
+import { deadlineSignal, sleep } from '../lib/abort.ts'
+import { readText } from '../lib/read-text.ts'
+
+/** How long one operation on a store may take. */
 export interface StoreCall {
-  /** Aborts when nobody waits any more. */
+  /** Aborts when nobody needs the result any more. */
   signal: AbortSignal
   /** Epoch milliseconds. */
   deadlineAt: number
 }
 
-/** What a store did not do. The message is fit for anybody's eyes: no address, no secret, nothing of what was sent. */
+/** A failed operation. The message is safe to show to anyone: it holds no address, no secret and nothing that was sent. */
 export class StoreError extends Error {
-  /** Whether the same again may go well. */
-  readonly passing: boolean
-  /** How long the store wants to be left alone. */
+  /** Whether the same operation may succeed later. */
+  readonly retryable: boolean
+  /** The store's `Retry-After`. */
   readonly retryAfterMs: number
 
-  constructor(
-    message: string,
-    { passing = false, retryAfterMs = 0 }: { passing?: boolean; retryAfterMs?: number } = {},
-  ) {
+  constructor(message: string, { retryable = false, retryAfterMs = 0 } = {}) {
     super(message)
     this.name = 'StoreError'
-    this.passing = passing
+    this.retryable = retryable
     this.retryAfterMs = retryAfterMs
   }
 }
 
-const PAUSES_MS = [50, 150, 400, 1000]
-
 /**
- * Tries a few times while it fails in passing and the deadline allows. Rejects with a `StoreError`, or with the reason of
- * `call.signal` when that aborts. `act` has to end when its signal aborts.
+ * Runs `act` up to five times while it fails with a retryable error and the deadline allows. Rejects with a `StoreError`, or with
+ * the reason of `call.signal` when that aborts. `act` must reject when its signal aborts.
+ *
+ * `store` is the subject of the messages, like "The object storage".
  */
 export async function withRetries<T>(
   store: string,
   call: StoreCall,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(call.deadlineAt - Date.now())))
-  const signal = AbortSignal.any([call.signal, deadline])
-  const late = () => new StoreError(`${store} did not answer in time`, { passing: true })
-  for (let attempt = 0; ; attempt++) {
-    call.signal.throwIfAborted()
-    if (deadline.aborted) throw late()
-    try {
-      return await act(signal)
-    } catch (error) {
-      call.signal.throwIfAborted()
-      if (deadline.aborted) throw late()
-      const fault = error instanceof StoreError ? error : unreachable(store, error)
-      const pauseMs = PAUSES_MS[attempt]
-      if (!fault.passing || pauseMs === undefined) throw fault
-      // Half of it by chance, so that those who failed together do not come back together.
-      const restMs = Math.max(fault.retryAfterMs, pauseMs * (0.5 + Math.random() / 2))
-      if (Date.now() + restMs >= call.deadlineAt) throw fault
-      await rest(restMs, signal)
+  const { signal, release } = deadlineSignal(call.deadlineAt, call.signal)
+  try {
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted()
+      try {
+        return await act(signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        const failure = error instanceof StoreError ? error : unreachable(store, error)
+        const delayMs = retryDelayMs(failure, attempt, call.deadlineAt - Date.now())
+        if (delayMs === null) throw failure
+        await sleep(delayMs, signal)
+      }
     }
+  } catch (error) {
+    call.signal.throwIfAborted()
+    throw signal.aborted ? new StoreError(`${store} did not respond in time`, { retryable: true }) : error
+  } finally {
+    release()
   }
 }
 
-/** Whatever a socket or `fetch` throws: its text may hold addresses, its code does not. */
+const BACKOFF_MS = [50, 150, 400, 1000]
+
+/** How long to wait before the next attempt; null when there is none. `random` is from 0 to 1. */
+export function retryDelayMs(
+  { retryable, retryAfterMs }: StoreError,
+  attempt: number,
+  remainingMs: number,
+  random = Math.random(),
+): number | null {
+  const backoffMs = BACKOFF_MS[attempt]
+  if (!retryable || backoffMs === undefined) return null
+  // Half of it is random: clients that failed together should not retry together.
+  const delayMs = Math.max(retryAfterMs, backoffMs * (0.5 + random / 2))
+  return delayMs < remainingMs ? delayMs : null
+}
+
+/** The error of a socket or of `fetch`: its message may contain addresses, its code does not. */
 function unreachable(store: string, error: unknown): StoreError {
   const code = codeOf(error)
-  return new StoreError(`${store} can't be reached${code === null ? '' : ` (${code})`}`, { passing: true })
+  return new StoreError(`${store} cannot be reached${code === null ? '' : ` (${code})`}`, { retryable: true })
 }
 
 function codeOf(error: unknown): string | null {
@@ -70,14 +86,10 @@ function codeOf(error: unknown): string | null {
   return null
 }
 
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
+/** The whole body of a store's response. Rejects with a `StoreError` when it is larger than `maxBytes`, or incomplete. */
+export async function readBody(store: string, response: Response, maxBytes: number): Promise<string> {
+  const body = await readText(response, maxBytes)
+  if (body === null) throw new StoreError(`${store} returned more than ${maxBytes} bytes`)
+  if (body.isTruncated) throw new StoreError(`${store} returned an incomplete response`, { retryable: true })
+  return body.text
 }

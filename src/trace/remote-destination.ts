@@ -1,5 +1,5 @@
 /** Which object a destination means, and whether it may be read: it comes from data, so nothing of it decides whom we talk to. */
-import { awsHost, keyFault, type ObjectRef } from '../store/s3/object-reader.ts'
+import { awsHost, keyFault, type ObjectRef } from '../store/s3/object-url.ts'
 import { notAvailable } from './read-stored-trace.ts'
 
 export interface BucketRules {

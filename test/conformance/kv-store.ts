@@ -101,7 +101,7 @@ export function describeKvStore(
 
       const refused = await append(list, ['a-secret-value']).catch((error: unknown) => error)
 
-      expect(String(refused)).toMatch(/^StoreError: The key-value store (refused|answered 400)/)
+      expect(String(refused)).toMatch(/^StoreError: The key-value store (rejected the command|returned 400)/)
       expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('a-secret-value')
     })
 

@@ -238,7 +238,7 @@ test('secrets: nothing is told of stores that refuse, hang up or are gone', asyn
   const gone = await well.call('GET', `/workflow/${workflowId}/trace-log`)
 
   expect(refused.body.warnings).toEqual([
-    expect.stringMatching(/^remote: The object storage answered 403 .+look at the SERVICE_STORAGE_ credentials/),
+    expect.stringMatching(/^remote: The object storage returned 403 .+check the SERVICE_STORAGE_ credentials/),
     expect.stringMatching(/^kvstore: The key-value store/),
     expect.stringMatching(/^local: .+ lies outside SERVICE_TRACE_LOCAL_DIR$/),
   ])

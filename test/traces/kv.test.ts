@@ -5,7 +5,8 @@ import { freePort } from '../../dev/servers/ports.ts'
 import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
-import { createKv } from '../../src/store/kv/kv-store.ts'
+import { createKvStore } from '../../src/store/kv/kv-store.ts'
+import { redisConnection } from '../../src/store/kv/redis.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
 
@@ -27,18 +28,18 @@ afterAll(async () => {
 const command = (name: string, ...args: string[]) => direct.call(name, ...args)
 
 describeKvStore('redis://', async () => ({
-  kv: createKv({ url: redis.url, token: null }),
+  kv: createKvStore({ url: redis.url, token: null }),
   command: (...words) => command(...(words as [string])),
 }))
 
 describeKvStore('Upstash REST', async () => ({
-  kv: createKv({ url: upstash.url, token: upstash.token }),
+  kv: createKvStore({ url: upstash.url, token: upstash.token }),
   command: (...words) => command(...(words as [string])),
 }))
 
 describe('key-value store in trouble', () => {
   const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
-    const kv = createKv({ url, token })
+    const kv = createKvStore({ url, token })
     return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
   }
 
@@ -60,7 +61,7 @@ describe('key-value store in trouble', () => {
   })
 
   test('a wrong token or password is a refusal that shows neither', async () => {
-    await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store answered 401$/)
+    await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store returned 401$/)
     await expect(read(redis.url.replace('pass-word', 'wrong'))).rejects.toThrow(/^The key-value store/)
   })
 
@@ -71,7 +72,7 @@ describe('key-value store in trouble', () => {
       const beganAt = Date.now()
       const refused = await read(url, 'token', 1000).catch((error: Error) => error)
 
-      expect(String(refused)).toMatch(/^StoreError: The key-value store (can't be reached|did not answer in time)/)
+      expect(String(refused)).toMatch(/^StoreError: The key-value store (cannot be reached|did not respond in time)/)
       expect(String(refused)).not.toContain(`${port}`)
       expect(Date.now() - beganAt).toBeLessThan(1500)
     }
@@ -83,9 +84,9 @@ describe('key-value store in trouble', () => {
       asked.push(String(url))
       return new Response(null, { status: 307, headers: { location: 'http://evil.example/' } })
     }
-    const kv = createKv({ url: 'https://kv.example', token: 'token', fetch })
+    const kv = createKvStore({ url: 'https://kv.example', token: 'token', fetch })
 
-    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('answered 307')
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('returned 307')
     expect(asked).toEqual(['https://kv.example/'])
   })
 
@@ -98,15 +99,18 @@ describe('key-value store in trouble', () => {
           controller.enqueue(new Uint8Array(65_536).fill(0x61))
         },
       })
-    const kv = createKv({ url: 'https://kv.example', token: 'token', fetch: async () => new Response(endless()) })
+    const kv = createKvStore({ url: 'https://kv.example', token: 'token', fetch: async () => new Response(endless()) })
 
-    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('has more than')
+    await expect(kv.readList('list', 1000, storeCall())).rejects.toThrow('returned more than')
     expect(sent).toBeLessThan(2 * 1024 * 1024)
   })
 
   test('a connection that is lost is made again, and what was asked meanwhile is asked again', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    const kv = createKvStore({
+      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
+      token: null,
+    })
     await kv.append('lost', ['a'], 60_000, storeCall())
 
     proxy.interrupt()
@@ -120,11 +124,14 @@ describe('key-value store in trouble', () => {
 
   test('a connection that goes silent is given up some seconds later, and a new one is made', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    const kv = createKvStore({
+      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
+      token: null,
+    })
     await kv.append('silent', ['a'], 60_000, storeCall())
 
     proxy.silence()
-    await expect(kv.readList('silent', 1000, storeCall(500))).rejects.toThrow('did not answer in time')
+    await expect(kv.readList('silent', 1000, storeCall(500))).rejects.toThrow('did not respond in time')
 
     const read = () => kv.readList('silent', 1000, storeCall(500))
     expect((await until('it is read', read, { timeoutMs: 8000 })).values).toEqual(['a'])
@@ -133,9 +140,26 @@ describe('key-value store in trouble', () => {
     await proxy.close()
   })
 
+  test('a Redis client that failed to load is loaded again by the next command', async () => {
+    let loads = 0
+    const load = async () => {
+      if (++loads === 1) throw new Error('out of memory')
+      return import('ioredis')
+    }
+    const connection = redisConnection({ url: redis.url, load })
+
+    expect(await connection.send(['PING'], storeCall())).toBe('PONG')
+    expect(await connection.send(['PING'], storeCall())).toBe('PONG')
+    expect(loads).toBe(2)
+    await connection.close()
+  })
+
   test('one that is closed connects to nobody again', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKv({ url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`), token: null })
+    const kv = createKvStore({
+      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
+      token: null,
+    })
     const read = () => kv.readList('closed', 1000, storeCall())
     await read()
     await kv.close()
@@ -148,7 +172,7 @@ describe('key-value store in trouble', () => {
 
   test('a Redis that was killed and is back is used again', async () => {
     const own = await startRedis()
-    const kv = createKv({ url: own.url, token: null })
+    const kv = createKvStore({ url: own.url, token: null })
     const append = () => kv.append('l', ['a'], 60_000, storeCall(2000))
     await append()
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningS3, startRclone, startWeed } from '../../dev/servers/s3.ts'
-import { objectUrl } from '../../src/store/s3/object-reader.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
+import { objectUrl } from '../../src/store/s3/object-url.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
 
@@ -97,7 +97,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
     test('an object that is not there is null, a bucket that is not there a fault', async () => {
       expect(await get('not-there')).toBeNull()
       await expect(get('not-there', { bucket: 'no-such-bucket' })).rejects.toThrow(
-        'The object storage answered 404 NoSuchBucket',
+        'The object storage returned 404 NoSuchBucket',
       )
     })
 
@@ -106,14 +106,14 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
 
       expect(await get('large', { maxBytes: 300_000 })).toHaveLength(300_000)
       await expect(get('large', { maxBytes: 299_999 })).rejects.toThrow(
-        'The object storage has more than 299999 bytes there',
+        'The object storage returned more than 299999 bytes',
       )
     })
 
     test('wrong credentials are told apart from other refusals, and not shown', async () => {
       const refused = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
 
-      expect(String(refused)).toContain('answered 403 SignatureDoesNotMatch: look at the SERVICE_STORAGE_ credentials')
+      expect(String(refused)).toContain('returned 403 SignatureDoesNotMatch: check the SERVICE_STORAGE_ credentials')
       expect(String(refused)).not.toMatch(/wrong-secret|127\.0\.0\.1/)
     })
 
@@ -142,7 +142,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
         { fault: { status: 500, code: 'InternalError' }, said: '500 InternalError', tries: 5 },
         { fault: { status: 503, code: 'SlowDown' }, said: '503 SlowDown', tries: 5 },
         { fault: { status: 502 }, said: '502', tries: 5 },
-        { fault: { cutAt: 2 }, said: "can't be reached|cut its answer short", tries: 5 },
+        { fault: { cutAt: 2 }, said: 'cannot be reached|returned an incomplete response', tries: 5 },
       ]
       for (const { fault, said, tries } of faults) {
         proxy.fail(fault)
@@ -166,7 +166,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       const leaving = new AbortController()
 
       await expect(get('failing', { endpoint: proxy.endpoint, timeoutMs: 300 })).rejects.toThrow(
-        'The object storage did not answer in time',
+        'The object storage did not respond in time',
       )
       const reading = store({ endpoint: proxy.endpoint }).get(
         { bucket: s3.bucket, key: 'failing' },
@@ -181,7 +181,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       proxy.fail({ status: 307, headers: { location: `${s3.endpoint}/${s3.bucket}/failing` } })
 
       await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow(
-        'answered 307: redirects are not followed',
+        'returned 307: redirects are not followed',
       )
       expect(proxy.asked).toHaveLength(1)
     })

@@ -9,7 +9,7 @@ import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey } from '../../src/protocol/trace/keys.ts'
-import { createKv, type KvStore } from '../../src/store/kv/kv-store.ts'
+import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startUpstash, type UpstashServer } from '../support/upstash.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { address } = inject('engine')
   ;[redis, s3] = await Promise.all([startRedis(), startWeed()])
   upstash = await startUpstash(redis.url)
-  kv = createKv({ url: redis.url, token: null })
+  kv = createKvStore({ url: redis.url, token: null })
   worker = await startWorker({ address, taskQueue: `traces-runtimes-${crypto.randomUUID()}` })
   connection = await Connection.connect({ address })
 })
@@ -38,12 +38,17 @@ afterAll(async () => {
 const overUpstash = () => ({ SERVICE_KVSTORE_URL: upstash.url, SERVICE_KVSTORE_TOKEN: upstash.token })
 const overTcp = () => ({ SERVICE_KVSTORE_URL: redis.url })
 
-describeReaders('Node', processOf(process.execPath, 'src/runtime/node/index.ts'), overTcp)
-describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overTcp)
+// Over TCP the bundles: ioredis, which is CommonJS, is part of them.
+describeReaders('Node', bundled('node.js', process.execPath), overTcp)
+describeReaders('Bun', bundled('bun.js', bin('bun')), overTcp)
 describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overUpstash)
-describeReaders('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), overTcp)
+describeReaders('Deno', bundled('deno.js', bin('deno'), 'run', ...DENO_PERMISSIONS), overTcp)
 describeReaders('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), overUpstash)
 describeReaders('workerd', async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))(env), overUpstash)
+
+function bundled(bundle: string, command: string, ...args: string[]): ServeEntry {
+  return async (env) => processOf(command, ...args, join(await haveBundles(), bundle))(env)
+}
 
 function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Record<string, string>): void {
   describe(`traces on ${runtime}, key-value store ${kvstore === overTcp ? 'over TCP' : 'over REST'}`, () => {

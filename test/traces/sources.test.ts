@@ -7,7 +7,7 @@ import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
 import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
 import { spansFile, spansKey, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
 import { fillTemplate } from '../../src/protocol/trace/template.ts'
-import { createKv, type KvStore } from '../../src/store/kv/kv-store.ts'
+import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { tracesFromFile } from '../../src/trace/from-file.ts'
 import { tracesFromKv } from '../../src/trace/from-kv.ts'
@@ -30,7 +30,7 @@ let kv: KvStore
 
 beforeAll(async () => {
   ;[folder, s3, redis] = await Promise.all([mkdtemp(join(tmpdir(), 'traces-')), startWeed(), startRedis()])
-  kv = createKv({ url: redis.url, token: null })
+  kv = createKvStore({ url: redis.url, token: null })
   await mkdir(join(folder, 'traces/default'), { recursive: true })
 })
 afterAll(async () => {

@@ -14,7 +14,7 @@ import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey, stepId, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
 import { fillTemplate } from '../../src/protocol/trace/template.ts'
 import type { TraceNode } from '../../src/protocol/trace/tree.ts'
-import { createKv, type KvStore } from '../../src/store/kv/kv-store.ts'
+import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
 import { tracesFromFile } from '../../src/trace/from-file.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
@@ -52,7 +52,7 @@ describe('GET /workflow/:id/trace-log', () => {
     ;[s3, redis, folder] = await Promise.all([startWeed(), startRedis(), mkdtemp(join(tmpdir(), 'trace-log-'))])
     proxy = await startS3Proxy(s3.endpoint)
     upstash = await startUpstash(redis.url)
-    kv = createKv({ url: redis.url, token: null })
+    kv = createKvStore({ url: redis.url, token: null })
     connection = await Connection.connect({ address })
     workers = [await startWorker({ address, taskQueue: catalog }), await startWorker({ address, taskQueue: plain })]
     const definition = defineCatalog(Object.fromEntries(NAMES.map((name) => [name, { description: 'For its trace' }])))
@@ -228,8 +228,8 @@ describe('GET /workflow/:id/trace-log', () => {
     ['503 SlowDown', { status: 503, code: 'SlowDown' }, '503 SlowDown'],
     ['a wrong clock', { status: 403, code: 'RequestTimeTooSkewed' }, 'the clock of this machine is wrong'],
     ['a redirect', { status: 301, headers: { location: 'http://127.0.0.1:1/' } }, 'redirects are not followed'],
-    ['silence', { hangs: true }, 'did not answer in time'],
-    ['a body cut half way', { cutAt: 40 }, "can't be reached"],
+    ['silence', { hangs: true }, 'did not respond in time'],
+    ['a body cut half way', { cutAt: 40 }, 'cannot be reached'],
   ]
   test.each(faults)(
     'object storage that answers %s: the next source’s turn, and a warning that says why',

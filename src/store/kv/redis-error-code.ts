@@ -1,5 +1,4 @@
-/** The first word of a refusal of Redis, like WRONGTYPE, with a space before it: the rest may repeat what was sent. */
-export function redisCode(message: string): string {
-  const [code] = /^[A-Z]{2,20}(?= )/.exec(message) ?? []
-  return code === undefined ? '' : ` ${code}`
+/** The first word of an error reply of Redis, like WRONGTYPE; empty without one. The rest may repeat what was sent. */
+export function redisErrorCode(message: string): string {
+  return /^[A-Z]{2,20}(?= )/.exec(message)?.[0] ?? ''
 }

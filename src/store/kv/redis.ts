@@ -1,69 +1,75 @@
 import type { Redis } from 'ioredis'
+import { unlessAborted } from '../../lib/abort.ts'
+import { lazy } from '../../lib/lazy.ts'
 import { StoreError, withRetries } from '../store-call.ts'
-import type { KvConnection } from './connection.ts'
-import { redisCode } from './redis-error-code.ts'
+import { type KvConnection, STORE } from './connection.ts'
+import { redisErrorCode } from './redis-error-code.ts'
 
-const STORE = 'The key-value store'
+export interface RedisOptions {
+  url: string
+  /** Loads the client on the first command; see `docs/decisions/020-what-is-loaded-when.md`. */
+  load?: () => Promise<{ Redis: typeof Redis }>
+}
 
 const CONNECT_TIMEOUT_MS = 2000
 
-// What is sent on a connection that has gone silent stays in memory until that is given up.
+// Commands on a connection that has gone silent stay in memory until it is closed.
 const SILENCE_TIMEOUT_MS = 5000
 
-/** Redis over TCP, connected with the first command and again whenever the connection is lost. Not for workerd. */
-export function redisConnection(url: string): KvConnection {
-  let connecting: Promise<Redis> | null = null
+/** Redis over TCP. It connects with the first command, and again whenever the connection is lost. Not for workerd. */
+export function redisConnection({ url, load = () => import('ioredis') }: RedisOptions): KvConnection {
   let isClosed = false
-  const connection = () => {
-    // Somebody late must not connect again: nobody would end that, nor the process.
-    if (isClosed) throw new StoreError(`${STORE} is closed`)
-    connecting ??= connect(url)
-    return connecting
+  const client = lazy(async () => createClient(await load(), url))
+
+  /** A command after `close` must not connect again: nothing would end that connection, nor the process. */
+  async function openClient(): Promise<Redis> {
+    const redis = isClosed ? null : await client.get()
+    if (redis === null || isClosed) throw new StoreError(`${STORE} is closed`)
+    return redis
   }
+
   return {
     send: ([name = '', ...args], call) =>
       withRetries(STORE, call, async (signal) => {
-        const redis = await connection()
-        await unlessAborted(signal, ready(redis))
-        return unlessAborted(signal, redis.call(String(name), ...args).catch(refused))
+        const redis = await openClient()
+        await unlessAborted(ready(redis), signal)
+        // A command cannot be taken back, but its caller stops waiting for it.
+        return unlessAborted(redis.call(String(name), ...args).catch(throwRejected), signal)
       }),
     async close() {
       isClosed = true
-      const redis = await connecting
-      redis?.disconnect()
+      client.current?.disconnect()
     },
   }
 }
 
-async function connect(url: string): Promise<Redis> {
-  // Not before somebody has set a store of this kind: it is a quarter of a megabyte, and nothing for workerd.
-  const { Redis } = await import('./redis-client.ts')
-  const redis = new Redis(url, {
+function createClient({ Redis: Client }: { Redis: typeof Redis }, url: string): Redis {
+  const redis = new Client(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
-    // How often and how long something is tried is decided by who asks: what was given up must not be sent later.
+    // Retries are up to `withRetries`: a command that its caller gave up must not be sent later.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times) => Math.min(times * 100, 1000),
   })
-  redis.on('error', () => {}) // told to whoever has sent a command
+  redis.on('error', () => {}) // the command that failed rejects with it
   return redis
 }
 
 const becomingReady = new WeakMap<Redis, Promise<void>>()
 
-/** Resolves when it is connected; rejects with what the next try meets. One wait for all who wait. */
+/** Resolves when connected; rejects with the error of the next attempt. Concurrent callers share one wait. */
 function ready(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve()
-  if (redis.status === 'wait') redis.connect().catch(() => {}) // told by the error event
-  const next = becomingReady.get(redis) ?? nextTry(redis).finally(() => becomingReady.delete(redis))
+  if (redis.status === 'wait') redis.connect().catch(() => {}) // the error event reports it
+  const next = becomingReady.get(redis) ?? nextAttempt(redis).finally(() => becomingReady.delete(redis))
   becomingReady.set(redis, next)
   return next
 }
 
-function nextTry(redis: Redis): Promise<void> {
+function nextAttempt(redis: Redis): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: Error) => {
       redis.off('ready', settle)
@@ -76,19 +82,11 @@ function nextTry(redis: Redis): Promise<void> {
   })
 }
 
-function refused(error: unknown): never {
-  // Of the library's own making, and raised for want of a connection.
+function throwRejected(error: unknown): never {
+  // Any other error comes from the client itself, when it has no connection.
   if (!(error instanceof Error) || error.name !== 'ReplyError') throw error
-  const code = redisCode(error.message)
-  throw new StoreError(`${STORE} refused${code}`, { passing: /LOADING|BUSY|TRYAGAIN|READONLY/.test(code) })
-}
-
-/** A command can't be taken back; its caller need not wait for it. */
-function unlessAborted<T>(signal: AbortSignal, sent: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort)
-    sent.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  const code = redisErrorCode(error.message)
+  throw new StoreError(`${STORE} rejected the command${code && ` (${code})`}`, {
+    retryable: ['LOADING', 'BUSY', 'TRYAGAIN', 'READONLY'].includes(code),
   })
 }

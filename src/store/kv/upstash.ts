@@ -1,7 +1,6 @@
-import { readBody } from '../read-body.ts'
-import { StoreError, withRetries } from '../store-call.ts'
-import type { KvConnection } from './connection.ts'
-import { redisCode } from './redis-error-code.ts'
+import { readBody, StoreError, withRetries } from '../store-call.ts'
+import { type KvConnection, STORE } from './connection.ts'
+import { redisErrorCode } from './redis-error-code.ts'
 
 export interface UpstashOptions {
   url: string
@@ -9,15 +8,13 @@ export interface UpstashOptions {
   fetch: typeof globalThis.fetch
 }
 
-const STORE = 'The key-value store'
-
-const SMALL_ANSWER_BYTES = 1024 * 1024
+const SMALL_RESPONSE_BYTES = 1024 * 1024
 
 /**
  * Upstash's REST protocol: a command as a JSON array in, its result out.
  *
- * Their own client repeats the whole command in its errors, resolves with something else when it is aborted, and can't bound
- * what it reads. https://upstash.com/docs/redis/features/restapi
+ * Their own client repeats the whole command in its errors, resolves with another value when it is aborted, and cannot limit what
+ * it reads. https://upstash.com/docs/redis/features/restapi
  */
 export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConnection {
   const address = new URL(url)
@@ -28,29 +25,31 @@ export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConn
   address.username = ''
   address.password = ''
   return {
-    send: (command, call, maxBytes = SMALL_ANSWER_BYTES) =>
+    send: (command, call, maxBytes = SMALL_RESPONSE_BYTES) =>
       withRetries(STORE, call, async (signal) => {
         const init = { method: 'POST', headers, body: JSON.stringify(command), redirect: 'manual' as const, signal }
         const response = await fetch(address.href, init)
-        // JSON inside JSON: each quote of an element comes with a backslash.
-        return resultOf(response.status, await readBody(STORE, response, 2 * maxBytes + SMALL_ANSWER_BYTES))
+        // The values are JSON inside JSON: escaped quotes can double their size.
+        return resultOf(response.status, await readBody(STORE, response, 2 * maxBytes + SMALL_RESPONSE_BYTES))
       }),
     close: async () => {},
   }
 }
 
 function resultOf(status: number, text: string): unknown {
-  const answer = parse(text)
-  if (status === 200 && answer !== null && 'result' in answer) return answer.result
-  const code = answer !== null && 'error' in answer ? redisCode(String(answer.error)) : ''
-  throw new StoreError(`${STORE} answered ${status}${code}`, { passing: status >= 500 || status === 429 })
+  const body = parse(text)
+  if (status === 200 && body !== null && 'result' in body) return body.result
+  const code = body !== null && 'error' in body ? redisErrorCode(String(body.error)) : ''
+  throw new StoreError(`${STORE} returned ${status}${code && ` (${code})`}`, {
+    retryable: status >= 500 || status === 429,
+  })
 }
 
 function parse(text: string): object | null {
   try {
-    const answer: unknown = JSON.parse(text)
-    return typeof answer === 'object' ? answer : null
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' ? body : null
   } catch {
-    return null // said by the status
+    return null // the status says enough
   }
 }

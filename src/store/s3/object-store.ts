@@ -1,27 +1,20 @@
 import { sha256 } from '../../lib/sha256.ts'
 import { type StoreCall, withRetries } from '../store-call.ts'
-import {
-  createObjectReader,
-  type ObjectReader,
-  type ObjectRef,
-  type ObjectStoreOptions,
-  refusal,
-  refusalCode,
-  STORE,
-  signedRequests,
-} from './object-reader.ts'
+import { createObjectReader, type ObjectReader } from './object-reader.ts'
+import type { ObjectRef } from './object-url.ts'
+import { errorCodeOf, type ObjectStoreOptions, STORE, signedRequests, unexpectedResponse } from './signed-requests.ts'
 
-/** Object storage that speaks S3, as workers see it. */
+/** S3 as workers use it. */
 export interface ObjectStore extends ObjectReader {
   exists(object: ObjectRef, call: StoreCall): Promise<boolean>
   /**
-   * Writes the whole object: where `etag` is null only if there is none yet, otherwise only over that very version.
-   * False when the condition does not hold. Servers without conditional writes write always.
+   * Writes the whole object: with `etag` null only if it does not exist yet, otherwise only over that version.
+   * False when the condition does not hold. Servers without conditional writes always write.
    *
    * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
    */
   put(object: ObjectRef, body: PutBody, call: StoreCall): Promise<boolean>
-  /** Rejects when the bucket is missing or may not be used. */
+  /** Rejects when the bucket does not exist or access is denied. */
   checkBucket(bucket: string, call: StoreCall): Promise<void>
 }
 
@@ -38,15 +31,15 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
     exists: (object, call) =>
       withRetries(STORE, call, async (signal) => {
-        // Not HEAD: undici opens a connection of its own for each.
+        // Not HEAD: undici opens a new connection for each.
         const response = await send(object, { method: 'GET', headers: { range: 'bytes=0-0' } }, signal)
         if (response.ok) {
           await response.body?.cancel()
           return true
         }
-        const code = await refusalCode(response)
+        const code = await errorCodeOf(response)
         if (response.status === 404) return false
-        throw refusal(response, code)
+        throw unexpectedResponse(response, code)
       }),
 
     async put(object, { bytes, contentType, etag }, call) {
@@ -58,20 +51,21 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
           await response.body?.cancel()
           return true
         }
-        const code = await refusalCode(response)
-        // 409: somebody else is writing it at this moment; 404 with If-Match: it has been deleted.
+        const code = await errorCodeOf(response)
+        // 409: another write is in progress; 404 with If-Match: the object was deleted.
         if (response.status === 412 || response.status === 409 || (response.status === 404 && code === 'NoSuchKey'))
           return false
-        throw refusal(response, code)
+        throw unexpectedResponse(response, code)
       })
     },
 
     checkBucket: (bucket, call) =>
       withRetries(STORE, call, async (signal) => {
-        // A key that is never written: only a GET answers with the code that tells a missing bucket from a missing object.
+        // This key is never written. Only the response to a GET tells a missing bucket from a missing object.
         const response = await send({ bucket, key: 'traces/.check' }, { method: 'GET' }, signal)
-        const code = await refusalCode(response)
-        if (!response.ok && (response.status !== 404 || code === 'NoSuchBucket')) throw refusal(response, code)
+        const code = await errorCodeOf(response)
+        if (!response.ok && (response.status !== 404 || code === 'NoSuchBucket'))
+          throw unexpectedResponse(response, code)
       }),
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { KvStoreConfig } from '../../config/traces.ts'
 import type { WorkerTraces } from '../../config/worker.ts'
 import { spansFile, spansKey } from '../../protocol/trace/keys.ts'
-import { createKv } from '../../store/kv/kv-store.ts'
+import { createKvStore } from '../../store/kv/kv-store.ts'
 import type { StoreCall } from '../../store/store-call.ts'
 import type { SpanRun } from './span.ts'
 
@@ -27,7 +27,7 @@ export function spanLists({ remote, local }: WorkerTraces): SpanLists | null {
 const TTL_MS = 30 * 24 * 60 * 60 * 1000
 
 function listsInKv(config: KvStoreConfig): SpanLists {
-  const kv = createKv(config)
+  const kv = createKvStore(config)
   const key = ({ namespace, runId }: SpanRun) => spansKey(namespace, runId)
   return {
     append: (run, texts, call) => kv.append(key(run), texts, TTL_MS, call),
