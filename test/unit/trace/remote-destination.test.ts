@@ -87,11 +87,11 @@ test('objectsOf: what stands before AWS’s host is a bucket’s name or nothing
 
 test('objectsOf: a key never leaves its bucket, and has nothing that a URL would make something else of', () => {
   for (const key of ['../other/a', 'a/../../b', './a', 'a/..', '%2e%2e/other/a', '.%2E/a', 'a/%2E'])
-    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('a part that is . or ..')
+    expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('must not contain the segments "." and ".."')
   for (const key of ['a?X-Amz-Signature=1', 'a#b', 'a\\..\\b', 'a\nb', 'a\0b'])
     expect(refusalOf(`https://any-bucket.${AWS_HOST}/${key}`)).toContain('characters that no key has')
-  expect(refusalOf(`https://any-bucket.${AWS_HOST}/`)).toContain('is empty')
-  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(1025)}`)).toContain('above 1024 bytes')
+  expect(refusalOf(`https://any-bucket.${AWS_HOST}/`)).toContain('must have 1 to 1024 bytes')
+  expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(1025)}`)).toContain('must have 1 to 1024 bytes')
   expect(refusalOf(`https://any-bucket.${AWS_HOST}/${'k'.repeat(5000)}`)).toContain('more than 4096 characters')
 })
 
