@@ -7,7 +7,7 @@ import { lazyEngine } from './engine/lazy-engine.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
-import { createDrain } from './http/drain.ts'
+import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
@@ -76,7 +76,7 @@ export function createPortico(parts: Parts): Portico {
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
   })
-  const drain = createDrain()
+  const openRequests = createOpenRequests()
   const app = createApp({
     workflows,
     defaultCatalog: config.catalog,
@@ -88,12 +88,12 @@ export function createPortico(parts: Parts): Portico {
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),
     log,
-    drain,
+    openRequests,
   })
   for (const warning of config.warnings) log('warn', warning)
   return {
     fetch: app.fetch,
-    drain: () => drain.abortAll(),
+    drain: () => openRequests.abortAll(),
     async warm() {
       // It needs connection, key and namespace, and the first request needs it.
       await catalogs.published(config.catalog)

@@ -5,16 +5,16 @@ import { ServiceError } from '../domain/errors.ts'
 import type { Workflows } from '../domain/workflows.ts'
 import type { Log } from '../log.ts'
 import { requireToken } from './auth.ts'
-import { refuseDeclaredLength } from './body.ts'
-import { type Env, endWaiting } from './context.ts'
+import { rejectContentLength } from './body.ts'
+import { abortable, type Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
-import { refuseCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { createDrain, type Drain } from './drain.ts'
-import { problem } from './errors.ts'
+import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
+import { problemResponse } from './errors.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
-import { refuseIdempotencyKey } from './idempotency-key.ts'
+import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { observe } from './observe.ts'
+import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow, rawPath } from './path.ts'
 import { requestId } from './request-id.ts'
 import { capabilities } from './routes/capabilities.ts'
@@ -28,29 +28,29 @@ import { updateWithStart } from './routes/update-with-start.ts'
 
 export interface AppOptions {
   workflows: Workflows
-  /** Catalog of requests that name none. */
+  /** The catalog of requests that do not name one. */
   defaultCatalog: string
-  /** Who may call; null: everybody. */
+  /** The tokens that requests must have one of; null allows unauthenticated access. */
   auth: { tokens: string[] } | null
   maxBodyBytes: number
-  /** For a whole body to arrive; 27 s: answered and closed, it is over within the contract's 30. */
+  /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
-  /** The longest `timeout` of a `run`. */
+  /** Maximum `timeout` of a `run`. */
   maxTimeoutMs: number
-  /** How often an event stream that waits gets a comment; 10 s. */
+  /** Interval of the comments in an event stream. Default 10 s. */
   commentEveryMs?: number
-  /** Origins whose browsers may call; `*`: all. */
+  /** Origins whose pages may call the API from a browser; `*` allows all. */
   corsOrigins: string[]
-  /** No token is needed, because only this machine can connect: requests must name it in `Host`. */
+  /** Set when no token is required because the server is bound to loopback: the `Host` header must be loopback too. */
   loopbackOnly?: boolean
-  /** Default: all routes are at the root. */
+  /** Where the routes are mounted. Default: at the root. */
   mount?: Mount
   log: Log
-  /** Ends the waits of a server that shuts down. */
-  drain?: Drain
+  /** To abort the open requests at shutdown. */
+  openRequests?: OpenRequests
 }
 
-/** The service's HTTP face: what happens to a request, in the order in which it happens. */
+/** The HTTP application: its middleware and routes, in the order in which a request passes them. */
 export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
   const {
     workflows,
@@ -59,25 +59,25 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     bodyTimeoutMs = 27_000,
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
-    drain = createDrain(),
+    openRequests = createOpenRequests(),
     mount = { basePath: '' },
   } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
-  // Hono's own choice, once it has found that regular expressions can't tell these routes apart: milliseconds of the first answer.
+  // Hono's default router ends up with this one too, after it has spent milliseconds of the first request on another.
   const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
 
   app.use(requestId(mount.basePath), observe(options.log))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
   if (options.loopbackOnly === true) app.use(requireLoopbackHost)
-  app.use(refuseCrossSite(options.corsOrigins))
-  app.use(declaredLength(maxBodyBytes))
+  app.use(rejectCrossSite(options.corsOrigins))
+  app.use(limitContentLength(maxBodyBytes))
   if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedResponse }))
 
   app.route('/', health(workflows))
-  app.use('/capabilities', endWaiting(drain))
+  app.use('/capabilities', abortable(openRequests))
   app.route('/', capabilities(workflows))
-  app.use('/workflow/*', decodablePath, refuseIdempotencyKey, endWaiting(drain))
+  app.use('/workflow/*', decodablePath, rejectIdempotencyKey, abortable(openRequests))
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))
@@ -89,17 +89,20 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   }
 
   app.notFound((c) =>
-    problem(c, new ServiceError('NotFoundError', `Route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)} not found`)),
+    problemResponse(
+      c,
+      new ServiceError('NotFoundError', `Route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)} not found`),
+    ),
   )
-  app.onError((error, c) => problem(c, error))
+  app.onError((error, c) => problemResponse(c, error))
   return { fetch: async (request) => app.fetch(request) }
 }
 
 const MAX_SHOWN_PATH = 200
 
-function declaredLength(maxBytes: number): MiddlewareHandler {
+function limitContentLength(maxBytes: number): MiddlewareHandler {
   return async (c, next) => {
-    refuseDeclaredLength(c.req.raw, maxBytes)
+    rejectContentLength(c.req.raw, maxBytes)
     await next()
   }
 }
@@ -109,15 +112,15 @@ function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
     c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next)
 }
 
-/** The route exists with other methods: OPTIONS gets them as an answer, any other request as a refusal. */
-function wrongMethod(c: Context<Env>, methods: string[]): Response {
+/** For a route that exists with other methods: a 204 that lists them for OPTIONS, a 405 for anything else. */
+function methodNotAllowedResponse(c: Context<Env>, methods: string[]): Response {
   if (c.req.method === 'OPTIONS') {
-    // Hono has made a 404 by now: neither its log fields nor its content type belong to this answer.
+    // Hono has already created a 404; drop its log fields and its content type.
     c.set('facts', {})
     return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } })
   }
   c.header('Allow', methods.join(', '))
-  return problem(
+  return problemResponse(
     c,
     new ServiceError('MethodNotAllowedError', `Method ${c.req.method} is not allowed; use ${methods.join(', ')}`),
   )

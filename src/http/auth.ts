@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 
-/** Lets those pass who present one of the tokens: as `Basic <token>`, `Bearer <token>` or `Basic base64(anything:<token>)`. */
+/** Requires one of the tokens, as `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. */
 export function requireToken(tokens: string[]): MiddlewareHandler {
   let expected: Uint8Array[] | undefined
   return async (c, next) => {
@@ -20,7 +20,7 @@ function presentedTokens(authorization: string): string[] {
 }
 
 function passwordOf(credentials: string): string[] {
-  // With padding of the wrong length atob throws, without any it does not.
+  // atob throws for padding of the wrong length, but not for missing padding.
   const unpadded = credentials.replace(/=+$/, '')
   if (!/^[A-Za-z\d+/]+$/.test(unpadded) || unpadded.length % 4 === 1) return []
   const pair = atob(unpadded)
@@ -31,7 +31,7 @@ async function digest(token: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
 }
 
-/** Looks at every byte of every pair: how long it takes tells nothing. */
+/** Compares every byte of every pair, so that the time it takes reveals nothing about the tokens. */
 function anyEqual(presented: Uint8Array[], expected: Uint8Array[]): boolean {
   let found = 0
   for (const one of presented) {

@@ -1,5 +1,6 @@
-/** How a body is read: counted as it comes, against the clock, and no further than the first fault. */
+/** Reads request bodies with a limit on size and time, and stops at the first error. */
 import { ServiceError } from '../domain/errors.ts'
+import { deadlineSignal, unlessAborted } from '../lib/abort.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -7,49 +8,50 @@ export interface BodyLimits {
   timeoutMs: number
 }
 
-/** Rejects before the body is read when it says itself that it is too large. */
-export function refuseDeclaredLength(request: Request, maxBytes: number): void {
+/** Rejects a request whose Content-Length is over the limit, before any of its body is read. */
+export function rejectContentLength(request: Request, maxBytes: number): void {
   if (Number(request.headers.get('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Empty when there is no body. Leaves off at once where the body is refused. */
+/** The body as a string; empty when there is no body. Cancels the body as soon as it is rejected. */
 export async function readBody(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
   if (Number(request.headers.get('Content-Length')) > 0) requireJson(request.headers)
   if (request.body === null) return ''
   const reader = request.body.getReader()
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    cancel(reader)
-  }, timeoutMs)
+  const deadline = deadlineSignal(Date.now() + timeoutMs)
   try {
-    const decoder = new TextDecoder('utf-8', { fatal: true })
-    const parts: string[] = []
-    let length = 0
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      // Deno's way to say that there is no body.
-      if (part.value.byteLength === 0) continue
-      requireJson(request.headers)
-      length += part.value.byteLength
-      if (length > maxBytes) throw tooLarge(maxBytes)
-      parts.push(decoder.decode(part.value, { stream: true }))
-    }
-    if (late) throw tooLate(timeoutMs)
-    parts.push(decoder.decode())
-    return parts.join('')
+    return await unlessAborted(readChunks(reader, request.headers, maxBytes), deadline.signal)
   } catch (cause) {
     cancel(reader)
     if (cause instanceof ServiceError) throw cause
-    // On workerd a body that is let go of is an error.
-    if (late) throw tooLate(timeoutMs)
-    const message = request.signal.aborted ? 'The request body is incomplete' : 'The request body is not valid UTF-8'
-    throw new ServiceError('ValidationError', message, { cause })
+    if (deadline.signal.aborted) throw timedOut(timeoutMs)
+    throw invalid(request, cause)
   } finally {
-    clearTimeout(timer)
+    deadline.release()
   }
 }
 
-/** Lets the rest of the body go. That it is refused is known already. */
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  headers: Headers,
+  maxBytes: number,
+): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const parts: string[] = []
+  let length = 0
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    // Deno sends one empty chunk for a request without a body.
+    if (chunk.value.byteLength === 0) continue
+    requireJson(headers)
+    length += chunk.value.byteLength
+    if (length > maxBytes) throw tooLarge(maxBytes)
+    parts.push(decoder.decode(chunk.value, { stream: true }))
+  }
+  parts.push(decoder.decode())
+  return parts.join('')
+}
+
+/** Drops the rest of a rejected body. The rejection is the response, so an error here is ignored. */
 function cancel(reader: ReadableStreamDefaultReader): void {
   reader.cancel().catch(() => {})
 }
@@ -57,10 +59,8 @@ function cancel(reader: ReadableStreamDefaultReader): void {
 function requireJson(headers: Headers): void {
   const type = headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type !== 'application/json' && !/^[^/]+\/[^/]+\+json$/.test(type)) {
-    throw new ServiceError(
-      'UnsupportedMediaTypeError',
-      `Content-Type must be application/json${type === '' ? '' : `, not ${type}`}`,
-    )
+    const given = type === '' ? '' : `, not ${type}`
+    throw new ServiceError('UnsupportedMediaTypeError', `Content-Type must be application/json${given}`)
   }
   const encoding = headers.get('Content-Encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
@@ -68,7 +68,12 @@ function requireJson(headers: Headers): void {
   }
 }
 
-function tooLate(timeoutMs: number): ServiceError {
+function invalid(request: Request, cause: unknown): ServiceError {
+  const fault = request.signal.aborted ? 'is incomplete' : 'is not valid UTF-8'
+  return new ServiceError('ValidationError', `The request body ${fault}`, { cause })
+}
+
+function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError('RequestTimeoutError', `The request body did not arrive within ${timeoutMs} ms`)
 }
 

@@ -1,29 +1,30 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Call } from '../domain/call.ts'
 import { TIMEOUT_MS } from '../domain/deadlines.ts'
+import { linkSignals } from '../lib/abort.ts'
 import type { Log } from '../log.ts'
-import type { Drain } from './drain.ts'
+import type { OpenRequests } from './open-requests.ts'
 
-/** What a request carries through the app. */
+/** The variables of a request in the Hono context. */
 export interface Env {
   Variables: {
     requestId: string
-    /** What every path in an answer begins with. */
+    /** Prefix of every path in a response. */
     basePath: string
-    /** Facts for the request's log line. */
+    /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
-    /** Ends the waiting for this request. */
+    /** Aborts when the client disconnects or the server shuts down. */
     signal: AbortSignal
-    /** For answers that notice before the request does that the client has left. */
-    endWaiting: () => void
-    /** Of an answer that is sent bit by bit: when its last bit has been. */
+    /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
+    abort: () => void
+    /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
 }
 
-/** Who waits for the verb that is about to be called: its time begins now. */
-export function call(c: Context<Env>): Call {
+/** The `Call` to pass to a verb. Its deadline counts from now, after the body was read. */
+export function toCall(c: Context<Env>): Call {
   return {
     signal: c.var.signal,
     deadlineAt: Date.now() + TIMEOUT_MS.request,
@@ -33,26 +34,22 @@ export function call(c: Context<Env>): Call {
   }
 }
 
-/** Waiting ends when the client goes away or the server drains, whichever comes first. */
-export function endWaiting(drain: Drain): MiddlewareHandler<Env> {
+/** Sets `signal`, which aborts when the client disconnects or the server shuts down. */
+export function abortable(openRequests: OpenRequests): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const controller = new AbortController()
-    const abort = () => controller.abort()
-    const client = c.req.raw.signal
-    if (client.aborted) abort()
-    client.addEventListener('abort', abort)
-    const release = drain.track(controller)
-    c.set('signal', controller.signal)
-    c.set('endWaiting', abort)
+    const linked = linkSignals(c.req.raw.signal)
+    const remove = openRequests.add(linked)
+    c.set('signal', linked.signal)
+    c.set('abort', () => linked.abort())
     await next()
     whenSent(c, () => {
-      release()
-      client.removeEventListener('abort', abort)
+      remove()
+      linked.release()
     })
   }
 }
 
-/** Does what comes after the answer: now, or when the last bit of it is sent. */
+/** Runs `act` once the response is complete: now, or after the last chunk of a streamed one. */
 export function whenSent(c: Context<Env>, act: () => void): void {
   if (c.var.sent === undefined) act()
   else void c.var.sent.then(act)

@@ -1,16 +1,16 @@
-/** Which browsers may call: the CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+/** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context, MiddlewareHandler } from 'hono'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id'
 const MAX_AGE_SECONDS = '600'
 
-/** Whether pages of this origin may call; `*` in the list allows every origin. */
+/** Whether the list has the origin, or `*`, which allows every origin. */
 export function isAllowedOrigin(origins: readonly string[], origin: string | undefined): origin is string {
   return origin !== undefined && (origins.includes('*') || origins.includes(origin))
 }
 
-/** Answers preflights of allowed origins, and lets their pages read every response. */
+/** Responds to preflights from allowed origins, and lets their pages read every response. */
 export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   const forAll = origins.includes('*')
 
@@ -26,12 +26,12 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Any other OPTIONS asks for the methods of a route. */
+/** An OPTIONS request without this header is not a preflight; it lists the methods of a route. */
 function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('Access-Control-Request-Method') !== undefined
 }
 
-/** Allows every requested header: tracing libraries add their own to each request of a page. */
+/** Allows every requested header, because tracing libraries add their own to each request of a page. */
 function preflight(c: Context): Response {
   const requested = c.req.header('Access-Control-Request-Headers')
   return c.body(null, 204, {

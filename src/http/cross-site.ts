@@ -1,16 +1,17 @@
-/** What a web page must not make its visitor's browser do here: the browser adds the token it has kept, or none is needed. */
+/** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 /**
- * Refuses requests that change something and come from a page of another site, unless CORS allows its origin. A request without a
- * body needs no preflight, so CORS alone does not stop it.
+ * Rejects requests from pages of other sites, except GET, HEAD and OPTIONS, unless CORS allows the origin.
+ *
+ * CORS alone does not stop them: browsers send requests without a body before any preflight.
  */
-export function refuseCrossSite(origins: readonly string[]): MiddlewareHandler {
+export function rejectCrossSite(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
-    const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
-    if (changes && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
+    const hasEffect = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
+    if (hasEffect && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
       const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
       throw new ServiceError(
         'ForbiddenError',
@@ -23,17 +24,17 @@ export function refuseCrossSite(origins: readonly string[]): MiddlewareHandler {
 
 const MAX_SHOWN_ORIGIN = 200
 
-/** Browsers send `Sec-Fetch-Site` to https and loopback only; elsewhere only `Origin` says where the page is from. */
+/** Browsers send `Sec-Fetch-Site` only to HTTPS and loopback URLs; for others, `Origin` is compared with `Host`. */
 function isCrossSite(c: Context): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   if (site === 'cross-site') return true
-  // Set by the browser, and no page can forge it; behind a proxy that rewrites Host, `Origin` would be another host.
+  // No page can forge this header. `Origin` must not be compared here: behind a proxy that rewrites `Host`, the two differ.
   if (site === 'same-origin' || site === 'none') return false
   const origin = c.req.header('Origin')
   return origin !== undefined && hostOfOrigin(origin) !== hostOf(c)
 }
 
-/** Null for what is not a URL, like the `null` of sandboxed pages. */
+/** Null when the origin is not a URL: sandboxed pages send `null`. */
 function hostOfOrigin(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null
 }
@@ -45,8 +46,9 @@ function hostOf(c: Context): string {
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
 
 /**
- * Refuses names that are not this machine's own. Where no token is needed, a page whose host name is made to resolve to
- * 127.0.0.1 (DNS rebinding) would be of the same origin as the service, and could read as well as write.
+ * Rejects requests whose `Host` is not loopback, which protects a service without a token against DNS rebinding.
+ *
+ * A page whose host name resolves to 127.0.0.1 has the same origin as the service, and could read and write.
  */
 export const requireLoopbackHost: MiddlewareHandler = async (c, next) => {
   if (!LOOPBACK_HOST.test(hostOf(c))) {

@@ -5,14 +5,14 @@ import type { Env } from './context.ts'
 import { resultPath } from './path.ts'
 import { PROBLEM_TYPE, toProblem } from './problem.ts'
 
-interface Face {
+interface ProblemKind {
   status: ContentfulStatusCode
   title: string
-  /** Who refused; `gateway` when absent. */
+  /** What rejected the request; `gateway` when absent. */
   source?: 'workflow' | 'engine'
 }
 
-const FACES = {
+const PROBLEMS = {
   ValidationError: { status: 400, title: 'Invalid request' },
   UnauthorizedError: { status: 401, title: 'Unauthorized' },
   ForbiddenError: { status: 403, title: 'Forbidden' },
@@ -41,22 +41,22 @@ const FACES = {
   CatalogNotAvailableError: { status: 503, title: 'Catalog not available' },
   EngineUnavailableError: { status: 503, title: 'Workflow engine unavailable', source: 'engine' },
   DeadlineExceededError: { status: 504, title: 'Deadline exceeded', source: 'engine' },
-} as const satisfies Record<ErrorName, Face>
+} as const satisfies Record<ErrorName, ProblemKind>
 
-/** The answer to any error. */
-export function problem(c: Context<Env>, thrown: Error): Response {
+/** The response for any error. */
+export function problemResponse(c: Context<Env>, thrown: Error): Response {
   const error = toServiceError(thrown)
   const body = problemBody(c, error)
   return c.body(JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(c, error) })
 }
 
-/** What is told of an error: of an expected one its facts, of a bug nothing. */
+/** The response body for an error: with the details of a `ServiceError`, and without any detail of a bug. */
 export function problemBody(c: Context<Env>, thrown: unknown) {
   const error = toServiceError(thrown)
-  const face: Face = FACES[error.error]
-  const { source = face.source, retryAfterSeconds, ...facts } = error.details
+  const kind: ProblemKind = PROBLEMS[error.error]
+  const { source = kind.source, retryAfterSeconds, ...facts } = error.details
   c.var.facts.error = error.error
-  const { status, title } = face
+  const { status, title } = kind
   const { requestId } = c.var
   return { ...toProblem({ status, error: error.error, title, message: error.message, source, requestId }), ...facts }
 }
@@ -72,7 +72,7 @@ function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<st
       return { 'WWW-Authenticate': 'Basic realm="portico", charset="UTF-8"' }
     case 'RequestTimeoutError':
       return { Connection: 'close' }
-    // No Retry-After: to send the run again would start another.
+    // Without Retry-After: repeating the request would start another run.
     case 'WorkflowExecutionTimedOutError':
       return details.workflowId === undefined ? {} : { Location: resultPath(c, details.workflowId) }
     default:

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 
-/** A client that sends `Idempotency-Key` relies on it: to ignore the key would do the work twice. */
-export const refuseIdempotencyKey: MiddlewareHandler = async (c, next) => {
+/** Rejects `Idempotency-Key`: a client that sends it relies on it, and ignoring it could execute a request twice. */
+export const rejectIdempotencyKey: MiddlewareHandler = async (c, next) => {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && c.req.header('Idempotency-Key') !== undefined) {
     throw new ServiceError(
       'NotSupportedError',

@@ -1,4 +1,4 @@
-/** The one way a body is parsed and checked. */
+/** Parses request bodies and validates them with zod. */
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
@@ -7,11 +7,11 @@ import { toPointer } from '../lib/json-pointer.ts'
 import { findJsonFault } from '../lib/json-syntax-error.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
-/** The body, checked; no body at all reads as an empty object. What the schema passes on unchecked stays exactly as it came. */
+/** Reads and validates the body; a request without a body reads as an empty object. Values of type `unknown` keep exact numbers. */
 export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>, options?: ReadOptions) => Promise<T>
 
 export interface ReadOptions {
-  /** What to do about a body that the schema refuses; null when there is nothing to say. */
+  /** A hint to append to the message when the schema rejects the body; null for none. */
   adviceFor?: (body: unknown) => string | null
 }
 
@@ -19,13 +19,13 @@ export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
     const body = text === '' ? {} : plainNumber(parse(text))
-    const parsed = schema.safeParse(body, { error: phrase })
+    const parsed = schema.safeParse(body, { error: typeMessage })
     if (parsed.success) return parsed.data
     throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(body) ?? null)
   }
 }
 
-/** A body that is one number is no object, however exact it is. */
+/** A body that is a single exact number is reported as a number, not as the object that holds it. */
 function plainNumber(body: unknown): unknown {
   return JSON.isRawJSON(body) ? Number.NaN : body
 }
@@ -45,7 +45,7 @@ function notJson(text: string): string {
   return `The request body is not valid JSON: unexpected ${atEnd ? 'end' : 'character'} at line ${line}, column ${column}`
 }
 
-// More tell nobody anything, and an answer must not grow with what is refused.
+// The response must not grow with the rejected body.
 const MAX_ISSUES = 20
 const MAX_KEY_LENGTH = 200
 
@@ -68,8 +68,8 @@ function shortPointer(keys: readonly PropertyKey[]): string {
   return toPointer(keys.map((key) => String(key).slice(0, MAX_KEY_LENGTH)))
 }
 
-/** Our words for zod's commonest complaint; undefined leaves zod's own. */
-function phrase(issue: z.core.$ZodRawIssue): string | undefined {
+/** The message for a value of the wrong type; undefined keeps zod's own message. */
+function typeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is required'
   if (JSON.isRawJSON(issue.input)) return `must be ${withArticle(issue.expected)}, not a number`

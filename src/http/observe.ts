@@ -5,10 +5,10 @@ import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
 import { problemBody } from './errors.ts'
 
-// Web servers' word for a client that left before its answer.
-const CLIENT_GONE = 499
+// nginx's status for a client that disconnected before the response.
+const CLIENT_CLOSED_REQUEST = 499
 
-/** One event a request. Never the query string, a body or a token. */
+/** Logs one line for each request, without its query string, body or token. */
 export function observe(log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedAt = performance.now()
@@ -22,43 +22,43 @@ export function observe(log: Log): MiddlewareHandler<Env> {
         route: routePattern(c),
         status,
         ms: Math.round(performance.now() - startedAt),
-        ...toldOf(c.var.facts),
-        ...(isOperators(c.error, status) && { cause: causeOf(c.error) }),
+        ...withoutStacks(c.var.facts),
+        ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
       })
     })
   }
 }
 
-/** Of what began as 200 and was told an error among its events, that error's. */
+/** For an event stream that ended with an error, the status of that error. */
 function statusOf(c: Context<Env>): number {
-  if (c.req.raw.signal.aborted) return CLIENT_GONE
+  if (c.req.raw.signal.aborted) return CLIENT_CLOSED_REQUEST
   return c.var.sent !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
 }
 
 function levelOf(c: Context<Env>, status: number): LogLevel {
-  // 500 and 502: a bug, or an engine that has to be looked at.
+  // 500 is a bug, 502 an engine that needs attention.
   if (status === 500 || status === 502) return 'error'
   if (status > 500) return 'warn'
   return c.req.path === '/health' || c.req.path === '/ready' ? 'debug' : 'info'
 }
 
-/** Null when no route took the request. */
+/** Null when no route matched. */
 function routePattern(c: Context<Env>): string | null {
   return matchedRoutes(c).findLast((route) => route.method !== 'ALL')?.path ?? null
 }
 
-/** Whether an operator has something to look at. What is wrong with a request is its caller's, and its cause may quote the body. */
-function isOperators(error: Error | undefined, status: number): boolean {
+/** Whether the cause is logged. The cause of a client error is not: it may quote the body. */
+function concernsOperator(error: Error | undefined, status: number): boolean {
   return status >= 500 || (error instanceof ServiceError && error.error === 'WorkflowNotReadyError')
 }
 
-function toldOf(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withoutStacks(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [name, fact instanceof Error ? withoutStack(fact) : fact]),
   )
 }
 
-/** A bug as it is; what we expected to go wrong with what lies below it. */
+/** A bug itself, or the cause of a `ServiceError`. */
 function causeOf(error: Error | undefined): unknown {
   if (!(error instanceof ServiceError)) return error
   const { cause = error.message } = error

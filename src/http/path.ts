@@ -1,4 +1,4 @@
-/** What a path names. Paths are routed as they came and decoded once, here. */
+/** Request paths: routed as received, still percent-encoded, and decoded once, here. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
@@ -7,22 +7,22 @@ import type { Env } from './context.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The path of a URL, still percent-encoded: "%2F" in an id is no separator, and "%25" must not be decoded twice. */
+/** The path of a URL, still percent-encoded: "%2F" in an id is not a separator, and "%25" must not be decoded twice. */
 export function rawPath({ url }: Request): string {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.slice(start).search(/[?#]/)
   return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : start + end)
 }
 
-/** The path that all routes are below. */
+/** Where the routes are mounted. */
 export interface Mount {
-  /** Like `/portico`; empty: at the root. */
+  /** For example `/portico`; empty for the root. */
   basePath: string
-  /** A framework routes requests here, and may have taken the base path off them. */
+  /** Set when a framework routes requests here: it may have removed the base path from them. */
   mayBeStripped?: boolean
 }
 
-/** The path of a request below the base path; of a request outside it a path that no route has. */
+/** Removes the base path. A request outside the base path gets a path that no route matches. */
 export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request: Request) => string {
   if (basePath === '') return rawPath
   return (request) => {
@@ -33,7 +33,7 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
   }
 }
 
-/** Refuses what hono would pass on undecoded: malformed escapes, and escapes that are no UTF-8. */
+/** Rejects malformed percent-encoding, which Hono would pass on undecoded. */
 export const decodablePath: MiddlewareHandler = async (c, next) => {
   try {
     decodeURIComponent(c.req.path)
@@ -64,8 +64,8 @@ export function resultPath(c: Context<Env>, workflowId: string): string {
   return `${c.var.basePath}/workflow/${encodeURIComponent(workflowId)}/result`
 }
 
-function checked(what: string, value = '', faultOf: (value: string) => string | null): string {
-  const fault = faultOf(value)
+function checked(what: string, value = '', check: (value: string) => string | null): string {
+  const fault = check(value)
   if (fault === null) return value
   throw new ServiceError('ValidationError', `${what}: ${fault}`, {
     details: { issues: [{ path: '', message: `${what}: ${fault}` }] },

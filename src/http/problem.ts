@@ -1,13 +1,13 @@
-/** RFC 9457, with what plain clients look for: the one body of every refusal, also of those that never reach the app. */
+/** The body of every error response (RFC 9457), also of requests that the server rejects before they reach the app. */
 export const PROBLEM_TYPE = 'application/problem+json'
 
 export interface Problem<Status extends number = number> {
   status: Status
-  /** Stable name. */
+  /** Name of the error, which never changes. */
   error: string
   title: string
   message: string
-  /** Who refused; `gateway` when absent. */
+  /** What rejected the request; `gateway` when absent. */
   source?: 'workflow' | 'engine' | 'gateway' | undefined
   requestId: string
 }
@@ -26,7 +26,7 @@ export function toProblem<Status extends number>({
 
 const ACCEPTED = /^[\w.-]{1,128}$/
 
-/** The caller's own id of a request when it is a plain one, otherwise a new one. */
+/** The client's request id when it consists of safe characters, otherwise a new one. */
 export function toRequestId(given: string | undefined): string {
   return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID()
 }

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Env } from './context.ts'
 import { toRequestId } from './problem.ts'
 
-/** Every answer carries the id of its request; what all answers need is set with it. */
+/** Sets the request id, also as a response header, and the other variables that every response needs. */
 export function requestId(basePath: string): MiddlewareHandler<Env> {
   return async (c, next) => {
     const id = toRequestId(c.req.header('X-Request-Id'))

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../../domain/workflows.ts'
-import { call, type Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
 
-/** For clients that have to know beforehand what a deployment lacks. */
+/** Lets clients find out which features this deployment supports. */
 export function capabilities(workflows: Workflows) {
-  return new Hono<Env>().get('/capabilities', async (c) => c.json(await workflows.capabilities(call(c))))
+  return new Hono<Env>().get('/capabilities', async (c) => c.json(await workflows.capabilities(toCall(c))))
 }

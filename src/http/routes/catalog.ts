@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import { etag } from 'hono/etag'
 import type { Workflows } from '../../domain/workflows.ts'
-import { answer } from '../answer.ts'
-import { call, type Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
+import { jsonResponse } from '../json-response.ts'
 import { catalogId } from '../path.ts'
 
-/** Which workflows can be started. */
+/** Lists the workflows that can be started. */
 export function catalog(workflows: Workflows, defaultCatalog: string) {
   return new Hono<Env>()
-    .get('/', etag(), async (c) => answer(c, await workflows.catalog(defaultCatalog, call(c))))
-    .get('/:catalog', etag(), async (c) => answer(c, await workflows.catalog(catalogId(c), call(c))))
+    .get('/', etag(), async (c) => jsonResponse(c, await workflows.catalog(defaultCatalog, toCall(c))))
+    .get('/:catalog', etag(), async (c) => jsonResponse(c, await workflows.catalog(catalogId(c), toCall(c))))
 }

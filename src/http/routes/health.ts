@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { Workflows } from '../../domain/workflows.ts'
 import type { Env } from '../context.ts'
 
-/** For load balancers: is the process there, and can its engine serve requests? */
+/** Liveness (`/health`) and readiness (`/ready`) for load balancers. */
 export function health(workflows: Workflows) {
   return new Hono<Env>()
     .get('/health', (c) => c.json({ status: 'ok' }))

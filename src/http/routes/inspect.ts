@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import type { Workflows } from '../../domain/workflows.ts'
-import { answer } from '../answer.ts'
-import { call, type Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
+import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'
 
-/** What is known of an execution. */
+/** Reads an execution: its status, result and trace. */
 export function inspect(workflows: Workflows) {
   return new Hono<Env>()
-    .get('/status', async (c) => answer(c, await workflows.status(execution(c), call(c))))
-    .get('/result', async (c) => answer(c, await workflows.result(execution(c), call(c))))
-    .get('/trace-log', async (c) => answer(c, await workflows.trace(execution(c), call(c))))
+    .get('/status', async (c) => jsonResponse(c, await workflows.status(execution(c), toCall(c))))
+    .get('/result', async (c) => jsonResponse(c, await workflows.result(execution(c), toCall(c))))
+    .get('/trace-log', async (c) => jsonResponse(c, await workflows.trace(execution(c), toCall(c))))
 }

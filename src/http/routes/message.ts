@@ -2,15 +2,15 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { answer } from '../answer.ts'
-import { call, type Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'
+import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
-import { argumentFields, notBoth, toArguments } from './arguments.ts'
+import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
 
-/** What is sent to an execution's own handlers. */
+/** Sends signals, queries and updates to an execution. */
 export function message(workflows: Workflows, json: ReadJson) {
-  async function messageOf(c: Context<Env>): Promise<MessageCommand> {
+  async function readMessage(c: Context<Env>): Promise<MessageCommand> {
     const name = handlerName(c)
     return { name, ...(await json(c, messageRequest, { adviceFor: wrapAdvice })) }
   }
@@ -18,25 +18,25 @@ export function message(workflows: Workflows, json: ReadJson) {
   return new Hono<Env>()
     .post('/signal/:name', async (c) => {
       const ref = execution(c)
-      const message = await messageOf(c)
-      const { workflowId, runId } = await workflows.signal(ref, message, call(c))
-      return answer(c, { workflowId, runId, signal: message.name, accepted: true })
+      const message = await readMessage(c)
+      const { workflowId, runId } = await workflows.signal(ref, message, toCall(c))
+      return jsonResponse(c, { workflowId, runId, signal: message.name, accepted: true })
     })
     .post('/query/:name', async (c) => {
       const ref = execution(c)
-      const message = await messageOf(c)
-      return answer(c, await workflows.query(ref, message, call(c)))
+      const message = await readMessage(c)
+      return jsonResponse(c, await workflows.query(ref, message, toCall(c)))
     })
     .post('/update/:name', async (c) => {
       const ref = execution(c)
-      const message = await messageOf(c)
-      return answer(c, await workflows.update(ref, message, call(c)))
+      const message = await readMessage(c)
+      return jsonResponse(c, await workflows.update(ref, message, toCall(c)))
     })
 }
 
-const messageRequest = z.pipe(z.strictObject(argumentFields).check(notBoth), z.transform(toArguments))
+const messageRequest = z.pipe(z.strictObject(argumentFields).check(payloadOrArgs), z.transform(toArguments))
 
-/** Most callers send the bare value first, as a start has its `input`. */
+/** A hint for clients that send the bare value instead of `payload`. */
 function wrapAdvice(body: unknown): string | null {
   if (isObject(body) && ('payload' in body || 'args' in body)) return null
   return Array.isArray(body)

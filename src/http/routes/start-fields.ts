@@ -3,31 +3,31 @@ import * as z from 'zod/mini'
 import type { StartCommand } from '../../domain/workflows.ts'
 import { durationMs } from '../../lib/duration.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogFault, workflowIdFault, workflowNameFault } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
-import { textWithout } from '../text.ts'
 
-/** What a body that starts a workflow has. */
+/** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {
   return {
-    workflowName: textWithout(workflowNameFault),
+    workflowName: checkedString(workflowNameFault),
     input: z.exactOptional(z.unknown()),
-    workflowId: z.exactOptional(textWithout(workflowIdFault)),
-    catalog: z.exactOptional(textWithout(catalogFault)),
-    taskQueue: z.exactOptional(textWithout(catalogFault)),
+    workflowId: z.exactOptional(checkedString(workflowIdFault)),
+    catalog: z.exactOptional(checkedString(catalogFault)),
+    taskQueue: z.exactOptional(checkedString(catalogFault)),
     timeout: z.exactOptional(timeout(maxTimeoutMs)),
   }
 }
 
-/** Beside `input`: several arguments, or none. `args` where the body has no handler's. */
-export const severalArguments = z.exactOptional(z.array(z.unknown()))
+/** The alternative to `input`: a list of arguments, in `args`, or in `startArgs` where `args` is for a handler. */
+export const argumentList = z.exactOptional(z.array(z.unknown()))
 
-type SeveralKey = 'args' | 'startArgs'
+type ListKey = 'args' | 'startArgs'
 
-export function inputOr(several: SeveralKey) {
-  return z.refine<object>((body) => 'input' in body !== several in body, {
-    message: `must contain either input (one argument) or ${several} (an array with one element per argument)`,
-    // Reported beside the faults of single fields.
+export function inputOrList(listKey: ListKey) {
+  return z.refine<object>((body) => 'input' in body !== listKey in body, {
+    message: `must contain either input (one argument) or ${listKey} (an array with one element per argument)`,
+    // Reported together with the issues of single fields.
     when: ({ value }) => isObject(value),
   })
 }
@@ -42,25 +42,20 @@ interface StartBody {
   startArgs?: unknown[]
 }
 
-/** `catalog`, or its old name, or the default; the answer tells when it was the old name. */
-export function startCommand(
-  c: Context<Env>,
-  body: StartBody,
-  defaultCatalog: string,
-  several: SeveralKey,
-): StartCommand {
+/** The catalog is `catalog`, or its deprecated name `taskQueue`, or the default. */
+export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, listKey: ListKey): StartCommand {
   const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
   if (taskQueue !== undefined) deprecateTaskQueue(c)
-  return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, ...startArguments(body, several) }
+  return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, ...startArguments(body, listKey) }
 }
 
-function startArguments(body: StartBody, several: SeveralKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
+function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
   return 'input' in body
     ? { args: [body.input], argumentPointer: '/input' }
-    : { args: body[several] ?? [], argumentPointer: `/${several}/0` }
+    : { args: body[listKey] ?? [], argumentPointer: `/${listKey}/0` }
 }
 
-/** In milliseconds: a number of them, or a string with its unit. */
+/** Accepts a number of milliseconds, or a string with a unit, and returns milliseconds. */
 function timeout(maxTimeoutMs: number) {
   const message = `must be a number of milliseconds or a duration like "30s", greater than 0 and at most ${maxTimeoutMs} ms`
   return z.transform((input, { issues }): number => {
@@ -71,10 +66,10 @@ function timeout(maxTimeoutMs: number) {
   })
 }
 
-// 2026-01-01: the specification that introduced `catalog` made `taskQueue` its old name.
+// 2026-01-01, when the specification replaced `taskQueue` with `catalog`.
 const TASK_QUEUE_DEPRECATED_SINCE = 1_767_225_600
 
-/** RFC 9745. */
+/** Deprecation header: RFC 9745. */
 function deprecateTaskQueue(c: Context<Env>): void {
   c.header('Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
   c.header('Link', '<urn:portico:deprecation:task-queue>; rel="deprecation"')

@@ -1,17 +1,17 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { answer } from '../answer.ts'
-import { call, type Env } from '../context.ts'
+import { type Env, toCall } from '../context.ts'
+import { jsonResponse } from '../json-response.ts'
 import { handlerName, resultPath } from '../path.ts'
-import { argumentFields, notBoth, toArguments } from './arguments.ts'
+import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
 import type { StartOptions } from './start.ts'
-import { inputOr, severalArguments, startCommand, startFields } from './start-fields.ts'
+import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
 
-/** A start and an update in one step: the answer comes while the run goes on. */
+/** Starts a workflow and updates it in one step. The response does not wait for the workflow to complete. */
 export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
   const request = z
-    .strictObject({ ...startFields(maxTimeoutMs), startArgs: severalArguments, ...argumentFields })
-    .check(inputOr('startArgs'), notBoth)
+    .strictObject({ ...startFields(maxTimeoutMs), startArgs: argumentList, ...argumentFields })
+    .check(inputOrList('startArgs'), payloadOrArgs)
 
   return new Hono<Env>().post('/update-with-start/:name', async (c) => {
     const name = handlerName(c)
@@ -20,9 +20,9 @@ export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs 
     const { workflowId, runId, started, result } = await workflows.updateWithStart(
       command,
       { name, ...toArguments(body) },
-      call(c),
+      toCall(c),
     )
     c.header('Location', resultPath(c, workflowId))
-    return answer(c, { workflowId, runId, started, result })
+    return jsonResponse(c, { workflowId, runId, started, result })
   })
 }

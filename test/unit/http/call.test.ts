@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
 import type { Workflows } from '../../../src/domain/workflows.ts'
-import { createDrain } from '../../../src/http/drain.ts'
+import { createOpenRequests } from '../../../src/http/open-requests.ts'
 import { makeApi } from './api.ts'
 import { makeRunApi, result } from './run-api.ts'
 
@@ -50,12 +50,12 @@ describe('call', () => {
 
   test('call: ends when the server drains, and one that comes later does not wait at all', async () => {
     const calls: Call[] = []
-    const drain = createDrain()
-    const { call } = makeApi({ drain, workflows: waiting(calls) })
+    const openRequests = createOpenRequests()
+    const { call } = makeApi({ openRequests, workflows: waiting(calls) })
 
     const answered = call('GET', '/workflow/w/result')
     await expect.poll(() => calls.length).toBe(1)
-    drain.abortAll()
+    openRequests.abortAll()
     await answered
     const late = call('GET', '/workflow/w/result')
     await expect.poll(() => calls.length).toBe(2)
@@ -66,9 +66,9 @@ describe('call', () => {
 
   test('call: a signal is let go of when its request is answered', async () => {
     const calls: Call[] = []
-    const drain = createDrain()
+    const openRequests = createOpenRequests()
     const { call } = makeApi({
-      drain,
+      openRequests,
       workflows: {
         result: async (_ref, call) => {
           calls.push(call)
@@ -78,7 +78,7 @@ describe('call', () => {
     })
 
     await call('GET', '/workflow/w/result')
-    drain.abortAll()
+    openRequests.abortAll()
 
     expect(calls[0]?.signal.aborted).toBe(false)
   })

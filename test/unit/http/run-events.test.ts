@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { WorkflowResult } from '../../../src/domain/execution.ts'
 import type { RunCommand } from '../../../src/domain/workflows.ts'
-import { createDrain } from '../../../src/http/drain.ts'
+import { createOpenRequests } from '../../../src/http/open-requests.ts'
 import { makeApi } from './api.ts'
 
 afterEach(() => {
@@ -147,11 +147,11 @@ test('run as events: a client that leaves ends the wait', async () => {
 })
 
 test('run as events: a server that drains tells those that wait', async () => {
-  const drain = createDrain()
-  const { ask } = makeRun({ drain })
+  const openRequests = createOpenRequests()
+  const { ask } = makeRun({ openRequests })
 
   const response = await ask()
-  drain.abortAll()
+  openRequests.abortAll()
 
   expect(await response.text()).toContain('event: timeout\n')
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Arguments } from '../../domain/admission/check-argument.ts'
 
-/** What a body that is for a handler has: `payload` is one argument, `args` are several, neither is none. */
+/** The body fields with a handler's arguments: `payload` is a single argument, `args` a list; without either there is none. */
 export const argumentFields = { payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) }
 
 interface ArgumentFields {
@@ -9,7 +9,7 @@ interface ArgumentFields {
   args?: unknown[]
 }
 
-export const notBoth = z.refine<ArgumentFields>(
+export const payloadOrArgs = z.refine<ArgumentFields>(
   (body) => !('payload' in body && 'args' in body),
   'must not contain both payload and args',
 )

@@ -1,0 +1,29 @@
+import { SHUTTING_DOWN } from '../domain/call.ts'
+
+/** The requests that are being handled, so that a server that shuts down can abort all of them. */
+export interface OpenRequests {
+  /** Returns the function that removes the request again: nothing may keep a reference to it once it has ended. */
+  add(request: Abortable): () => void
+  /** Aborts every request, and every request that is added later. */
+  abortAll(): void
+}
+
+interface Abortable {
+  abort(reason: unknown): void
+}
+
+export function createOpenRequests(): OpenRequests {
+  const open = new Set<Abortable>()
+  let isShuttingDown = false
+  return {
+    add(request) {
+      if (isShuttingDown) request.abort(SHUTTING_DOWN)
+      open.add(request)
+      return () => void open.delete(request)
+    },
+    abortAll() {
+      isShuttingDown = true
+      for (const request of open) request.abort(SHUTTING_DOWN)
+    },
+  }
+}
