@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { admitMessage } from './admission/admit-message.ts'
 import { accept } from './admission/admit-start.ts'
 import { addingStarts, createKnownRuns } from './admission/known-runs.ts'
-import { refuseUnreachableId } from './admission/supported-id.ts'
+import { assertSupportedId } from './admission/supported-id.ts'
 import { within } from './call.ts'
 import type { Catalogs } from './catalog/catalogs.ts'
 import { readListing } from './catalog/read-catalog.ts'
@@ -42,13 +42,13 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   const admission = { catalogs, knownRuns }
   return {
     async start(command, call) {
-      refuseUnreachableId(deployment.features, command)
+      assertSupportedId(deployment.features, command)
       const { workflowId, runId } = await startAccepted(engine, command, await accept(catalogs, command, call), call)
       return { workflowId, runId }
     },
 
     async run(command, call) {
-      refuseUnreachableId(deployment.features, command)
+      assertSupportedId(deployment.features, command)
       return run(engine, catalogs, command, call)
     },
 

@@ -31,6 +31,17 @@ export interface Message {
   args: unknown[]
 }
 
+/** Whether a feature is supported and, when it is not, the reason that the client is given. */
+export type Support = { supported: true } | { supported: false; reason: string }
+
+/** Features that depend on how the engine is reached. */
+export interface EngineFeatures {
+  /** Ids and names may contain "/", or be "." or "..". */
+  slashInIds: Support
+  /** Starting a workflow and sending it an update in one step. */
+  updateWithStart: Support
+}
+
 /** `misconfigured`: it answers, and refuses the namespace or the key that this service has. */
 export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
 

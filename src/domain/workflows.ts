@@ -3,7 +3,7 @@ import type { Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
-import type { EngineReadiness, StartedUpdate } from './engine.ts'
+import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Problem } from './status/problem.ts'
 import type { Trace } from './trace/trace-source.ts'
@@ -88,12 +88,8 @@ export interface Deployment {
   features: Features
 }
 
-/** What a deployment can do beyond what all can. */
-export interface Features {
-  /** Ids and names may hold a slash, or be `.` or `..`; else they are `NotSupportedError`. */
-  slashInIds: boolean
-  /** A start and an update in one step; else it is `NotSupportedError`. */
-  updateWithStart: boolean
+/** What not every deployment supports. */
+export interface Features extends EngineFeatures {
   /** Payloads are encoded and decoded by a codec server. */
   codec: boolean
   /** Where traces are read from, before the engine's history. */
@@ -102,7 +98,8 @@ export interface Features {
   traceLocal: boolean
 }
 
-export interface Capabilities extends Deployment {
+export interface Capabilities extends Omit<Deployment, 'features'> {
+  features: Record<keyof Features, boolean>
   /** `version` is null while the engine does not answer. */
   engine: { version: string | null }
 }

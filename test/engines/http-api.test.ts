@@ -72,7 +72,7 @@ describe.concurrent('engine over http: what is different there', () => {
 
     const refused = await refusal(engine.updateWithStart(request, { name: 'set', args: [] }, 'u', call()))
 
-    expect([refused.error, transport.features.updateWithStart, sent]).toEqual(['NotSupportedError', false, 0])
+    expect([refused.error, transport.features.updateWithStart.supported, sent]).toEqual(['NotSupportedError', false, 0])
     expect(refused.message).toContain('ExecuteMultiOperation')
   })
 

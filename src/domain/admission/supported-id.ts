@@ -1,15 +1,16 @@
+import type { EngineFeatures } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import type { Features, StartCommand } from '../workflows.ts'
+import type { StartCommand } from '../workflows.ts'
 
-/** Throws for an id that the engine could not be told, before it is asked whether a run of that id may be started. */
-export function refuseUnreachableId(
-  { slashInIds }: Pick<Features, 'slashInIds'>,
+/** Throws `NotSupportedError` for an id that cannot be sent to the engine, before any call is made. */
+export function assertSupportedId(
+  { slashInIds }: Pick<EngineFeatures, 'slashInIds'>,
   { workflowId = '' }: StartCommand,
 ): void {
-  if (slashInIds || !workflowId.includes('/')) return
+  if (slashInIds.supported || !workflowId.includes('/')) return
   throw new ServiceError(
     'NotSupportedError',
-    `The engine is reached over its HTTP API, where the id "${workflowId}" has no path for its slash (GET /capabilities: slashInIds)`,
+    `Workflow id "${workflowId}" is not supported: ${slashInIds.reason} (GET /capabilities: slashInIds)`,
     { details: { workflowId } },
   )
 }

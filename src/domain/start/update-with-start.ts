@@ -2,14 +2,14 @@ import { type AdmissionPorts, admitUpdateWithStart } from '../admission/admit-me
 import { accept } from '../admission/admit-start.ts'
 import { type Call, within } from '../call.ts'
 import { catalogRun } from '../control/stop.ts'
-import type { Engine, StartedUpdate } from '../engine.ts'
+import type { Engine, EngineFeatures, StartedUpdate } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import type { Features, MessageCommand, StartCommand } from '../workflows.ts'
+import type { MessageCommand, StartCommand } from '../workflows.ts'
 import { toStartRequest } from './start.ts'
 
 export interface UpdateWithStartPorts extends AdmissionPorts {
   engine: Engine
-  features: Pick<Features, 'updateWithStart'>
+  features: Pick<EngineFeatures, 'updateWithStart'>
   /** How long the update may wait for a worker. */
   messageTimeoutMs: number
 }
@@ -22,7 +22,7 @@ export async function updateWithStart(
   updateId: string,
   call: Call,
 ): Promise<StartedUpdate> {
-  if (!features.updateWithStart) throw notSupported()
+  assertSupported(features)
   const request = toStartRequest(command, await accept(catalogs, command, call))
   // Asked when the catalog has been read: it may be that catalog's own run.
   if (catalogs.isOlderForm(request.workflowId)) throw catalogRun(request)
@@ -30,7 +30,10 @@ export async function updateWithStart(
   return engine.updateWithStart(request, message, updateId, within(call, messageTimeoutMs))
 }
 
-function notSupported(): ServiceError {
-  const why = 'over its HTTP API, which has no call that starts a workflow and updates it in one step'
-  return new ServiceError('NotSupportedError', `The engine is reached ${why} (GET /capabilities: updateWithStart)`)
+function assertSupported({ updateWithStart }: Pick<EngineFeatures, 'updateWithStart'>): void {
+  if (updateWithStart.supported) return
+  throw new ServiceError(
+    'NotSupportedError',
+    `Update-with-start is not supported: ${updateWithStart.reason} (GET /capabilities: updateWithStart)`,
+  )
 }

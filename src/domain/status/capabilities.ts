@@ -5,7 +5,12 @@ import type { Capabilities, Deployment } from '../workflows.ts'
 
 /** What this deployment is made of, and can do. */
 export async function readCapabilities(engine: Engine, deployment: Deployment, call: Call): Promise<Capabilities> {
-  const { version, runtime, transport, features } = deployment
+  const { version, runtime, transport } = deployment
+  const features = {
+    ...deployment.features,
+    slashInIds: deployment.features.slashInIds.supported,
+    updateWithStart: deployment.features.updateWithStart.supported,
+  }
   return { version, runtime, transport, engine: { version: await engineVersion(engine, call) }, features }
 }
 

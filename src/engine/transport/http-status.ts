@@ -1,22 +1,27 @@
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 
-/** What an HTTP status means that is not the engine's but of something in between. As gRPC reads it, but that a refusal of that thing's is never one of the engine's: https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md */
-export function codeOfHttpStatus(status: number): number {
-  switch (status) {
-    case 401:
+/**
+ * The gRPC code for an HTTP status that a proxy or gateway answered instead of the engine.
+ *
+ * It follows https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, except that a proxy's 404 or 400 is
+ * never the engine's NOT_FOUND or UNIMPLEMENTED.
+ */
+export function toGrpcCode(httpStatus: number): number {
+  switch (httpStatus) {
+    case 401: // Unauthorized
       return GrpcCode.UNAUTHENTICATED
-    case 403:
+    case 403: // Forbidden
       return GrpcCode.PERMISSION_DENIED
-    case 413:
+    case 413: // Content Too Large
       return GrpcCode.INVALID_ARGUMENT
-    case 408:
-    case 429:
-    case 502:
-    case 503:
-    case 504:
+    case 408: // Request Timeout
+    case 429: // Too Many Requests
+    case 502: // Bad Gateway
+    case 503: // Service Unavailable
+    case 504: // Gateway Timeout
       return GrpcCode.UNAVAILABLE
     default:
-      // Redirects and other refusals would be the same again.
-      return status >= 300 && status < 500 ? GrpcCode.INTERNAL : GrpcCode.UNKNOWN
+      // A redirect or any other client error would be the same on the next attempt.
+      return httpStatus >= 300 && httpStatus < 500 ? GrpcCode.INTERNAL : GrpcCode.UNKNOWN
   }
 }

@@ -1,4 +1,5 @@
 import type { temporal } from '@temporalio/proto'
+import type { EngineFeatures } from '../../domain/engine.ts'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
 
@@ -33,17 +34,10 @@ export interface CallOptions {
   signal: AbortSignal
 }
 
-export interface TransportFeatures {
-  /** It takes ids and names that hold a slash, or are `.` or `..`. */
-  slashInIds: boolean
-  /** It starts a workflow and updates it in one call. */
-  updateWithStart: boolean
-}
-
 /** Carries calls to Temporal's WorkflowService; rejects with `RpcError` for what the engine, or the way to it, answers. */
 export interface Transport {
   readonly name: 'grpc' | 'http'
-  readonly features: TransportFeatures
+  readonly features: EngineFeatures
   call<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>>
   close(): Promise<void>
 }

@@ -16,13 +16,18 @@ const DEPLOYMENT: Deployment = {
   runtime: 'node',
   transport: 'grpc',
   features: {
-    slashInIds: true,
-    updateWithStart: true,
+    slashInIds: { supported: true },
+    updateWithStart: { supported: true },
     codec: false,
     traceRemote: false,
     traceKvstore: false,
     traceLocal: true,
   },
+}
+
+const CAPABILITIES = {
+  ...DEPLOYMENT,
+  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true },
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
@@ -141,13 +146,14 @@ test('update-with-start: does not reach a catalog of the older form, not even th
   })
 })
 
-test('update-with-start: where the way to the engine lacks it, it is refused before anything is read', async () => {
-  const features = { ...DEPLOYMENT.features, updateWithStart: false }
+test('update-with-start: is rejected before any call when the transport does not support it', async () => {
+  const updateWithStart = { supported: false, reason: 'there is no such call' } as const
+  const features = { ...DEPLOYMENT.features, updateWithStart }
   const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features })
 
   const { error, message } = await refusal(workflows.updateWithStart(COMMAND, MESSAGE, aCall()))
 
-  expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('HTTP API')])
+  expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('there is no such call')])
 })
 
 test('query, update and update-with-start: wait for a worker as long as a message may', async () => {
@@ -197,7 +203,7 @@ test('capabilities: what the deployment is, with the version of the engine that 
     },
   })
 
-  expect(await workflows.capabilities(aCall())).toEqual({ ...DEPLOYMENT, engine: { version: '1.32.0' } })
+  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: '1.32.0' } })
   expect(leftMs[0]).toBeGreaterThan(900)
   expect(leftMs[0]).toBeLessThan(1001)
 })
@@ -207,7 +213,16 @@ test('capabilities: the version of an engine that does not answer is null', asyn
     ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
   })
 
-  expect(await workflows.capabilities(aCall())).toEqual({ ...DEPLOYMENT, engine: { version: null } })
+  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: null } })
+})
+
+test('capabilities: an unsupported feature is false', async () => {
+  const slashInIds = { supported: false, reason: 'there is no such path' } as const
+  const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, slashInIds } })
+
+  const { features } = await workflows.capabilities(aCall())
+
+  expect(features).toEqual({ ...CAPABILITIES.features, slashInIds: false })
 })
 
 test('ready: asks the engine at most every second, a second each time', async () => {

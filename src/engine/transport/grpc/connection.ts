@@ -2,7 +2,7 @@
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import proto, { type google } from '@temporalio/proto'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
-import { codeOfHttpStatus } from '../http-status.ts'
+import { toGrpcCode } from '../http-status.ts'
 import {
   type CallOptions,
   type ErrorDetail,
@@ -105,7 +105,7 @@ function toRpcError(error: unknown, aborted: boolean): unknown {
 
 function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   const [, httpStatus] = /^Received HTTP status code (\d+)/.exec(details) ?? []
-  if (httpStatus !== undefined) return codeOfHttpStatus(Number(httpStatus))
+  if (httpStatus !== undefined) return toGrpcCode(Number(httpStatus))
   // The server's reset of the stream often overtakes our own deadline: CANCELLED that nobody asked for is DEADLINE_EXCEEDED.
   if (code === GrpcCode.CANCELLED && !aborted) return GrpcCode.DEADLINE_EXCEEDED
   // A proxy that has no room for this call. The engine's own limits have details.

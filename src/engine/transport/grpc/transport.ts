@@ -38,7 +38,7 @@ export function grpcTransport(options: GrpcOptions): Transport {
 
   return {
     name: 'grpc',
-    features: { slashInIds: true, updateWithStart: true },
+    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
 
     async call<M extends Method>(method: M, request: Request<M>, call: CallOptions): Promise<Response<M>> {
       const { short, long } = connections ?? (await connected())

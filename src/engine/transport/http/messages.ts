@@ -1,6 +1,7 @@
 /** Calls of Temporal's WorkflowService as its HTTP API takes them: paths from the service's own annotations, messages as protobuf's JSON. */
 import { ServiceError } from '../../../domain/errors.ts'
 import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'
+import { HTTP_API_FEATURES } from './features.ts'
 import { createProtoJson } from './proto-json.ts'
 import { httpSchema } from './schema.ts'
 
@@ -44,7 +45,7 @@ function carried(method: Method): SharedMethod {
   if (method !== 'executeMultiOperation') return method
   throw new ServiceError(
     'NotSupportedError',
-    'The engine is reached over its HTTP API, which has no call that starts a workflow and updates it in one step (ExecuteMultiOperation)',
+    `Update-with-start is not supported: ${HTTP_API_FEATURES.updateWithStart.reason}`,
   )
 }
 
@@ -55,10 +56,7 @@ function pathPart(field: string, text: unknown): string {
   // Left out, for it is empty: what the path then leads to is another call, or a workflow called "undefined".
   if (typeof text !== 'string') throw new Error(`a path needs ${field}`)
   if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
-  throw new ServiceError(
-    'NotSupportedError',
-    `The engine is reached over its HTTP API, which has no path for "${text}": there, ids and names have no "/" and are not "." or ".."`,
-  )
+  throw new ServiceError('NotSupportedError', `"${text}" is not supported: ${HTTP_API_FEATURES.slashInIds.reason}`)
 }
 
 function valueAt(json: object, field: string): unknown {

@@ -1,6 +1,7 @@
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
-import { codeOfHttpStatus } from '../http-status.ts'
+import { toGrpcCode } from '../http-status.ts'
 import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from '../transport.ts'
+import { HTTP_API_FEATURES } from './features.ts'
 import type { HttpCall, HttpMessages } from './messages.ts'
 
 export interface HttpApiOptions {
@@ -56,7 +57,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
 
   return {
     name: 'http',
-    features: { slashInIds: false, updateWithStart: false },
+    features: HTTP_API_FEATURES,
 
     async call<M extends Method>(
       method: M,
@@ -111,7 +112,7 @@ const CODES: ReadonlySet<number> = new Set(Object.values(GrpcCode))
 function refusal({ toDetails }: HttpMessages, status: number, text: string): RpcError {
   const { code, message, details } = parse(text)
   if (typeof code !== 'number' || !CODES.has(code))
-    return new RpcError(`Received HTTP status code ${status}`, { code: codeOfHttpStatus(status) })
+    return new RpcError(`Received HTTP status code ${status}`, { code: toGrpcCode(status) })
   return new RpcError(typeof message === 'string' ? message : '', {
     code,
     details: toDetails(Array.isArray(details) ? details : []),

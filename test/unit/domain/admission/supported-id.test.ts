@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
 import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
-import type { Features } from '../../../../src/domain/workflows.ts'
+import type { Support } from '../../../../src/domain/engine.ts'
 import { aCall, refusal } from '../../call.ts'
 import { anEngine, aShelf } from '../catalog-fixture.ts'
 
-function workflowsWith({ slashInIds }: Pick<Features, 'slashInIds'>) {
+const UNSUPPORTED = { supported: false, reason: 'no path holds a slash' } as const
+
+function workflowsWith(slashInIds: Support) {
   const { catalogs, reads } = aShelf()
   const features = {
     slashInIds,
-    updateWithStart: false,
+    updateWithStart: UNSUPPORTED,
     codec: false,
     traceRemote: false,
     traceKvstore: false,
@@ -35,8 +37,8 @@ const command = (workflowId: string) => ({
   timeoutMs: 1000,
 })
 
-test('start and run: an id with a slash, where the engine can’t be told it, is refused before its catalog is read', async () => {
-  const { reads, workflows } = workflowsWith({ slashInIds: false })
+test('start and run: an id with a slash is rejected before any read when the transport does not support it', async () => {
+  const { reads, workflows } = workflowsWith(UNSUPPORTED)
 
   const refused = [
     await refusal(workflows.start(command('a/b'), aCall())),
@@ -45,7 +47,7 @@ test('start and run: an id with a slash, where the engine can’t be told it, is
 
   for (const { error, message, workflowId } of refused) {
     expect([error, workflowId]).toEqual(['NotSupportedError', 'a/b'])
-    expect(message).toContain('slashInIds')
+    expect(message).toContain('no path holds a slash (GET /capabilities: slashInIds)')
   }
   expect(reads).toEqual([])
 })
@@ -53,12 +55,9 @@ test('start and run: an id with a slash, where the engine can’t be told it, is
 test.for([
   ['a/b', true],
   ['a b', false],
-] as const)(
-  'start: the id %s is for the catalog to judge where slashes can be told is %s',
-  async ([id, slashInIds]) => {
-    const { reads, workflows } = workflowsWith({ slashInIds })
+] as const)('start: id %s passes when support for slashes is %s', async ([id, supported]) => {
+  const { reads, workflows } = workflowsWith(supported ? { supported } : UNSUPPORTED)
 
-    expect((await refusal(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
-    expect(reads).not.toEqual([])
-  },
-)
+  expect((await refusal(workflows.start(command(id), aCall()))).error).toBe('CatalogNotAvailableError')
+  expect(reads).not.toEqual([])
+})

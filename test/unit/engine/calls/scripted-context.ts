@@ -37,7 +37,7 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
   }
   const transport: Transport = {
     name: 'grpc',
-    features: { slashInIds: true, updateWithStart: true },
+    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
     call: (method, request) => answer(method, request as RequestLike) as never,
     async close() {},
   }
