@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker'
 import type { EngineConfig, EngineTls } from '../config/engine.ts'
 
-/** The worker's own connection to the engine. */
+/** Connects the worker to the engine over gRPC. Rejects with the address and the reason. */
 export async function connect({ address, apiKey, tls }: EngineConfig): Promise<NativeConnection> {
   const options = { address, tls: tls === null ? null : await tlsOptions(tls), ...(apiKey !== null && { apiKey }) }
   try {
     return await NativeConnection.connect(options)
   } catch (cause) {
-    throw new Error(`The engine at ${address} can't be reached: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Could not connect to the engine at ${address}: ${reason}`, { cause })
   }
 }
 

@@ -1,4 +1,4 @@
-/** `portico/worker`: what a Temporal worker needs to be served by the API. */
+/** `portico/worker`: publishes a Temporal worker's catalog and records its traces. */
 import '../require-node.ts'
 
 export { parseTracesConfig, type WorkerTraces } from '../config/worker.ts'

@@ -4,57 +4,65 @@ import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
 import { type Publication, publishCatalog } from './catalog/publish-catalog.ts'
+import { startupWarnings } from './startup-warnings.ts'
 import type { Redact } from './tracing/redact.ts'
-import { createTracing, type Tracing } from './tracing/worker-tracing.ts'
+import { createWorkerTracing, type WorkerTracing } from './tracing/worker-tracing.ts'
 
 export interface PorticoPluginOptions {
-  /** Made by `defineCatalog`. */
+  /** The worker's catalog, from `defineCatalog`. */
   catalog: CatalogDefinition
-  /** Called once, when the catalog is published and the worker takes tasks; with Worker Versioning also when another version's stands. */
+  /**
+   * Called once, when the catalog is published and the worker polls for tasks. With Worker Versioning also called
+   * while the catalog of another version is published, because new workflows are routed there.
+   */
   onReady?: (worker: Worker) => void
   /**
-   * When the engine refuses the catalog (it is invalid, or the worker lacks the permission): `stop`, the default, shuts the
-   * worker down; `warn` lets it run without. Whatever passes, like an engine that is away, is tried again in either case.
+   * What happens when the engine refuses the catalog, because it is invalid or the worker lacks permission: `stop`
+   * (default) shuts the worker down, `warn` lets it run without a catalog. Transient errors are retried in both
+   * cases.
    */
   onPublishError?: 'stop' | 'warn'
-  /** Where traces go, as `parseTracesConfig(process.env)` reads it; nowhere when absent. */
+  /** Where traces are written, from `parseTracesConfig(process.env)`. Without it the worker writes no traces. */
   traces?: WorkerTraces
-  /** Sees each value of a trace before it leaves the process, and returns what to store instead; must be synchronous. */
+  /** Replaces values in traces before they leave the process. Must be synchronous. */
   redact?: Redact
-  /** Further task queues whose closed runs are archived: those that no worker of the kit serves. */
+  /** Additional task queues whose closed runs are archived, for queues that are not served by a Portico worker. */
   traceQueues?: readonly string[]
-  /** How a worker with payload codecs archives values: `encoded`, the default, or `decoded`: readable by whoever may read the traces. */
+  /**
+   * How values are archived if the worker has payload codecs: `encoded` (default) by the codecs, or `decoded`, which
+   * everyone with access to the traces can read.
+   */
   tracePayloads?: 'decoded' | 'encoded'
 }
 
-const NOT_HELD =
-  'This version of @temporalio/worker cannot hold back its polls: the worker may be seen before its catalog is published'
-
-const REPLACED =
-  'This worker records no traces: a plugin after portico has replaced interceptors.activity. Put portico last among its plugins'
-
-const NOT_TRACED = 'has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)'
-
-// How long a catalog that got lost (the engine restarted without its data, somebody terminated it) stays so.
-const LOOK_EVERY_MS = 60_000
+// Bounds how long a catalog stays missing after the engine lost its data or somebody terminated the catalog's run.
+const CHECK_EVERY_MS = 60_000
 
 /**
- * For those who build their `Worker` themselves: when the worker runs, publishes the catalog of its task queue through its
- * connection, then lets it poll for workflow tasks, and keeps the catalog published. A catalog that the engine refuses shuts
- * the worker down; `worker.run()` then rejects with the reason.
+ * A Temporal worker plugin for workers that you create yourself.
+ *
+ * When the worker runs, the plugin publishes the catalog of its task queue through the worker's connection, lets the
+ * worker poll for workflow tasks, and checks every 60 seconds that the catalog is still published. If the engine
+ * refuses the catalog, the worker is shut down and `worker.run()` rejects with the reason.
  */
 export function porticoPlugin(
   { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,
-  { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
+  { checkEveryMs = CHECK_EVERY_MS }: { checkEveryMs?: number } = {},
 ): WorkerPlugin {
-  // One plugin may serve several workers, each with interceptors of its own.
-  const tracings = new WeakMap<object, Tracing>()
+  // One plugin may serve several workers. Each is recognized by its interceptors.
+  const tracings = new WeakMap<object, WorkerTracing>()
   let isTraced = false
+
+  function tracingOf(worker: Worker): WorkerTracing | null {
+    const factories = worker.options.interceptors?.activity ?? []
+    return factories.map((factory) => tracings.get(factory)).find(Boolean) ?? null
+  }
+
   return {
     name: 'portico',
     configureWorker(options) {
       if (traces === undefined) return options
-      const tracing = createTracing({
+      const tracing = createWorkerTracing({
         traces,
         redact,
         queues: traceQueues,
@@ -67,16 +75,19 @@ export function porticoPlugin(
       return configured
     },
     async runWorker(worker, next) {
-      const tracing =
-        (worker.options.interceptors?.activity ?? []).map((factory) => tracings.get(factory)).find(Boolean) ?? null
+      const tracing = tracingOf(worker)
       const { logger } = Runtime.instance()
       const { namespace, taskQueue } = worker.options
       tracing?.start(worker)
       const { isHeld, release } = holdPolls(worker)
-      if (!isHeld) logger.warn(NOT_HELD, { taskQueue })
-      if (isTraced && tracing === null) logger.warn(REPLACED, { taskQueue })
-      const unused = traces === undefined ? traceSwitchesOn(process.env) : []
-      if (unused.length > 0) logger.warn(`${unused.join(' and ')} ${NOT_TRACED}`, { taskQueue })
+      const warnings = startupWarnings({
+        isHeld,
+        isTraced,
+        hasInterceptors: tracing !== null,
+        ignoredVariables: traces === undefined ? traceSwitchesOn(process.env) : [],
+      })
+      for (const warning of warnings) logger.warn(warning, { taskQueue })
+
       const ended = new AbortController()
       const running = next(worker).finally(() => {
         ended.abort()
@@ -86,10 +97,10 @@ export function porticoPlugin(
         publish: (starts) =>
           publish(worker, catalog, { traces: tracing?.templates ?? false, redacted: redact !== undefined }, starts),
         onPublishError,
-        lookEveryMs,
+        checkEveryMs,
         signal: ended.signal,
         logger,
-        facts: { catalog: taskQueue, namespace },
+        fields: { catalog: taskQueue, namespace },
         onSettled() {
           release()
           onReady?.(worker)
@@ -107,12 +118,12 @@ export function porticoPlugin(
 async function publish(
   worker: Worker,
   definition: CatalogDefinition,
-  what: { traces: TraceTemplates; redacted: boolean },
+  tracing: { traces: TraceTemplates; redacted: boolean },
   starts: boolean,
 ): Promise<Publication> {
   const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker
-  if (!connection) throw new Error('A worker without a connection has no engine to publish its catalog to')
+  if (!connection) throw new Error('The worker needs a connection to publish its catalog')
   const version = workerDeploymentOptions?.useWorkerVersioning ? workerDeploymentOptions.version : null
-  return publishCatalog({ connection, namespace, catalog, definition, ...what, identity, version, starts })
+  return publishCatalog({ connection, namespace, catalog, definition, ...tracing, identity, version, starts })
 }

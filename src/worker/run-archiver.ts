@@ -1,40 +1,40 @@
 import { once } from 'node:events'
 import { Runtime } from '@temporalio/worker'
 import { parseWorkerConfig } from '../config/worker.ts'
-import { hostArchiver } from './archive/archiver-worker.ts'
-import { traceTargets } from './archive/destinations.ts'
+import { runArchiverWorker } from './archive/archiver-worker.ts'
+import { traceDestinations } from './archive/destinations.ts'
 import { connect } from './connect.ts'
-import { traceValues } from './tracing/codec.ts'
+import { createTraceReader } from './tracing/codec.ts'
 import { createWarnings } from './tracing/rate-limited-warnings.ts'
 import { spanLists } from './tracing/span-lists.ts'
 
 /**
- * Archives the closed runs of task queues until SIGINT or SIGTERM: `npx portico archive`, for
- * deployments without a TypeScript worker.
+ * Archives the closed runs of the task queues until SIGINT or SIGTERM. This is `npx portico archive`, for deployments
+ * without a TypeScript worker.
  *
- * Reads the environment as a worker does (`docs/configuration.md`); without `queues` the queue is `SERVICE_CATALOG_ID`. Payloads
- * that a worker's codec has encoded are archived as they are. Rejects when the environment is wrong, when it names no place
- * for traces, or when the engine cannot be reached.
+ * Reads the same environment variables as `runWorker` (`docs/configuration.md`). Without `queues` it archives the
+ * task queue in `SERVICE_CATALOG_ID`. Payloads that a worker's codec encoded are archived as they are. Rejects if the
+ * environment is invalid, if it enables no destination for traces, or if the engine cannot be reached.
  */
 export async function runArchiver(queues: readonly string[] = []): Promise<void> {
   const { engine, catalog, traces } = parseWorkerConfig(process.env, { catalogRequired: queues.length === 0 })
-  const targets = traceTargets(traces)
-  if (targets.length === 0) {
+  const destinations = traceDestinations(traces)
+  if (destinations.length === 0) {
     throw new Error(
-      'Nothing to archive to: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/configuration.md)',
+      'No destination for traces: set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true (docs/configuration.md)',
     )
   }
   const { logger } = Runtime.instance()
   const { warn, flush } = createWarnings(logger)
   const lists = spanLists(traces)
   const connection = await connect(engine)
-  const ending = new AbortController()
-  const told = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => ending.abort())
+  const stopping = new AbortController()
+  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => stopping.abort())
   const catalogs = queues.length > 0 ? queues : [catalog ?? '']
   const ports = {
     spans: lists,
-    targets,
-    payloads: traceValues(null, { redacted: false }),
+    destinations,
+    payloads: createTraceReader(null, { redacted: false }),
     encode: null,
     redact: (_path: string, value: unknown) => value,
     maxBytes: traces.maxBytes,
@@ -44,10 +44,13 @@ export async function runArchiver(queues: readonly string[] = []): Promise<void>
   logger.info('Archiving traces', { catalogs, namespace })
   await Promise.all(
     catalogs.map((name) =>
-      hostArchiver({ connection, namespace, catalog: name, identity: 'portico archive', ports, warn }, ending.signal),
+      runArchiverWorker(
+        { connection, namespace, catalog: name, identity: 'portico archive', ports, warn },
+        stopping.signal,
+      ),
     ),
   )
-  await told
+  await stopped
   await lists?.close()
   await connection.close()
   flush()

@@ -4,39 +4,47 @@ import { parseWorkerConfig } from '../config/worker.ts'
 import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
-import { orSayWhy } from './startup-failure.ts'
+import { printStartupFailure } from './startup-failure.ts'
 import type { Redact } from './tracing/redact.ts'
 import { toTuningOptions } from './tuning.ts'
 
-/** Any option of Temporal's `Worker`; what is given here wins over the environment. */
+/** Accepts every option of Temporal's `Worker`. Options take precedence over environment variables. */
 export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'workflowsPath'> {
-  /** Made by `defineCatalog`. */
+  /** The worker's catalog, from `defineCatalog`. */
   catalog: CatalogDefinition
-  /** The file that exports the workflows: a path, or `new URL('./workflows.ts', import.meta.url)`. */
+  /** The file that exports the workflows: an absolute path, or `new URL('./workflows.ts', import.meta.url)`. */
   workflowsPath?: string | URL
-  /** Id of the catalog; `SERVICE_CATALOG_ID` when absent. */
+  /** The task queue, which is also the id of the catalog. Default: `SERVICE_CATALOG_ID`. */
   taskQueue?: string
-  /** Sees each value of a trace before it leaves the process, and returns what to store instead; must be synchronous. */
+  /** Replaces values in traces before they leave the process. Must be synchronous. */
   redact?: Redact
-  /** Further task queues whose closed runs are archived: those that no worker of the kit serves. */
+  /** Additional task queues whose closed runs are archived, for queues that are not served by a Portico worker. */
   traceQueues?: readonly string[]
-  /** How a worker with payload codecs archives values: `encoded`, the default, or `decoded`: readable by whoever may read the traces. */
+  /**
+   * How values are archived if the worker has payload codecs: `encoded` (default) by the codecs, or `decoded`, which
+   * everyone with access to the traces can read.
+   */
   tracePayloads?: 'decoded' | 'encoded'
-  /** Whether a catalog that the engine refuses ends the worker: `stop`, the default, or `warn`. */
+  /**
+   * What happens when the engine refuses the catalog: `stop` (default) shuts the worker down, `warn` lets it run
+   * without one.
+   */
   onPublishError?: PorticoPluginOptions['onPublishError']
 }
 
-// Time for activities in hand to end before they are told to; the SDK's own default tells them at once. Orchestrators kill after 30 s.
+// How long running activities may take before they are cancelled. The SDK's default is 0; orchestrators kill after 30
+// s.
 const SHUTDOWN_GRACE_TIME = '10s'
 
 /**
- * Runs a worker until SIGINT or SIGTERM, and publishes its catalog.
+ * Creates a Temporal worker, publishes its catalog and runs it until SIGINT or SIGTERM.
  *
- * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` from the environment when called (`docs/configuration.md`). Resolves when all work in hand
- * is done and the connection is closed: the process then has nothing left to do. Rejects with a `ConfigError` that lists every
- * fault of the environment, or when the engine can't be reached or refuses the catalog.
+ * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` and `SERVICE_TRACE_…` from the environment when called
+ * (`docs/configuration.md`). Resolves when all running tasks have finished and the connection is closed. Rejects with
+ * a `ConfigError` that lists every invalid environment variable, or if the engine cannot be reached or refuses the
+ * catalog.
  */
-export async function runWorker(given: RunWorkerOptions): Promise<void> {
+export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
   const {
     catalog,
     workflowsPath,
@@ -46,12 +54,12 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
     tracePayloads = 'encoded',
     plugins = [],
     ...options
-  } = given
-  const config = await orSayWhy(() =>
+  } = runOptions
+  const config = await printStartupFailure(() =>
     parseWorkerConfig(process.env, { catalogRequired: options.taskQueue === undefined }),
   )
   for (const warning of config.warnings) Runtime.instance().logger.warn(warning)
-  const onReady = sayReady(catalog, options.connection ? null : config.engine.address)
+  const onReady = logReady(catalog, options.connection ? null : config.engine.address)
   const portico = porticoPlugin({
     catalog,
     onReady,
@@ -61,7 +69,7 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
     ...(redact && { redact }),
     ...(onPublishError && { onPublishError }),
   })
-  const connection = options.connection ?? (await orSayWhy(() => connect(config.engine)))
+  const connection = options.connection ?? (await printStartupFailure(() => connect(config.engine)))
   try {
     const worker = await Worker.create({
       namespace: config.engine.namespace,
@@ -81,7 +89,7 @@ export async function runWorker(given: RunWorkerOptions): Promise<void> {
   }
 }
 
-function sayReady({ workflows }: CatalogDefinition, address: string | null) {
+function logReady({ workflows }: CatalogDefinition, address: string | null) {
   return ({ options: { taskQueue, namespace } }: Worker): void =>
     Runtime.instance().logger.info('Worker ready', {
       catalog: taskQueue,

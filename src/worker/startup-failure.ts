@@ -1,22 +1,28 @@
-/** Why a worker does not start is a sentence for who runs it: where in our code it was found out tells nothing. */
+/** Prints why a worker cannot start as one line, without a stack trace. */
 
-/** Runs `act`. If it rejects and the error is not handled, the process prints only the message and exits with code 1. */
-export async function orSayWhy<T>(act: () => T | Promise<T>): Promise<T> {
+/**
+ * Runs `start`. If it rejects and nobody handles the error, the process prints only the error's message and exits with
+ * code 1.
+ */
+export async function printStartupFailure<T>(start: () => T | Promise<T>): Promise<T> {
   try {
-    return await act()
+    return await start()
   } catch (error) {
-    if (error instanceof Error) printAlone(error)
+    if (error instanceof Error) printIfUncaught(error)
     throw error
   }
 }
 
-/** For the current turn of the event loop: an `await` at the top of a module without a `catch` makes it uncaught within that turn. */
-function printAlone(error: Error): void {
-  // Whoever handles such errors decides themselves.
+/**
+ * Listens only for the current turn of the event loop, in which a top-level `await` without `catch` makes the error
+ * uncaught.
+ */
+function printIfUncaught(error: Error): void {
+  // The program handles uncaught errors itself.
   if (process.listenerCount('uncaughtException') > 0) return
   const print = (uncaught: unknown): void => {
     process.off('uncaughtException', print)
-    // Not ours: behave as without this listener.
+    // Another error: behave as without this listener.
     if (uncaught !== error) throw uncaught
     console.error(error.message)
     process.exit(1)

@@ -1,14 +1,14 @@
 import type { WorkerOptions } from '@temporalio/worker'
 import type { TuningConfig } from '../config/worker.ts'
 
-/** The specification's five variables as the SDK takes them; what is unset is left out, so that the SDK's own default holds. */
+/** The five tuning variables as options of the SDK. Unset variables are omitted, so the SDK's defaults apply. */
 export function toTuningOptions(tuning: TuningConfig): Partial<WorkerOptions> {
   const { activityExecutions, workflowTaskExecutions, cachedWorkflows, activityPolls, workflowTaskPolls } = tuning
   return {
     ...(activityExecutions !== null && { maxConcurrentActivityTaskExecutions: activityExecutions }),
     ...(workflowTaskExecutions !== null && { maxConcurrentWorkflowTaskExecutions: workflowTaskExecutions }),
     ...(cachedWorkflows !== null && { maxCachedWorkflows: cachedWorkflows }),
-    // The SDK (1.24) declares maxConcurrent…TaskPolls and never reads them: what counts is the pollers' behaviour.
+    // The SDK (1.24) declares maxConcurrent…TaskPolls but ignores them: only the poller behavior has an effect.
     ...(activityPolls !== null && { activityTaskPollerBehavior: { type: 'simple-maximum', maximum: activityPolls } }),
     ...(workflowTaskPolls !== null && {
       workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: workflowTaskPolls },

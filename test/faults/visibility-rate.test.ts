@@ -96,7 +96,7 @@ test('visibility rate: runs and their traces do not need the index, and what end
   const ran = await api.call('POST', '/workflow/run', { workflowName: 'story', input: { end: 'complete' } })
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
-  await until('the refusal is logged', () => second.output().includes('The archive of traces is interrupted'), {
+  await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {
     timeoutMs: 50_000,
   })
   clearInterval(hurry)

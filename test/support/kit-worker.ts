@@ -9,7 +9,7 @@ export interface KitWorkerOptions extends Omit<PorticoPluginOptions, 'onReady'> 
   taskQueue: string
   /** With Worker Versioning. */
   version?: { deploymentName: string; buildId: string }
-  lookEveryMs?: number
+  checkEveryMs?: number
   /** Called between the making of the worker and its start. */
   beforeRun?: () => void
 }
@@ -28,11 +28,11 @@ export interface KitWorker {
 const WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
 export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
-  const { address, taskQueue, version, lookEveryMs = 100, beforeRun, ...options } = given
+  const { address, taskQueue, version, checkEveryMs = 100, beforeRun, ...options } = given
   const connection = await NativeConnection.connect({ address })
   const looks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
   const isReady = Promise.withResolvers<void>()
-  const plugin = porticoPlugin({ ...options, onReady: () => isReady.resolve() }, { lookEveryMs })
+  const plugin = porticoPlugin({ ...options, onReady: () => isReady.resolve() }, { checkEveryMs })
   const worker = await Worker.create({
     connection,
     taskQueue,

@@ -152,13 +152,13 @@ test('archiver: stores that hang delay neither a run nor a shutdown beyond two s
 
 test('archiver: a bucket that cannot be used is warned of at the start, by its name', async () => {
   const messages: string[] = []
-  const { checkTargets } = await import('../../src/worker/archive/archiver-worker.ts')
-  const { traceTargets } = await import('../../src/worker/archive/destinations.ts')
+  const { checkDestinations } = await import('../../src/worker/archive/archiver-worker.ts')
+  const { traceDestinations } = await import('../../src/worker/archive/destinations.ts')
   const { warn } = createWarnings({ warn: (message, fields) => void messages.push(`${message} ${fields?.error}`) })
   const storage = { ...storageOf(s3), bucket: 'wrong-bucket' }
 
-  await checkTargets(
-    { targets: traceTargets({ remote: { storage, kvstore: null }, local: null, maxBytes: 1 }) },
+  await checkDestinations(
+    { destinations: traceDestinations({ remote: { storage, kvstore: null }, local: null, maxBytes: 1 }) },
     new AbortController().signal,
     warn,
   )

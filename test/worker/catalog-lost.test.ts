@@ -16,7 +16,7 @@ const UNAVAILABLE = 14
 // What the worker's SDK sends is compressed. Only the workers of one test at a time talk through the proxy.
 const ANYTHING = ''
 
-const ANSWERS_AGAIN = 'The engine answers again: catalog looked at'
+const ANSWERS_AGAIN = 'Catalog checks succeed again'
 
 let log: LogEntry[]
 let connection: NativeConnection
@@ -48,7 +48,7 @@ test('a catalog that somebody terminated is published again, with one warning', 
 
   await until('it is published again', () => isPublished(taskQueue))
   await looksTimes(worker, 3)
-  expect(warningsOf(taskQueue)).toEqual(['The catalog was missing: published again'])
+  expect(warningsOf(taskQueue)).toEqual(['Catalog was missing and has been published again'])
 })
 
 test('an engine that is killed and comes back without its data gets the catalog again, and the API refuses unknown names again', async () => {
@@ -70,7 +70,9 @@ test('an engine that is killed and comes back without its data gets the catalog 
   const empty = await engine.restart()
 
   await until('unknown names are refused again', async () => (await startUnknown()) === 424, { timeoutMs: 40_000 })
-  await until('it is logged', () => warningsOf(served.catalog).includes('The catalog was missing: published again'))
+  await until('it is logged', () =>
+    warningsOf(served.catalog).includes('Catalog was missing and has been published again'),
+  )
   await end(worker, empty)
   await served.close()
 }, 90_000)
@@ -88,7 +90,7 @@ test('a worker that starts while the engine is frozen runs on, and publishes whe
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([
     expect.stringMatching(
-      `^Catalog ${taskQueue} can't be published to namespace default: .*. The worker keeps running and tries again$`,
+      `^Catalog ${taskQueue} could not be published to namespace default: .*. The worker keeps running and will retry$`,
     ),
   ])
   await end(worker, engine)
@@ -108,7 +110,7 @@ test('a worker that runs while the engine is frozen runs on, with one warning', 
   )
 
   expect(worker.worker.getState()).toBe('RUNNING')
-  expect(warningsOf(taskQueue)).toEqual([expect.stringContaining("can't be looked at in namespace default")])
+  expect(warningsOf(taskQueue)).toEqual([expect.stringContaining('could not be checked in namespace default')])
   await end(worker, engine)
 }, 90_000)
 
@@ -147,7 +149,7 @@ test('a refused permission ends the worker with the reason, before it was seen p
   const worker = await run({ address: proxy.address, taskQueue })
 
   await expect(worker.running).rejects.toThrow(
-    `Catalog ${taskQueue} can't be published to namespace default: not yours`,
+    `Catalog ${taskQueue} could not be published to namespace default: not yours`,
   )
 
   allow()

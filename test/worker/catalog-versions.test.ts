@@ -119,8 +119,8 @@ test('without versioning: a replaced catalog is one warning with the names that 
 
   const warnings = log.filter(({ level, meta }) => level === 'WARN' && meta?.catalog === taskQueue)
   expect(warnings.map(({ message, meta }) => [message, meta?.lost])).toEqual([
-    ["Catalog published in place of another worker's: names are lost", ['whoAmI']],
-    ["Another worker's catalog is published now: names are lost", ['whoAmI']],
+    ["Catalog published, replacing another worker's: names are lost", ['whoAmI']],
+    ["Catalog was replaced by another worker's: names are lost", ['whoAmI']],
   ])
 })
 

@@ -59,7 +59,7 @@ test('porticoPlugin: a catalog that the engine refuses ends the worker with the 
   }
   const worker = await Worker.create({ connection, taskQueue, activities, plugins: [porticoPlugin({ catalog: huge })] })
 
-  await expect(worker.run()).rejects.toThrow(`Catalog ${taskQueue} can't be published to namespace default`)
+  await expect(worker.run()).rejects.toThrow(`Catalog ${taskQueue} could not be published to namespace default`)
 
   expect(worker.getState()).toBe('STOPPED')
   expect(await published(taskQueue)).toBe(false)
@@ -72,7 +72,7 @@ test('porticoPlugin: warns when variables ask for traces that the plugin was not
   await runOnce(porticoPlugin({ catalog: CATALOG }))
 
   expect(warningsOfTraces()).toEqual([
-    'SERVICE_TRACE_REMOTE_ON has no effect on this worker: give porticoPlugin traces: parseTracesConfig(process.env)',
+    'SERVICE_TRACE_REMOTE_ON has no effect on this worker: pass traces: parseTracesConfig(process.env) to porticoPlugin',
   ])
 })
 
@@ -96,7 +96,7 @@ test('porticoPlugin: warns when a later plugin has replaced the interceptors tha
   await runOnce(replacing, porticoPlugin({ catalog: CATALOG, traces }))
   await rm(folder, { recursive: true })
 
-  expect(warningsOfTraces()).toEqual([expect.stringContaining('has replaced interceptors.activity')])
+  expect(warningsOfTraces()).toEqual([expect.stringContaining('another plugin replaced interceptors.activity')])
 })
 
 async function runOnce(...plugins: WorkerPlugin[]): Promise<void> {

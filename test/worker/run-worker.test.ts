@@ -129,7 +129,7 @@ test('runWorker: says where it found no engine', async () => {
   const worker = await start({ SERVICE_CATALOG_ID: 'any', ENGINE_ADDRESS: '127.0.0.1:1' })
 
   expect((await worker.ended).code).toBe(1)
-  expect(worker.output()).toContain("The engine at 127.0.0.1:1 can't be reached")
+  expect(worker.output()).toContain('Could not connect to the engine at 127.0.0.1:1')
   expect(worker.output()).not.toMatch(/^ {4}at |node:internal/m)
 })
 
@@ -177,7 +177,7 @@ test('runWorker: speaks TLS, and shows its certificate to an engine that asks fo
   vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
   vi.stubEnv('ENGINE_TLS_CA', await file('ca.pem', authority.cert))
   await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow(
-    `The engine at ${proxy.address} can't be reached`,
+    `Could not connect to the engine at ${proxy.address}`,
   )
   vi.stubEnv('ENGINE_TLS_CERT', await file('cert.pem', own.cert))
   vi.stubEnv('ENGINE_TLS_KEY', await file('key.pem', own.key))
@@ -206,7 +206,7 @@ test('runWorker: sends its API key', async () => {
   vi.stubEnv('ENGINE_TLS_SERVER_NAME', 'localhost')
   vi.stubEnv('ENGINE_TLS_CA', await file('key-ca.pem', authority.cert))
 
-  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow("can't be reached")
+  await expect(runWorker({ ...IDLE, plugins: [endOncePublished()] })).rejects.toThrow('Could not connect to the engine')
 
   expect([...keys]).toEqual(['Bearer a-key'])
   engine.close()

@@ -1,11 +1,12 @@
 import { type NativeConnection, Worker } from '@temporalio/worker'
+import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
-import { type ArchiverState, archiveForEver } from './archive-loop.ts'
+import { type ArchiverState, runArchiveLoop } from './archive-loop.ts'
 import { type ArchivePorts, archiveRun, type ClosedRun } from './archive-run.ts'
 import { createArchiverEngine } from './engine.ts'
 
-export interface ArchiverHostOptions {
+export interface ArchiverWorkerOptions {
   connection: NativeConnection
   namespace: string
   /** The task queue whose runs are archived. */
@@ -15,20 +16,22 @@ export interface ArchiverHostOptions {
   warn: Warn
 }
 
-// An archiver that an operator has terminated, or that went with the engine's data, is started again.
-const ASSERT_EVERY_MS = 60_000
+// Restarts an archiver that an operator terminated or that was lost with the engine's data.
+const ENSURE_EVERY_MS = 60_000
 
-// Whatever hangs: the user's worker does not wait for it.
+// Bounds the shutdown of the user's worker, which waits for this one.
 const SHUTDOWN_FORCE_TIME = '1500ms'
 
 /**
- * Offers this process to the engine as a host of the catalog's archiver, until `signal` aborts.
+ * Runs a worker for the archiver of the task queue until `signal` aborts.
  *
- * The archiver is one standalone activity: the engine runs it in one of all the processes that offer themselves, and starts
- * it elsewhere with its last heartbeat when that process dies. Where the engine has no standalone activities, every process
- * archives by itself: more work, and the same result. Never rejects.
+ * The archiver is a standalone activity. The engine runs it on one of the processes that call this function. If that
+ * process dies, the engine retries the activity on another one, with the details of its last heartbeat. On an engine
+ * without standalone activities every process archives all runs: the result is the same, for more work.
+ *
+ * Never rejects; errors are logged.
  */
-export async function hostArchiver(options: ArchiverHostOptions, signal: AbortSignal): Promise<void> {
+export async function runArchiverWorker(options: ArchiverWorkerOptions, signal: AbortSignal): Promise<void> {
   const { connection, namespace, catalog, ports, warn } = options
   const engine = createArchiverEngine(options)
   const since = Date.now()
@@ -36,18 +39,18 @@ export async function hostArchiver(options: ArchiverHostOptions, signal: AbortSi
     archiveRun(run, { ...ports, history: engine.history }, isStored, until)
 
   const loop = (state: ArchiverState, heartbeat: (state: ArchiverState) => void, until: AbortSignal) =>
-    archiveForEver({ namespace, engine, archive, heartbeat, warn }, state, until)
+    runArchiveLoop({ namespace, engine, archive, heartbeat, warn }, state, until)
 
   async function activity(input: { since?: number } | undefined): Promise<never> {
-    // Not before it is needed: a worker without tracing need not have the package.
+    // An optional peer dependency that workers without tracing need not install.
     const { ApplicationFailure, Context } = await import('@temporalio/activity')
     const { info, heartbeat, cancellationSignal } = Context.current()
     await loop(toState(info.heartbeatDetails, input?.since ?? since), (state) => heartbeat(state), cancellationSignal)
-    // Hands over at once; after a plain failure the next host would wait for the retry interval.
-    throw ApplicationFailure.create({ message: 'This worker shuts down', nextRetryDelay: '100ms' })
+    // With a retry delay of its own the activity starts elsewhere at once, instead of after the retry interval.
+    throw ApplicationFailure.create({ message: 'This worker is shutting down', nextRetryDelay: '100ms' })
   }
 
-  async function runActivities(): Promise<void> {
+  async function runActivityWorker(): Promise<void> {
     const worker = await Worker.create({
       connection,
       namespace,
@@ -58,56 +61,53 @@ export async function hostArchiver(options: ArchiverHostOptions, signal: AbortSi
       shutdownGraceTime: 0,
       shutdownForceTime: SHUTDOWN_FORCE_TIME,
     })
-    const assert = () =>
-      engine.ensureArchiver(since, signal).catch((error) => unlessAborted(signal, () => warn(START_FAILED, { error })))
-    const timer = setInterval(assert, ASSERT_EVERY_MS)
-    void assert()
-    const stop = () => worker.getState() === 'RUNNING' && worker.shutdown()
+    const ensure = () =>
+      engine.ensureArchiver(since, signal).catch((error) => warnUnlessStopping(START_FAILED, { error }))
+    const timer = setInterval(ensure, ENSURE_EVERY_MS)
+    void ensure()
     try {
       const running = worker.run()
-      signal.addEventListener('abort', stop)
-      if (signal.aborted) stop()
+      await unlessAborted(running, signal).catch(() => {
+        if (worker.getState() === 'RUNNING') worker.shutdown()
+      })
       await running
     } finally {
       clearInterval(timer)
-      signal.removeEventListener('abort', stop)
     }
   }
 
+  function warnUnlessStopping(message: string, fields: { error: unknown }): void {
+    if (!signal.aborted) warn(message, fields)
+  }
+
   try {
-    await checkTargets(ports, signal, warn)
-    if (await engine.hasStandaloneActivities(signal)) await runActivities()
+    await checkDestinations(ports, signal, warnUnlessStopping)
+    if (await engine.hasStandaloneActivities(signal)) await runActivityWorker()
     else await loop({ watermark: since, failing: [] }, () => {}, signal)
   } catch (error) {
-    unlessAborted(signal, () => warn('Traces are not archived by this process', { error }))
+    warnUnlessStopping('This process does not archive traces', { error })
   }
 }
 
-const START_FAILED = 'The archiver of traces could not be started and will be retried'
+const START_FAILED = 'The trace archiver could not be started; will retry'
 
 const CHECK_TIMEOUT_MS = 5000
 
-/** Warns of an unusable bucket or folder once, at the start. */
-export async function checkTargets(
-  { targets }: Pick<ArchivePorts, 'targets'>,
+/** Warns at startup about each bucket or folder that cannot be written to. */
+export async function checkDestinations(
+  { destinations }: Pick<ArchivePorts, 'destinations'>,
   signal: AbortSignal,
-  warn: Warn,
+  warn: (message: string, fields: { error: unknown }) => void,
 ): Promise<void> {
-  const checks = targets.map((target) =>
-    target.check({ signal, deadlineAt: Date.now() + CHECK_TIMEOUT_MS }).catch((error: unknown) => {
-      unlessAborted(signal, () =>
-        warn(`Traces cannot be written to ${target.name}; until they can, they are retried`, { error }),
-      )
-    }),
+  const checks = destinations.map((destination) =>
+    destination
+      .check({ signal, deadlineAt: Date.now() + CHECK_TIMEOUT_MS })
+      .catch((error: unknown) => warn(`Traces cannot be written to ${destination.name}; will retry`, { error })),
   )
   await Promise.all(checks)
 }
 
-function unlessAborted(signal: AbortSignal, act: () => void): void {
-  if (!signal.aborted) act()
-}
-
-/** The details of the last heartbeat, as far as they can be trusted. */
+/** Reads the details of the last heartbeat; unreadable parts are ignored. */
 function toState(details: unknown, since: number): ArchiverState {
   const { watermark, failing } = (details ?? {}) as Partial<Record<keyof ArchiverState, unknown>>
   return {

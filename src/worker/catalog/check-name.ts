@@ -1,4 +1,17 @@
-/** Workers look workflows and handlers up in plain objects, where these names are always found. */
-export function objectNameFault(name: string): string | null {
-  return Object.hasOwn(Object.prototype, name) ? 'belongs to every JavaScript object' : null
+/** Why the name of a workflow or handler cannot be published; null when it can. */
+import { handlerNameFault, workflowNameFault } from '../../protocol/names.ts'
+
+export function workflowNameError(name: string): string | null {
+  return workflowNameFault(name) ?? inheritedNameError(name)
+}
+
+export function handlerNameError(name: string): string | null {
+  return handlerNameFault(name) ?? inheritedNameError(name)
+}
+
+/** Workers look names up in plain objects, where the properties of `Object.prototype` are always found. */
+function inheritedNameError(name: string): string | null {
+  return Object.hasOwn(Object.prototype, name)
+    ? 'is reserved: every JavaScript object has a property of that name'
+    : null
 }

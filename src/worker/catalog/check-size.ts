@@ -1,21 +1,25 @@
 import type { CatalogDefinition } from '../../protocol/catalog.ts'
 
-// Temporal's limit for a payload, `limit.blobSize.error`, unless the engine is configured otherwise.
-const MAX_BYTES = 2 * 1024 * 1024
+// Temporal's default limit for one payload, `limit.blobSize.error`.
+const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024
 
-// Of a payload beside its data: what says how it is encoded, and lengths.
+// The payload's encoding metadata and length prefixes.
 const OVERHEAD_BYTES = 64
 
-/** Why the engine would not take a catalog; null when it is small enough. */
-export function sizeFault(definition: CatalogDefinition): string | null {
-  const bytes = bytesOf(definition)
-  if (bytes + OVERHEAD_BYTES <= MAX_BYTES) return null
-  const sizes = definition.workflows.map((workflow) => ({ name: workflow.name, bytes: bytesOf(workflow) }))
+const MAX_BYTES = MAX_PAYLOAD_BYTES - OVERHEAD_BYTES
+
+/** Why the catalog is too large for the engine; null when it is small enough. */
+export function sizeError(definition: CatalogDefinition): string | null {
+  const bytes = jsonBytes(definition)
+  if (bytes <= MAX_BYTES) return null
+  const sizes = definition.workflows.map((workflow) => ({ name: workflow.name, bytes: jsonBytes(workflow) }))
   const largest = sizes.reduce((one, other) => (other.bytes > one.bytes ? other : one), { name: '', bytes: 0 })
-  const limit = `the engine takes ${MAX_BYTES - OVERHEAD_BYTES} at most`
-  return `it has ${bytes} bytes as JSON, ${limit}; the largest workflow is "${largest.name}" with ${largest.bytes} bytes`
+  return (
+    `the catalog is too large: ${bytes} bytes as JSON, the maximum is ${MAX_BYTES}; ` +
+    `the largest workflow is "${largest.name}" with ${largest.bytes} bytes`
+  )
 }
 
-function bytesOf(value: unknown): number {
+function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

@@ -1,48 +1,49 @@
 import type { CatalogDefinition, CatalogEntry } from '../../protocol/catalog.ts'
-import { workflowNameFault } from '../../protocol/names.ts'
-import { objectNameFault } from './check-name.ts'
-import { sizeFault } from './check-size.ts'
-import { toEntries } from './parse-descriptions.ts'
+import { workflowNameError } from './check-name.ts'
+import { sizeError } from './check-size.ts'
+import { parseDescriptions } from './parse-descriptions.ts'
 import type { AnyWorkflow, WorkflowDescriptions } from './workflow-description.ts'
 
 /**
- * The catalog of a worker, ready to be published.
+ * Defines a worker's catalog, for `runWorker` or `porticoPlugin` to publish. Only workflows in the catalog can be
+ * started through the API.
  *
- * With `defineCatalog<typeof workflows>` (`import type * as workflows from '../workflows.ts'`) the names have to be those of
- * exported workflows, and typed schemas have to fit what these take and return; if the module exports signals, queries or
- * updates, those of the catalog have to be among them. A workflow that is not in the catalog can't be started through the API.
+ * `defineCatalog<typeof workflows>`, with `import type * as workflows from './workflows.ts'`, checks the catalog
+ * against the workflows module: every name must be an exported workflow, and typed schemas must match its argument
+ * and return types. If the module exports signal, query or update definitions, handlers in the catalog must be among
+ * them.
  *
- * Throws one `TypeError` that lists everything wrong: names that are reserved or given twice, unknown keys, schemas that are
- * broken or that JSON Schema cannot be made of, more bytes than the engine takes.
+ * Throws a `TypeError` that lists every error: reserved or duplicate names, unknown keys, invalid schemas, schemas
+ * that cannot be converted to JSON Schema, or a catalog of more than 2 MiB.
  */
 export function defineCatalog<Workflows = Record<string, AnyWorkflow>>(
   workflows: WorkflowDescriptions<Workflows>,
 ): CatalogDefinition {
-  const faults: string[] = []
-  const entries = toEntries(workflows, faults)
-  const workflowNames = toWorkflowNames(entries, faults)
+  const errors: string[] = []
+  const entries = parseDescriptions(workflows, errors)
+  const workflowNames = toWorkflowNames(entries, errors)
   const catalog = { workflows: entries, workflowNames: Object.fromEntries(workflowNames) }
-  const tooLarge = faults.length === 0 ? sizeFault(catalog) : null
-  if (tooLarge !== null) faults.push(tooLarge)
-  if (faults.length > 0)
-    throw new TypeError(`This catalog can't be published:\n${faults.map((fault) => `- ${fault}`).join('\n')}`)
+  const tooLarge = errors.length === 0 ? sizeError(catalog) : null
+  if (tooLarge !== null) errors.push(tooLarge)
+  if (errors.length > 0) throw new TypeError(`Invalid catalog:\n${errors.map((error) => `- ${error}`).join('\n')}`)
   return catalog
 }
 
-/** Name or alias to canonical name. */
-function toWorkflowNames(entries: CatalogEntry[], faults: string[]): Map<string, string> {
-  const names = new Map<string, string>()
-  for (const { name, aliases } of entries) {
-    for (const [known, what] of [[name, name], ...aliases.map((alias) => [alias, `${name}.aliases`])] as [
-      string,
-      string,
-    ][]) {
-      const fault = workflowNameFault(known) ?? objectNameFault(known)
-      if (fault !== null) faults.push(`${what}: the name "${known}" ${fault}`)
-      const taken = names.get(known)
-      if (taken !== undefined) faults.push(`${what}: "${known}" already names ${taken}`)
-      else names.set(known, name)
-    }
+/** Canonical names by name and alias. */
+function toWorkflowNames(entries: CatalogEntry[], errors: string[]): Map<string, string> {
+  const canonicalNames = new Map<string, string>()
+
+  function add(name: string, canonicalName: string, path: string): void {
+    const error = workflowNameError(name)
+    if (error !== null) errors.push(`${path}: the name "${name}" ${error}`)
+    const taken = canonicalNames.get(name)
+    if (taken !== undefined) errors.push(`${path}: "${name}" is already a name or alias of ${taken}`)
+    else canonicalNames.set(name, canonicalName)
   }
-  return names
+
+  for (const { name, aliases } of entries) {
+    add(name, name, name)
+    for (const alias of aliases) add(alias, name, `${name}.aliases`)
+  }
+  return canonicalNames
 }

@@ -1,11 +1,11 @@
 import type { Worker } from '@temporalio/worker'
 
 /**
- * Holds back a worker's polls for workflow tasks until `release` is called or the worker is shut down. Call it before
- * `next(worker)` in a plugin's `runWorker`. `isHeld` is false when the worker has not the members that this needs.
+ * Delays a worker's polls for workflow tasks until `release` is called or the worker shuts down. Call it before
+ * `next(worker)` in a plugin's `runWorker`. `isHeld` is false if this version of the SDK lacks the members it needs.
  *
- * Delaying `next(worker)` instead would hang: a worker that is not RUNNING ignores `runUntil()` and `shutdown()`. So the worker
- * runs at once, and only the function that it polls with waits. A shutdown meanwhile ends it before the engine has seen a poll.
+ * Delaying `next(worker)` would hang, because a worker that is not RUNNING ignores `runUntil()` and `shutdown()`. The
+ * worker therefore runs at once and only its poll function waits. A worker that is shut down meanwhile never polls.
  */
 export function holdPolls(worker: Worker): { isHeld: boolean; release: () => void } {
   const native: unknown = Reflect.get(worker, 'nativeWorker')
@@ -26,7 +26,7 @@ export function holdPolls(worker: Worker): { isHeld: boolean; release: () => voi
   return { isHeld: true, release: released.resolve }
 }
 
-// Protected members of the SDK's worker, the same from 1.21 to 1.24: own functions that are bound already.
+// Private members of the SDK's worker, unchanged from 1.21 to 1.24: own properties that are bound functions.
 interface NativeWorker {
   pollWorkflowActivation(): Promise<unknown>
   initiateShutdown(): void

@@ -15,13 +15,13 @@ interface Typed<Types> {
   readonly types?: Types | undefined
 }
 
-/** A schema of zod 4, zod/mini included. */
+/** A zod 4 schema, including zod/mini. */
 interface SchemaOfZod<Types> {
   readonly _zod: object
   readonly '~standard': Typed<Types>
 }
 
-/** A schema of any library that has Standard JSON Schema: https://standardschema.dev/json-schema. */
+/** A schema from a library that supports Standard JSON Schema: https://standardschema.dev/json-schema. */
 interface StandardSchema<Types> {
   readonly '~standard': Typed<Types> & { readonly jsonSchema: { readonly input: Convert; readonly output: Convert } }
 }
@@ -29,40 +29,41 @@ interface StandardSchema<Types> {
 /**
  * JSON Schema, 2020-12 or draft-07.
  *
- * Its keys are any strings. TypeScript explains a mismatch with the part of a union that has the most keys in common, or the
- * last of several; with plain `string` that would be this part, and the error would not say what of a schema does not fit.
+ * TypeScript explains a mismatch by comparing with one member of the union: the one with the most keys in common, or
+ * else the last by name. This must not be this one, or the error would not name the property that is wrong. Hence its
+ * name and its key type, which accepts every string but is not `string`.
  */
-interface Plain {
+interface PlainJsonSchema {
   readonly [keyword: string & { length: number }]: unknown
 }
 
-/** A schema whose every input is a `Value`. */
+/** A schema that accepts only values of type `Value`. */
 export type InputSchema<Value = unknown> =
   | boolean
-  | Plain
+  | PlainJsonSchema
   | SchemaOfZod<{ readonly input: Value }>
   | StandardSchema<{ readonly input: Value }>
 
-/** A schema whose every output is a `Value`. */
+/** A schema whose parsed output is of type `Value`. */
 export type OutputSchema<Value = unknown> =
   | boolean
-  | Plain
+  | PlainJsonSchema
   | SchemaOfZod<{ readonly output: Value }>
   | StandardSchema<{ readonly output: Value }>
 
-/** The schema as JSON; null after passing to `onFault` each thing that is wrong with it. */
+/** Converts the schema to JSON Schema. Returns null if it is invalid, after calling `onError` for each error. */
 export function toJsonSchema(
   schema: unknown,
   io: 'input' | 'output',
-  onFault: (fault: string) => void,
+  onError: (message: string) => void,
 ): JsonSchema | null {
   try {
     const json = convert(schema, io)
-    const faults = faultsOf(json)
-    for (const fault of faults) onFault(fault)
-    return faults.length === 0 ? json : null
+    const errors = errorsIn(json)
+    for (const error of errors) onError(error)
+    return errors.length === 0 ? json : null
   } catch (error) {
-    onFault(messageOf(error))
+    onError(messageOf(error))
     return null
   }
 }
@@ -71,7 +72,7 @@ function convert(schema: unknown, io: 'input' | 'output'): JsonSchema {
   if (typeof schema === 'boolean') return schema
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw notASchema()
   if (isZod(schema)) return io === 'input' ? zodInputSchema(schema) : toJson(z.toJSONSchema(schema, { io }))
-  if ('_def' in schema) throw new TypeError('is a schema of zod 3: zod 4 is needed')
+  if ('_def' in schema) throw new TypeError('is a zod 3 schema; use zod 4')
   return toJson('~standard' in schema ? fromStandard(schema['~standard'], schema, io) : schema)
 }
 
@@ -79,22 +80,22 @@ function isZod(schema: object): schema is z.ZodType {
   return '_zod' in schema
 }
 
-const HINTS = new Map([['valibot', 'wrap it in toStandardJsonSchema of @valibot/to-json-schema']])
+const HINTS = new Map([['valibot', 'wrap it in toStandardJsonSchema from @valibot/to-json-schema']])
+const DEFAULT_HINT = 'use a version of the library that supports Standard JSON Schema, or pass JSON Schema'
 
 function fromStandard(standard: unknown, schema: object, io: 'input' | 'output'): unknown {
   const { vendor, jsonSchema } = isObject(standard) ? standard : {}
-  // What `z.toJSONSchema` returns: it has been converted.
+  // The result of `z.toJSONSchema` is JSON Schema already.
   if (vendor === 'zod') return schema
   const converter = isObject(jsonSchema) ? jsonSchema[io] : undefined
   if (typeof converter !== 'function') {
-    const hint =
-      HINTS.get(String(vendor)) ?? 'a version that has Standard JSON Schema is needed, or JSON Schema in its place'
-    throw new TypeError(`is a schema of ${vendor}, which does not convert itself to JSON Schema: ${hint}`)
+    const hint = HINTS.get(String(vendor)) ?? DEFAULT_HINT
+    throw new TypeError(`is a schema from ${vendor} without Standard JSON Schema support; ${hint}`)
   }
   try {
     return converter.call(jsonSchema, TARGET)
   } catch (cause) {
-    throw new TypeError(`${vendor} does not convert it to JSON Schema: ${messageOf(cause)}`, { cause })
+    throw new TypeError(`${vendor} cannot convert the schema to JSON Schema: ${messageOf(cause)}`, { cause })
   }
 }
 
@@ -103,14 +104,14 @@ function toJson(schema: unknown): JsonSchema {
   try {
     return JSON.parse(JSON.stringify(schema, refuseFunctions))
   } catch (cause) {
-    // The engine's own message draws the circle, on several lines.
+    // V8's own message for a circular structure has several lines.
     if (/circular|cyclic/i.test(messageOf(cause)))
-      throw new TypeError('contains itself: refer to a part of it with $ref', { cause })
+      throw new TypeError('has a circular structure; use $ref for recursive schemas', { cause })
     throw cause
   }
 }
 
-/** Schemas of many libraries are instances of their classes. */
+/** False for instances of classes, as the schemas of many libraries are. */
 function isPlain(schema: object): boolean {
   const prototype = Object.getPrototypeOf(schema)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -122,11 +123,14 @@ function refuseFunctions(_key: string, value: unknown): unknown {
 }
 
 function notASchema(): TypeError {
-  return new TypeError('must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema')
+  return new TypeError('must be a zod 4 schema, a schema that supports Standard JSON Schema, or JSON Schema')
 }
 
-/** The invalid parts of the schema. Keywords that the API does not support are not among them: the worker validates them. */
-function faultsOf(schema: JsonSchema): string[] {
+/**
+ * The invalid parts of the schema. Keywords that the API does not support are not among them: the worker validates
+ * them.
+ */
+function errorsIn(schema: JsonSchema): string[] {
   const unlimited = createBudget(Number.POSITIVE_INFINITY)
   const compiled = compileSchema(schema, unlimited)
   try {

@@ -1,88 +1,90 @@
-/** From what `defineCatalog` is given to what is published. Plain JavaScript has no compiler: each part is checked. */
-
+/**
+ * Converts the argument of `defineCatalog` to catalog entries. Every part is checked, since JavaScript has no
+ * compiler.
+ */
 import { isObject } from '../../lib/is-object.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
-import { handlerNameFault } from '../../protocol/names.ts'
-import { objectNameFault } from './check-name.ts'
+import { handlerNameError } from './check-name.ts'
 import { toJsonSchema } from './json-schema.ts'
 
 const HANDLER_KEYS = ['description', 'input', 'output']
 const WORKFLOW_KEYS = ['description', 'aliases', 'input', 'output', 'signals', 'queries', 'updates']
 
-/** Adds to `faults` each thing that is wrong, with the workflow and the handler. */
-export function toEntries(workflows: unknown, faults: string[]): CatalogEntry[] {
+/** Adds an error for each invalid part to `errors`, starting with its path: `greet.signals.approve.input: …`. */
+export function parseDescriptions(workflows: unknown, errors: string[]): CatalogEntry[] {
   if (!isObject(workflows)) {
-    faults.push(`it must be an object with a key for each workflow, not ${kindOf(workflows)}`)
+    errors.push(`the catalog must be an object with a key for each workflow, not ${kindOf(workflows)}`)
     return []
   }
-  return Object.entries(workflows).map(([name, workflow]) => toEntry(name, workflow, faults))
+  return Object.entries(workflows).map(([name, workflow]) => parseWorkflow(name, workflow, errors))
 }
 
-function toEntry(name: string, workflow: unknown, faults: string[]): CatalogEntry {
-  const parts = partsOf(workflow, name, WORKFLOW_KEYS, faults)
+function parseWorkflow(name: string, workflow: unknown, errors: string[]): CatalogEntry {
+  const description = parseObject(workflow, name, WORKFLOW_KEYS, errors)
   return {
-    ...toHandlerEntry(name, parts, name, faults),
-    aliases: toAliases(parts.aliases, `${name}.aliases`, faults),
-    signals: toHandlerEntries(parts.signals, `${name}.signals`, faults),
-    queries: toHandlerEntries(parts.queries, `${name}.queries`, faults),
-    updates: toHandlerEntries(parts.updates, `${name}.updates`, faults),
+    ...parseHandler(name, description, name, errors),
+    aliases: parseAliases(description.aliases, `${name}.aliases`, errors),
+    signals: parseHandlers(description.signals, `${name}.signals`, errors),
+    queries: parseHandlers(description.queries, `${name}.queries`, errors),
+    updates: parseHandlers(description.updates, `${name}.updates`, errors),
   }
 }
 
-function toHandlerEntries(handlers: unknown, where: string, faults: string[]): HandlerEntry[] {
+function parseHandlers(handlers: unknown, path: string, errors: string[]): HandlerEntry[] {
   if (handlers === undefined) return []
   if (!isObject(handlers)) {
-    faults.push(`${where}: must be an object with a key for each handler, not ${kindOf(handlers)}`)
+    errors.push(`${path}: must be an object with a key for each handler, not ${kindOf(handlers)}`)
     return []
   }
   return Object.entries(handlers).map(([name, handler]) => {
-    const fault = handlerNameFault(name) ?? objectNameFault(name)
-    if (fault !== null) faults.push(`${where}: the name "${name}" ${fault}`)
-    return toHandlerEntry(name, partsOf(handler, `${where}.${name}`, HANDLER_KEYS, faults), `${where}.${name}`, faults)
+    const error = handlerNameError(name)
+    if (error !== null) errors.push(`${path}: the name "${name}" ${error}`)
+    return parseHandler(name, parseObject(handler, `${path}.${name}`, HANDLER_KEYS, errors), `${path}.${name}`, errors)
   })
 }
 
-function toHandlerEntry(name: string, parts: Record<string, unknown>, where: string, faults: string[]): HandlerEntry {
-  const { description = null, input, output } = parts
-  const isText = description === null || typeof description === 'string'
-  if (!isText) faults.push(`${where}.description: must be a string, not ${kindOf(description)}`)
+function parseHandler(name: string, given: Record<string, unknown>, path: string, errors: string[]): HandlerEntry {
+  const { description = null, input, output } = given
+  const isValid = description === null || typeof description === 'string'
+  if (!isValid) errors.push(`${path}.description: must be a string, not ${kindOf(description)}`)
   return {
     name,
-    description: isText ? description : null,
-    inputSchema: toSchema(input, 'input', where, faults),
-    outputSchema: toSchema(output, 'output', where, faults),
+    description: isValid ? description : null,
+    inputSchema: parseSchema(input, 'input', path, errors),
+    outputSchema: parseSchema(output, 'output', path, errors),
   }
 }
 
-function toSchema(schema: unknown, io: 'input' | 'output', where: string, faults: string[]): JsonSchema | null {
-  return schema === undefined ? null : toJsonSchema(schema, io, (fault) => faults.push(`${where}.${io}: ${fault}`))
+function parseSchema(schema: unknown, io: 'input' | 'output', path: string, errors: string[]): JsonSchema | null {
+  return schema === undefined ? null : toJsonSchema(schema, io, (error) => errors.push(`${path}.${io}: ${error}`))
 }
 
-function toAliases(aliases: unknown = [], where: string, faults: string[]): string[] {
+function parseAliases(aliases: unknown = [], path: string, errors: string[]): string[] {
   if (!Array.isArray(aliases)) {
-    faults.push(`${where}: must be an array of strings, not ${kindOf(aliases)}`)
+    errors.push(`${path}: must be an array of strings, not ${kindOf(aliases)}`)
     return []
   }
-  const others = aliases.filter((alias) => typeof alias !== 'string')
-  for (const other of others) faults.push(`${where}: must be an array of strings, without ${kindOf(other)}`)
+  for (const alias of aliases) {
+    if (typeof alias !== 'string') errors.push(`${path}: must contain only strings, not ${kindOf(alias)}`)
+  }
   return aliases.filter((alias) => typeof alias === 'string')
 }
 
-function partsOf(described: unknown, where: string, keys: string[], faults: string[]): Record<string, unknown> {
-  if (!isObject(described)) {
-    faults.push(`${where}: must be an object, {} when there is nothing to say, not ${kindOf(described)}`)
+function parseObject(given: unknown, path: string, keys: string[], errors: string[]): Record<string, unknown> {
+  if (!isObject(given)) {
+    errors.push(`${path}: must be an object ({} is allowed), not ${kindOf(given)}`)
     return {}
   }
-  for (const key of Object.keys(described)) {
-    if (!keys.includes(key)) faults.push(`${where}: "${key}" is not a known key: ${hint(key, keys)}`)
+  for (const key of Object.keys(given)) {
+    if (!keys.includes(key)) errors.push(`${path}: unknown key "${key}"; ${suggestion(key, keys)}`)
   }
-  return described
+  return given
 }
 
-function hint(key: string, keys: string[]): string {
+function suggestion(key: string, keys: string[]): string {
   const word = key.toLowerCase()
   const meant = keys.find((known) => word.startsWith(known) || known.startsWith(word))
-  return meant === undefined ? `there are ${keys.join(', ')}` : `did you mean "${meant}"?`
+  return meant === undefined ? `the known keys are ${keys.join(', ')}` : `did you mean "${meant}"?`
 }
 
 function kindOf(value: unknown): string {

@@ -1,36 +1,35 @@
-/** Which of a task queue's catalogs is to stand, by where the engine routes new workflows. */
-
+/** Decides which worker's catalog is published for a task queue, by where the engine routes new workflows. */
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 
-/** Where the engine routes new workflows of a task queue. A version that is null stands for workers without Worker Versioning. */
+/** Where the engine routes new workflows of a task queue. A version of null means workers without Worker Versioning. */
 export interface Routing {
-  /** Null: to workers without versioning. */
+  /** Null if new workflows go to unversioned workers. */
   current: WorkerVersion | null
-  /** Half of them or more go there instead; undefined when nothing is ramped so far. */
+  /** The version that receives at least half of new workflows during a ramp; undefined if there is none. */
   ramping: WorkerVersion | null | undefined
 }
 
 /**
- * Whether a worker publishes its catalog, which has another content or version than the one that is published (null when
- * there is none).
+ * Whether a worker publishes its catalog in place of `published`, which differs in content or version and is null if
+ * no catalog is published.
  *
- * It does when most new workflows go to its version, and not to the version of the published one: a version that ramps at half
- * or more stands above the current one, and below that it publishes nothing. Workers of the same version take turns only when they
- * start, the last one winning. So what is published depends on the routing, and no two workers replace each other in turn.
+ * Versions rank by routing: a version that ramps at 50 % or more ranks above the current one, and all others rank
+ * last. A worker replaces a catalog of a lower rank. Between workers of equal rank the last one to start wins, so two
+ * running workers never replace each other's catalogs in turn.
  *
- * Where nothing is published and no version is current, any version publishes: the first one has to begin to poll before
- * it can be made current.
+ * If nothing is published and no version is current, every version publishes: a version must poll before it can be
+ * made current.
  */
 export function shouldPublish(
   own: WorkerVersion | null,
-  there: { version: WorkerVersion | null } | null,
+  published: { version: WorkerVersion | null } | null,
   routing: Routing,
   starts: boolean,
 ): boolean {
   const ownRank = rank(own, routing)
-  if (there === null) return ownRank > 0 || routing.current === null
-  const thereRank = rank(there.version, routing)
-  return ownRank > thereRank || (starts && ownRank > 0 && ownRank === thereRank)
+  if (published === null) return ownRank > 0 || routing.current === null
+  const publishedRank = rank(published.version, routing)
+  return ownRank > publishedRank || (starts && ownRank > 0 && ownRank === publishedRank)
 }
 
 function rank(version: WorkerVersion | null, { current, ramping }: Routing): 0 | 1 | 2 {

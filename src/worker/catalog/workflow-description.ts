@@ -1,32 +1,32 @@
-/** What a catalog says of workflows, and which of it TypeScript compares with the workflows themselves. */
+/** The argument of `defineCatalog`, typed by the workflows module that it describes. */
 import type { QueryDefinition, SignalDefinition } from '@temporalio/workflow'
 import type { InputSchema, OutputSchema } from './json-schema.ts'
 
-/** What a catalog says of one workflow; the workflow itself stays as it is. */
+/** Describes one workflow in a catalog. */
 export interface WorkflowDescription<Input = unknown, Output = unknown, Handlers extends AnyHandlers = AnyHandlers> {
-  /** For people. */
+  /** Shown in the API's catalog. */
   description?: string
-  /** Further names it can be started by. */
+  /** Additional names under which the workflow can be started. */
   aliases?: readonly string[]
-  /** Of its first argument: what does not fit is refused before anything is started. */
+  /** Schema of the first argument. The API rejects a start whose input does not match. */
   input?: InputSchema<Input>
-  /** Of what it returns; told, not checked. */
+  /** Schema of the return value. Shown in the API's catalog; results are not checked against it. */
   output?: OutputSchema<Output>
-  /** By name, as its workflow has set handlers for them. */
+  /** Signals that the workflow handles, by name. */
   signals?: Handlers['signals']
-  /** By name, as its workflow has set handlers for them. */
+  /** Queries that the workflow handles, by name. */
   queries?: Handlers['queries']
-  /** By name, as its workflow has set handlers for them. */
+  /** Updates that the workflow handles, by name. */
   updates?: Handlers['updates']
 }
 
-/** What a catalog says of a signal, query or update. */
+/** Describes a signal, query or update in a catalog. */
 export interface HandlerDescription<Input = unknown, Output = unknown> {
-  /** For people. */
+  /** Shown in the API's catalog. */
   description?: string
-  /** Of its first argument. */
+  /** Schema of the first argument. The API rejects a message whose argument does not match. */
   input?: InputSchema<Input>
-  /** Of what it returns; signals return nothing. */
+  /** Schema of the return value; signals return nothing. Results are not checked against it. */
   output?: OutputSchema<Output>
 }
 
@@ -44,10 +44,13 @@ interface UncheckedHandlers {
 
 export type AnyWorkflow = (...args: never[]) => Promise<unknown>
 
-/** Of each workflow that the module exports; handlers as the module's exported definitions have them. */
+/**
+ * A description for each exported workflow. Handlers are typed by the module's exported signal, query and update
+ * definitions.
+ */
 export type WorkflowDescriptions<Workflows> = {
   readonly [Name in WorkflowNames<Workflows>]?: Workflows[Name] extends (...args: infer Args) => Promise<infer Returned>
-    ? WorkflowDescription<First<Args>, Answer<Returned>, HandlersOf<Workflows>>
+    ? WorkflowDescription<First<Args>, JsonResult<Returned>, HandlersOf<Workflows>>
     : never
 }
 
@@ -55,13 +58,15 @@ type WorkflowNames<Workflows> = {
   [Name in keyof Workflows]: Workflows[Name] extends AnyWorkflow ? Name : never
 }[keyof Workflows]
 
-// Whatever can be called with anything takes any schema.
+// A workflow that accepts any arguments can have any input schema.
 type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends Args ? unknown : Args[0]
 
-// JSON has no undefined: what returns nothing answers null.
-type Answer<Returned> = Returned extends void ? null : Returned
+// JSON has no undefined: a workflow that returns nothing has the result null.
+type JsonResult<Returned> = Returned extends void ? null : Returned
 
-/** Unchecked where the module exports no definitions: its handlers are then defined inside the workflows. */
+/**
+ * Any handlers are allowed if the module exports no definitions: they are then defined inside the workflow functions.
+ */
 type HandlersOf<Workflows> = [Definition<Workflows[keyof Workflows]>] extends [never]
   ? UncheckedHandlers
   : {
@@ -78,14 +83,17 @@ type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows],
       readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description']
     }
 
-/** The name in the definition's type; `defineSignal<[Args]>('name')` has none there, so the name of the export counts. */
+/**
+ * The handler's name as the definition's type has it. `defineSignal<[Args]>('name')` loses it, so the export's name
+ * is used.
+ */
 type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
   ? never
   : string extends Definition<Exported, K>['name']
     ? (Key & string) | (Key extends `${infer Stem}${K}` ? Stem : never)
     : Definition<Exported, K>['name']
 
-/** Never for an export that is not a definition of this kind. */
+/** `never` for an export that is not a definition of this kind. */
 type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
   ? never
   : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<
@@ -95,8 +103,8 @@ type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
     ? { name: Name; description: HandlerDescription<First<Args>, ReturnedBy<Exported>> }
     : never
 
-type ReturnedBy<Exported> = Exported extends Record<ReturnBrand, infer Returned> ? Answer<Returned> : null
+type ReturnedBy<Exported> = Exported extends Record<ReturnBrand, infer Returned> ? JsonResult<Returned> : null
 
-// The SDK keeps these symbols to itself, and the type of update definitions too.
+// The SDK does not export these symbols, nor the type of update definitions.
 type ArgsBrand = keyof SignalDefinition & symbol
 type ReturnBrand = Exclude<keyof QueryDefinition<unknown> & symbol, ArgsBrand>

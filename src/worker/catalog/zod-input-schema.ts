@@ -1,23 +1,28 @@
-/** JSON Schema of what a zod schema accepts. What JSON Schema cannot express is left out: the worker checks it. */
+/**
+ * Converts a zod schema to JSON Schema that accepts at least every input the zod schema accepts. What JSON Schema
+ * cannot express is removed: the worker checks it.
+ */
 import * as z from 'zod'
 import type { JsonSchema } from '../../protocol/catalog.ts'
 
 type Json = z.core.JSONSchema.BaseSchema
 
-/** Throws for types that no JSON value has. */
+/** Throws a `TypeError` for types that no JSON value can have, such as `z.date()`. */
 export function zodInputSchema(schema: z.ZodType): JsonSchema {
-  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable, override: leaveOut })
-  const text = JSON.stringify(made, (key, value) => (key === 'allOf' && sharesKeys(value, made) ? undefined : value))
+  const jsonSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable, override: relax })
+  const text = JSON.stringify(jsonSchema, (key, value) =>
+    key === 'allOf' && mergesKeys(value, jsonSchema) ? undefined : value,
+  )
   const [, message] = NO_JSON_IN.exec(text) ?? []
   if (message !== undefined) throw new TypeError(JSON.parse(message))
   return JSON.parse(text)
 }
 
-// Marks what nothing around it has made acceptable by the end.
+// Marks a part that no JSON value matches, unless a schema around it turns out to accept anything.
 const NO_JSON = 'portico:no-json'
 const NO_JSON_IN = /"portico:no-json":("(?:[^"\\]|\\.)*")/
 
-// What never came from JSON. The other types that JSON Schema has no word for may take anything.
+// Values of these types never come from JSON. Other types that JSON Schema cannot express may accept anything.
 const NEVER_JSON = new Set(['bigint', 'date', 'map', 'nan', 'set', 'symbol'])
 
 function unrepresentable({ zodSchema, message }: { zodSchema: z.core.$ZodType; message: string }): Json | 'any' {
@@ -27,29 +32,29 @@ function unrepresentable({ zodSchema, message }: { zodSchema: z.core.$ZodType; m
 
 const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'id'])
 
-/** Of a schema whose parts are done; of the wrappers around it later. */
-function leaveOut({ zodSchema, jsonSchema: json }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+/** Called by zod for the parts of a schema before the schema itself. */
+function relax({ zodSchema, jsonSchema: json }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
   const { def } = zodSchema._zod
   const checks = checksOf(zodSchema)
-  if (takesAnything(def)) keepOnly(json)
-  // The checks behind it are of another value.
-  else if (checks.some(({ check }) => check === 'overwrite')) leaveOutChecks(json)
+  if (acceptsAnything(def)) keepOnly(json)
+  // The checks after it apply to the changed value, not to the input.
+  else if (checks.some(({ check }) => check === 'overwrite')) removeChecks(json)
   else {
-    leaveOutPatterns(json, checks)
-    leaveOutAlternatives(json)
-    leaveOutRequired(json, def)
+    removePatterns(json, checks)
+    relaxAlternatives(json)
+    relaxRequired(json, def)
   }
 }
 
-function leaveOutAlternatives(json: Json): void {
-  // Of alternatives that say less than they should, more than one may match.
+function relaxAlternatives(json: Json): void {
+  // Relaxed alternatives can overlap, so that more than one matches.
   if (json.oneOf !== undefined) {
     json.anyOf = json.oneOf
     delete json.oneOf
   }
 }
 
-function leaveOutRequired(json: Json, def: z.core.$ZodTypes['_zod']['def']): void {
+function relaxRequired(json: Json, def: z.core.$ZodTypes['_zod']['def']): void {
   switch (def.type) {
     case 'object':
       if (json.required !== undefined) json.required = json.required.filter((key) => !mayBeAbsent(def.shape[key]))
@@ -64,12 +69,12 @@ function leaveOutRequired(json: Json, def: z.core.$ZodTypes['_zod']['def']): voi
   }
 }
 
-function takesAnything(def: z.core.$ZodTypes['_zod']['def']): boolean {
+function acceptsAnything(def: z.core.$ZodTypes['_zod']['def']): boolean {
   if (def.type === 'pipe') return def.in._zod.def.type === 'transform'
   return def.type === 'catch' || ('coerce' in def && def.coerce === true)
 }
 
-/** As zod decides when it parses; behind `catch` and `preprocess` its JSON Schema says otherwise. */
+/** As zod decides when it parses. Its JSON Schema differs for `catch` and `preprocess`. */
 function mayBeAbsent(schema: z.core.$ZodType | undefined): boolean {
   return schema?._zod.optin !== undefined
 }
@@ -78,9 +83,9 @@ function keepOnly(json: Json, ...keywords: string[]): void {
   for (const key of Object.keys(json)) if (!ANNOTATIONS.has(key) && !keywords.includes(key)) delete json[key]
 }
 
-function leaveOutChecks(json: Json): void {
+function removeChecks(json: Json): void {
   if (json.type === 'string' || json.type === 'number' || json.type === 'integer') keepOnly(json, 'type')
-  // It may be rounded first.
+  // The value may be rounded before the check.
   if (json.type === 'integer') json.type = 'number'
   delete json.minItems
   delete json.maxItems
@@ -94,12 +99,12 @@ interface Checked {
   position?: number
 }
 
-/** A format is its own first check. */
+/** Includes the definition itself: a format such as `z.email()` is its own first check. */
 function checksOf({ _zod: { def } }: z.core.$ZodType): Checked[] {
   return [def, ...(def.checks ?? []).map((check) => check._zod.def)]
 }
 
-function leaveOutPatterns(json: Json, checks: Checked[]): void {
+function removePatterns(json: Json, checks: Checked[]): void {
   const inexact = new Set(checks.filter(isPatternInexact).map(({ pattern }) => pattern?.source))
   if (inexact.has(json.pattern)) delete json.pattern
   if (json.type !== 'string' || json.allOf === undefined) return
@@ -107,21 +112,27 @@ function leaveOutPatterns(json: Json, checks: Checked[]): void {
   if (json.allOf.length === 0) delete json.allOf
 }
 
-/** JSON Schema has no flags, but reads patterns as with `u`; some formats are not checked by the pattern that they have. */
+/**
+ * JSON Schema patterns have no flags and behave as with `u`. Some formats check more or less than the pattern that zod
+ * exports for them.
+ */
 function isPatternInexact({ pattern, format, position }: Checked): boolean {
   if (pattern === undefined) return false
   if (format === 'ipv6' || format === 'cidrv6' || position !== undefined) return true
   return /[imsv]/.test(pattern.flags) || (!pattern.unicode && /\\[pPu]\{/.test(pattern.source))
 }
 
-/** zod lets each part of an intersection have the keys of the others; JSON Schema does not, where zod could not make one object of them. */
-function sharesKeys(parts: unknown, root: Json): boolean {
+/**
+ * In zod, each part of an intersection accepts the keys of the other parts. In JSON Schema, an `allOf` with a closed
+ * part does not, so the `allOf` is removed.
+ */
+function mergesKeys(parts: unknown, root: Json): boolean {
   return Array.isArray(parts) && parts.some((part: Json) => isClosed(part, root, 0))
 }
 
 function isClosed({ $ref, anyOf = [], allOf = [], additionalProperties }: Json, root: Json, depth: number): boolean {
-  const named = $ref === undefined ? undefined : root.$defs?.[decodeURIComponent($ref.replace('#/$defs/', ''))]
-  const inner = [...anyOf, ...allOf, ...(named === undefined ? [] : [named])] as Json[]
-  // Circles end: what refers to itself is closed further up or not at all.
+  const target = $ref === undefined ? undefined : root.$defs?.[decodeURIComponent($ref.replace('#/$defs/', ''))]
+  const inner = [...anyOf, ...allOf, ...(target === undefined ? [] : [target])] as Json[]
+  // The depth limit ends recursive schemas.
   return additionalProperties === false || (depth < 10 && inner.some((part) => isClosed(part, root, depth + 1)))
 }

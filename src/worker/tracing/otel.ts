@@ -1,9 +1,9 @@
-/** `portico/otel`: spans of libraries that are instrumented with OpenTelemetry, in the trace of the current run. */
+/** `portico/otel`: adds OpenTelemetry spans to the trace of the current workflow run. */
 import { type Context, type HrTime, type Span as OtSpan, type SpanStatus, trace } from '@opentelemetry/api'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { currentSpanContext, newSpanId, type SpanContext, setParentLookup } from './span.ts'
 
-/** What this needs of a span of `@opentelemetry/sdk-trace-base`. */
+/** The part of `ReadableSpan` of `@opentelemetry/sdk-trace-base` that is read here. */
 export interface OtelSpan {
   readonly name: string
   readonly startTime: HrTime
@@ -17,23 +17,25 @@ export interface OtelSpan {
 interface Recorded {
   id: string
   parentId: string
-  /** In which it began. */
+  /** The context in which the span started. */
   context: SpanContext
 }
 
 /**
- * A `SpanProcessor` for your OpenTelemetry SDK: `new NodeTracerProvider({ spanProcessors: [porticoSpanProcessor()] })`.
+ * A `SpanProcessor` for the OpenTelemetry SDK: `new NodeTracerProvider({ spanProcessors: [porticoSpanProcessor()]
+ * })`.
  *
- * Spans that begin inside a traced activity or Nexus operation become nodes of that run's trace, nested as OpenTelemetry
- * nests them; all others are ignored. Attributes pass the worker's `redact`. Exports nothing by itself.
+ * Spans that start inside a traced activity or Nexus operation are added to the trace of its workflow run, with the
+ * same nesting; other spans are ignored. The worker's `redact` also applies to their attributes. The processor
+ * exports nothing.
  */
 export function porticoSpanProcessor() {
-  // Only spans that have not ended are kept.
+  // Spans that have not ended, by OpenTelemetry span id.
   const open = new Map<string, Recorded>()
 
-  /** The node below which something that begins now belongs: the innermost of both kinds of spans. */
-  function parentOf(context: SpanContext, around: OtSpan | undefined): string {
-    const recorded = open.get(around?.spanContext().spanId ?? '')
+  /** The parent of a span that starts now: the innermost OpenTelemetry span or `span()`. */
+  function parentOf(context: SpanContext, enclosing: OtSpan | undefined): string {
+    const recorded = open.get(enclosing?.spanContext().spanId ?? '')
     return recorded?.context.parentId === context.parentId ? recorded.id : context.parentId
   }
   setParentLookup((context) => parentOf(context, trace.getActiveSpan()))
@@ -75,7 +77,7 @@ function entryOf(span: OtelSpan, { id, parentId }: Recorded): Pick<TraceEntry, '
   return { id, parentId, kind: kindOf(span.attributes), name: span.name }
 }
 
-// By the semantic conventions: https://opentelemetry.io/docs/specs/semconv/
+// Semantic conventions: https://opentelemetry.io/docs/specs/semconv/
 function kindOf(attributes: OtelSpan['attributes']): string {
   const names = Object.keys(attributes)
   if (names.some((name) => name.startsWith('gen_ai.'))) return 'llm'

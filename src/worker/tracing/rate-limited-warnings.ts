@@ -1,6 +1,6 @@
 import type { Logger } from '@temporalio/worker'
 
-/** Reports what went wrong beside the user's own work. */
+/** Logs a problem with tracing, which does not affect the user's workflows. */
 export type Warn = (message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 interface Pending {
@@ -10,11 +10,11 @@ interface Pending {
   timer: NodeJS.Timeout | undefined
 }
 
-const QUIET_MS = 60_000
+const INTERVAL_MS = 60_000
 
 /**
- * Warnings at most once a minute for each message: the first at once, those that follow together, with how often it
- * happened and the sum of all `dropped`. `flush` logs what is still held back.
+ * Logs each message at most once a minute: the first time at once, then the repeats of each minute as one line with
+ * their count (`times`) and the sum of `dropped`. `flush` logs the repeats that are still pending.
  */
 export function createWarnings(logger: Pick<Logger, 'warn'>): { warn: Warn; flush(): void } {
   const pending = new Map<string, Pending>()
@@ -30,7 +30,7 @@ export function createWarnings(logger: Pick<Logger, 'warn'>): { warn: Warn; flus
     pending.delete(message)
     if (times === 0) return
     logger.warn(message, { ...fields, ...(dropped > 0 && { dropped }), times })
-    pending.set(message, { fields: {}, times: 0, dropped: 0, timer: setTimeout(log, QUIET_MS, message).unref() })
+    pending.set(message, { fields: {}, times: 0, dropped: 0, timer: setTimeout(log, INTERVAL_MS, message).unref() })
   }
 
   return {

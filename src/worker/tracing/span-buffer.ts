@@ -5,20 +5,20 @@ import { type Limits, type Redact, toRedacted } from './redact.ts'
 import type { SpanRun } from './span.ts'
 
 export interface SpanBufferOptions {
-  /** Appends entries to the list of a run, one JSON text each; may be repeated. */
+  /** Appends entries, each as a JSON string, to the run's list. Called again with the same entries after a failure. */
   send(run: SpanRun, texts: readonly string[]): Promise<void>
-  /** Makes the worker's payload codec encode the values; null without one. */
+  /** Encodes the values with the worker's payload codecs; null if there are none. */
   encode: ((entries: readonly TraceEntry[]) => Promise<TraceEntry[]>) | null
   redact: Redact
   warn: Warn
-  /** Of everything not sent yet; beyond it the oldest entries are dropped. */
+  /** Maximum size of all unsent entries. Above it the oldest are dropped. */
   maxBytes?: number
 }
 
 export interface SpanBuffer {
   /** Never throws and never waits. */
   add(run: SpanRun, entry: TraceEntry): void
-  /** Sends everything once; resolves when the attempt is over. Returns how many entries could not be sent. */
+  /** Tries once to send all entries. Resolves with the number that could not be sent. */
   flush(): Promise<number>
 }
 
@@ -31,19 +31,18 @@ interface Buffered {
 const LIMITS: Limits = { maxBytes: 64 * 1024, maxDepth: 100 }
 const MAX_BYTES = 16 * 1024 * 1024
 
-// A killed process loses at most this much of its last spans, plus the time to send them.
+// A process that is killed loses the spans of this period, plus those being sent.
 const FLUSH_MS = 250
 
-// After a failed attempt.
-const RETRY_MS = 2000
+const RETRY_AFTER_MS = 2000
 
-// Of one request: Upstash's smallest plan takes a megabyte, and each quote in a JSON text comes with a backslash.
+// Upstash's smallest plan accepts requests of 1 MB, and escaping doubles each quote of a JSON string.
 const MAX_BATCH_BYTES = 512 * 1024
 const MAX_BATCH = 200
 
 const CONCURRENT_REQUESTS = 8
 
-/** Spans on their way out of the process, sent within 250 ms; kept and retried while the store cannot be reached. */
+/** Buffers spans and sends them within 250 ms. Keeps and retries them while the store is unreachable. */
 export function createSpanBuffer({ send, encode, redact, warn, maxBytes = MAX_BYTES }: SpanBufferOptions): SpanBuffer {
   let buffered: Buffered[] = []
   let bytes = 0
@@ -71,15 +70,15 @@ export function createSpanBuffer({ send, encode, redact, warn, maxBytes = MAX_BY
     const failed: Buffered[][] = []
     const untried: Buffered[][] = []
     await mapConcurrent(batches, CONCURRENT_REQUESTS, async (batch) => {
-      // So many failures at once mean that the store cannot be reached.
+      // This many failures mean that the store is unreachable.
       if (failed.length >= CONCURRENT_REQUESTS) untried.push(batch)
       else if (await isSent(batch)) bytes -= batch.reduce((sum, one) => sum + one.bytes, 0)
       else failed.push(batch)
     })
-    // What was refused goes behind what was not tried: it must not keep it from being sent.
+    // Failed batches go to the end, where they cannot block the others.
     buffered = [...untried.flat(), ...failed.flat(), ...buffered]
     dropOldest()
-    if (buffered.length > 0) flushIn(failed.length > 0 ? RETRY_MS : FLUSH_MS)
+    if (buffered.length > 0) flushIn(failed.length > 0 ? RETRY_AFTER_MS : FLUSH_MS)
   }
 
   async function isSent(batch: readonly Buffered[]): Promise<boolean> {
@@ -93,7 +92,7 @@ export function createSpanBuffer({ send, encode, redact, warn, maxBytes = MAX_BY
       )
       return true
     } catch (error) {
-      warn('Spans could not be sent and will be retried', { error })
+      warn('Spans could not be sent; will retry', { error })
       return false
     }
   }

@@ -7,23 +7,23 @@ import { createKvStore } from '../../store/kv/kv-store.ts'
 import type { StoreCall } from '../../store/store-call.ts'
 import type { SpanRun } from './span.ts'
 
-/** Where the spans of a run wait until it is archived: a list per run. */
+/** Holds the spans of each run, in one list per run, until the run is archived. */
 export interface SpanLists {
-  /** May be done twice when an answer is lost: equal entries count once. */
+  /** May be repeated after a lost response: duplicate entries are ignored. */
   append(run: SpanRun, texts: readonly string[], call: StoreCall): Promise<void>
   read(run: SpanRun, maxBytes: number, call: StoreCall): Promise<{ values: string[]; complete: boolean }>
-  /** Removes what was read, once it is archived; nothing when another archiver has removed it. */
+  /** Removes the entries in `read` after they were archived. Does nothing if another archiver has removed them. */
   trim(run: SpanRun, read: readonly string[], call: StoreCall): Promise<void>
   close(): Promise<void>
 }
 
-/** Null when traces go nowhere that spans could wait. */
+/** Null if the worker is configured with neither a key-value store nor a local folder to write to. */
 export function spanLists({ remote, local }: WorkerTraces): SpanLists | null {
   if (remote?.kvstore) return listsInKv(remote.kvstore)
   return local?.writes ? listsInFiles(local.directory) : null
 }
 
-// Renewed by each addition. Runs that are open longer without a new span lose those that they have.
+// Renewed by each append. A run that adds no span for this long loses its spans.
 const TTL_MS = 30 * 24 * 60 * 60 * 1000
 
 function listsInKv(config: KvStoreConfig): SpanLists {
@@ -43,7 +43,7 @@ function listsInFiles(directory: string): SpanLists {
     async append(run, texts) {
       const path = pathOf(run)
       await mkdir(dirname(path), { recursive: true })
-      // One write: lines of several processes do not mix.
+      // In a single write, because several processes append to the file.
       await appendFile(path, texts.map((text) => `${text}\n`).join(''))
     },
     async read(run, maxBytes) {
@@ -53,7 +53,7 @@ function listsInFiles(directory: string): SpanLists {
     async trim(run, read) {
       const path = pathOf(run)
       const taken = `${path}.${crypto.randomUUID()}`
-      // What is appended from now on goes to a new file.
+      // Entries that are appended meanwhile go to a new file.
       await rename(path, taken).catch(emptyWhenMissing)
       const lines = await linesOf(taken)
       const left = lines[0] === read[0] ? lines.slice(read.length) : lines

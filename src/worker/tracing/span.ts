@@ -1,13 +1,13 @@
-/** `portico/span`: spans inside activities and Nexus operations. Loads neither the worker nor zod. */
+/** `portico/span`: records spans in activities and Nexus operations. Loads neither the worker nor zod. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from '../../protocol/trace/entry.ts'
 
-/** What happens inside an activity, as its author describes it. */
+/** Handle of the running span. */
 export interface Span {
-  /** Adds attributes; an attribute of the same name is replaced. */
+  /** Adds attributes. Replaces existing attributes of the same name. */
   set(attributes: Readonly<Record<string, unknown>>): void
-  /** The input to show; the output is what the function returns. */
+  /** Sets the input shown in the trace. The output is the function's return value. */
   input(value: unknown): void
 }
 
@@ -17,26 +17,26 @@ export interface SpanRun {
   runId: string
 }
 
-/** Takes an entry of a run; never throws and never waits. */
+/** Records an entry of a run. Never throws and never waits. */
 export type Recorder = (run: SpanRun, entry: TraceEntry) => void
 
-/** Where spans are recorded: set for each activity and Nexus operation of a worker with traces. */
+/** Set for each activity and Nexus operation of a worker that records traces. */
 export interface SpanContext {
   run: SpanRun
-  /** The step, operation or span around. */
+  /** Id of the enclosing activity, operation or span. */
   parentId: string
-  /** Attempt of the activity; null for a Nexus operation. */
+  /** Attempt of the activity; null in a Nexus operation. */
   attempt: number | null
   record: Recorder
 }
 
 interface Shared {
   contexts: AsyncLocalStorage<SpanContext>
-  /** The node below which a span belongs that begins in this context: asked where another kind of span may be around it. */
+  /** Finds the parent of a span that starts in this context. Set by `portico/otel`, whose spans may enclose it. */
   parentOf?: ((context: SpanContext) => string) | undefined
 }
 
-// One for all copies of this module in the process: activities may be bundled apart from the worker.
+// Shared by all copies of this module in the process: activities may be bundled separately from the worker.
 const KEY = Symbol.for('portico.spans')
 const shared: Shared = (Reflect.get(globalThis, KEY) as Shared | undefined) ?? { contexts: new AsyncLocalStorage() }
 Reflect.set(globalThis, KEY, shared)
@@ -46,11 +46,12 @@ type Attributes = Readonly<Record<string, unknown>>
 type Body<T> = (span: Span) => T | Promise<T>
 
 /**
- * Runs the function and records it in the trace of the current run: when it began and ended, what it returned or threw.
- * Spans inside it, however deep and however concurrent, are nested below it.
+ * Runs a function and records it as a span in the trace of the current workflow run: start and end time, attributes,
+ * and the return value or the error thrown. Spans started inside the function become its children, also concurrent
+ * ones.
  *
- * `kind` is `llm`, `http` or any other word. Outside of a traced activity or Nexus operation the function just runs.
- * Not for workflow code.
+ * `kind` is any string, for example `llm` or `http`. Resolves or rejects like the function. Outside a traced activity
+ * or Nexus operation the function runs without being recorded. Cannot be used in workflow code.
  */
 export function span<T>(kind: string, name: string, body: Body<T>): Promise<T>
 export function span<T>(kind: string, name: string, attributes: Attributes, body: Body<T>): Promise<T>
@@ -114,7 +115,7 @@ async function runRecorded<T>(
   }
 }
 
-/** Whatever was thrown, as a trace shows it; never throws itself. */
+/** Converts any thrown value for a trace. Never throws. */
 export function thrownError(error: unknown): TraceError {
   try {
     return toTraceError(error, MAX_CAUSES)

@@ -2,134 +2,131 @@ import { escapePointer } from '../../lib/json-pointer.ts'
 import { isSecretName, isSecretPair, REDACTED } from '../../protocol/secret-names.ts'
 import { payloadOf } from '../../temporal/payload-json.ts'
 
-/** What marks the place where something was left out for its size. */
-export const CUT = '… [cut: too large]'
+/** Replaces a value, or the rest of a string, that was removed because of its size or depth. */
+export const TRUNCATED = '… [cut: too large]'
 
-/** A value on its way to plain JSON: where it is, and what it may still cost. */
-export interface Place {
+/** Where a value is, and what is left of its limits. */
+export interface Context {
   /** JSON Pointer. */
   path: string
-  /** Sees each value first, the outer ones before the inner, and returns what to use instead; undefined leaves it out. */
-  visit(path: string, value: unknown): unknown
+  /**
+   * Called for every value, containers before their members. Returns the value to use instead; undefined removes it.
+   */
+  redact(path: string, value: unknown): unknown
   depthLeft: number
-  /** Bytes, shared by all that is below one value. */
+  /** Bytes, shared with all parts of the same value. */
   budget: { left: number }
-  /** Where payloads stand that could not be decoded. */
+  /** Receives the paths of payloads that could not be decoded. */
   encoded: string[]
 }
 
-export function toText(value: string, place: Place): string {
-  const plain = toPlain(value, place)
-  return typeof plain === 'string' ? plain : ''
+export function toJsonString(value: string, context: Context): string {
+  const json = toJsonValue(value, context)
+  return typeof json === 'string' ? json : ''
 }
 
-// `null` and `{}`, each with its comma: a million of them weigh as well.
-const NOTHING_BYTES = 5
+// The size of `null` and of `{}`, each with its comma.
+const NULL_BYTES = 5
 const EMPTY_BYTES = 3
 
 /**
- * Any JavaScript value as plain JSON, with `[redacted]` under the names of secrets, cut to its budget of bytes and levels.
- *
- * Undefined for what JSON cannot express.
+ * Converts any JavaScript value to plain JSON: redacts values under secret names and truncates to the limits of
+ * `context`. Returns undefined for what JSON cannot express.
  */
-export function toPlain(given: unknown, place: Place): unknown {
-  const value = place.visit(place.path, given)
+export function toJsonValue(given: unknown, context: Context): unknown {
+  const value = context.redact(context.path, given)
   switch (typeof value) {
     case 'string':
-      return cutText(value, place.budget)
+      return truncate(value, context.budget)
     case 'boolean':
     case 'number':
-      place.budget.left -= String(value).length + 1
+      context.budget.left -= String(value).length + 1
       return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
     case 'bigint':
-      return cutText(String(value), place.budget)
+      return truncate(String(value), context.budget)
     case 'object':
-      place.budget.left -= value === null ? NOTHING_BYTES : EMPTY_BYTES
-      return value === null ? null : objectToPlain(value, place)
+      context.budget.left -= value === null ? NULL_BYTES : EMPTY_BYTES
+      return value === null ? null : fromObject(value, context)
     default:
-      place.budget.left -= NOTHING_BYTES
+      context.budget.left -= NULL_BYTES
       return undefined
   }
 }
 
-function objectToPlain(value: object, place: Place): unknown {
-  if (isRawJson(value)) {
-    place.budget.left -= JSON.stringify(value).length
+function fromObject(value: object, context: Context): unknown {
+  if (JSON.isRawJSON(value)) {
+    context.budget.left -= JSON.stringify(value).length
     return value
   }
-  if (place.depthLeft <= 0) return CUT
+  if (context.depthLeft <= 0) return TRUNCATED
   const payload = payloadOf(value)
   if (payload !== null) {
-    place.encoded.push(place.path)
+    context.encoded.push(context.path)
     return payload
   }
   if (value instanceof Error)
-    return membersToPlain([['name', value.name], ['message', value.message], ...Object.entries(value)], place)
+    return fromMembers([['name', value.name], ['message', value.message], ...Object.entries(value)], context)
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
-    return cutText(`[${value.byteLength} bytes]`, place.budget)
+    return truncate(`[${value.byteLength} bytes]`, context.budget)
   if ('toJSON' in value && typeof value.toJSON === 'function')
-    return toPlain(value.toJSON(), { ...place, depthLeft: place.depthLeft - 1 })
-  if (value instanceof Map || value instanceof Headers) return membersToPlain(value.entries(), place)
-  if (Array.isArray(value) || value instanceof Set) return elementsToPlain(value, place)
-  return membersToPlain(Object.entries(value), place)
+    return toJsonValue(value.toJSON(), { ...context, depthLeft: context.depthLeft - 1 })
+  if (value instanceof Map || value instanceof Headers) return fromMembers(value.entries(), context)
+  if (Array.isArray(value) || value instanceof Set) return fromElements(value, context)
+  return fromMembers(Object.entries(value), context)
 }
 
-function elementsToPlain(elements: Iterable<unknown>, place: Place): unknown[] {
-  const plain: unknown[] = []
+function fromElements(elements: Iterable<unknown>, context: Context): unknown[] {
+  const json: unknown[] = []
   for (const element of elements) {
-    if (place.budget.left <= 0) return [...plain, CUT]
-    // Raw headers are lists of pairs.
-    if (isSecretPair(element)) plain.push([element[0], REDACTED])
-    else plain.push(toPlain(element, below(place, plain.length)) ?? null)
+    if (context.budget.left <= 0) return [...json, TRUNCATED]
+    // Raw headers are lists of name-value pairs.
+    if (isSecretPair(element)) json.push([element[0], REDACTED])
+    else json.push(toJsonValue(element, atKey(context, json.length)) ?? null)
   }
-  return plain
+  return json
 }
 
-function membersToPlain(members: Iterable<[unknown, unknown]>, place: Place): object {
-  const plain: [string, unknown][] = []
+function fromMembers(members: Iterable<[unknown, unknown]>, context: Context): object {
+  const json: [string, unknown][] = []
   for (const [key, value] of members) {
-    if (place.budget.left <= 0) {
-      plain.push(['…', CUT])
+    if (context.budget.left <= 0) {
+      json.push(['…', TRUNCATED])
       break
     }
     const name = String(key)
-    const told = cutText(name, place.budget)
-    const member = isSecretName(key) ? REDACTED : toPlain(value, below(place, name))
-    if (member !== undefined) plain.push([told, member])
+    const truncatedName = truncate(name, context.budget)
+    const member = isSecretName(key) ? REDACTED : toJsonValue(value, atKey(context, name))
+    if (member !== undefined) json.push([truncatedName, member])
   }
-  return Object.fromEntries(plain)
+  return Object.fromEntries(json)
 }
 
-export function below({ path, ...place }: Place, key: string | number): Place {
-  return { ...place, path: `${path}/${escapePointer(key)}`, depthLeft: place.depthLeft - 1 }
+export function atKey({ path, ...context }: Context, key: string | number): Context {
+  return { ...context, path: `${path}/${escapePointer(key)}`, depthLeft: context.depthLeft - 1 }
 }
 
-function cutText(text: string, budget: { left: number }): string {
+function truncate(value: string, budget: { left: number }): string {
   const left = Math.max(0, budget.left)
-  // One character more than may fit tells enough of a text, however long it is.
-  const bytes = jsonBytes(text.slice(0, left + 1))
+  // A character takes at least one byte, so the rest of a longer string need not be measured.
+  const bytes = jsonBytes(value.slice(0, left + 1))
   budget.left -= bytes + 3
-  if (bytes <= left) return text
-  // A character that was cut in two is left out.
-  return `${text.slice(0, fitting(text, left)).replace(/[\ud800-\udbff]$/, '')}${CUT}`
+  if (bytes <= left) return value
+  // Removes half of a surrogate pair.
+  return `${value.slice(0, fittingLength(value, left)).replace(/[\ud800-\udbff]$/, '')}${TRUNCATED}`
 }
 
-/** With its escapes, without its quotes. */
-function jsonBytes(text: string): number {
-  return Buffer.byteLength(JSON.stringify(text)) - 2
+/** The size of the escaped string, without quotes. */
+function jsonBytes(value: string): number {
+  return Buffer.byteLength(JSON.stringify(value)) - 2
 }
 
-/** How many characters of the text weigh at most `bytes`. */
-function fitting(text: string, bytes: number): number {
-  let [least, most] = [0, Math.min(text.length, bytes)]
-  while (least < most) {
-    const half = Math.ceil((least + most) / 2)
-    if (jsonBytes(text.slice(0, half)) <= bytes) least = half
-    else most = half - 1
+/** The length of the longest prefix of at most `bytes` bytes. */
+function fittingLength(value: string, bytes: number): number {
+  let [min, max] = [0, Math.min(value.length, bytes)]
+  while (min < max) {
+    const middle = Math.ceil((min + max) / 2)
+    if (jsonBytes(value.slice(0, middle)) <= bytes) min = middle
+    else max = middle - 1
   }
-  return least
-}
-
-function isRawJson(value: object): boolean {
-  return 'isRawJSON' in JSON && typeof JSON.isRawJSON === 'function' && JSON.isRawJSON(value)
+  return min
 }

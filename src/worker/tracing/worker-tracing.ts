@@ -1,96 +1,47 @@
-/** The tracing of a worker: `docs/protocol.md` has a picture of how a span gets from `span()` into a stored trace. */
+/** A worker's tracing. `docs/protocol.md` shows how a span gets from `span()` into a stored trace. */
 import type { Logger, Worker, WorkerOptions } from '@temporalio/worker'
 import type { WorkerTraces } from '../../config/worker.ts'
+import { withDeadline } from '../../lib/abort.ts'
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { nexusId, stepId } from '../../protocol/trace/keys.ts'
-import { hostArchiver } from '../archive/archiver-worker.ts'
-import { traceTargets, traceTemplates } from '../archive/destinations.ts'
-import { encodeEntries, toCodec, traceValues } from './codec.ts'
+import { runArchiverWorker } from '../archive/archiver-worker.ts'
+import { traceDestinations, traceTemplates } from '../archive/destinations.ts'
+import { createTraceReader, encodeEntries, toCodec } from './codec.ts'
 import { createWarnings } from './rate-limited-warnings.ts'
-import { guarded, type Redact } from './redact.ts'
+import { type Redact, safeRedact } from './redact.ts'
 import { type Recorder, type SpanRun, withSpanContext } from './span.ts'
 import { createSpanBuffer } from './span-buffer.ts'
 import { spanLists } from './span-lists.ts'
 
-export interface TracingOptions {
+export interface WorkerTracingOptions {
   traces: WorkerTraces
   redact?: Redact | undefined
-  /** Further task queues whose runs are archived: those that no worker of the kit serves. */
+  /** Additional task queues whose runs are archived. */
   queues?: readonly string[] | undefined
-  /** How values of a worker with payload codecs are archived. */
+  /** How values are archived if the worker has payload codecs. Default: `encoded`. */
   payloads?: 'decoded' | 'encoded' | undefined
   logger: () => Logger
 }
 
-/** Nothing of it fails or delays what a workflow or an activity does. */
-export interface Tracing {
-  /** Where its traces go, for the catalog's memo. */
+/** Tracing never fails or delays a workflow or an activity. */
+export interface WorkerTracing {
+  /** Where the traces are written, for the catalog's memo. */
   templates: TraceTemplates
-  /** The worker's options, with interceptors that let activities and Nexus operations record spans. */
+  /** Adds interceptors, with which activities and Nexus operations record spans. */
   configure(options: WorkerOptions): WorkerOptions
   /** Call before the worker takes its first task. */
   start(worker: Worker): void
-  /** Sends buffered spans and hands the archiver over, within two seconds. */
+  /** Sends buffered spans and hands the archiver over to another process. Takes at most two seconds. */
   stop(): Promise<void>
 }
 
-// Of a shutdown, whatever hangs.
-const STOP_WITHIN_MS = 2000
+// Bounds how long an unreachable store can delay a shutdown.
+const STOP_TIMEOUT_MS = 2000
 const SEND_TIMEOUT_MS = 10_000
 
-export function createTracing({ traces, redact, queues = [], payloads = 'encoded', logger }: TracingOptions): Tracing {
-  const templates = traceTemplates(traces)
-  let running: { namespace: string; record: Recorder; stop(): Promise<void> } | null = null
-
-  function start(worker: Worker): void {
-    const { connection } = worker
-    if (!connection) throw new Error('A worker without a connection cannot archive traces')
-    const { namespace, taskQueue, identity, loadedDataConverter } = worker.options
-    const { warn, flush: flushWarnings } = createWarnings(logger())
-    const codec = toCodec(loadedDataConverter.payloadCodecs)
-    const encode =
-      codec === null || payloads === 'decoded'
-        ? null
-        : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
-    const safeRedact = redact === undefined ? sameValue : guarded(redact, warn)
-    const lists = spanLists(traces)
-    const ending = new AbortController()
-    const buffer = createSpanBuffer({
-      send: async (run, texts) =>
-        lists?.append(run, texts, { signal: ending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
-      encode,
-      redact: safeRedact,
-      warn,
-    })
-    const ports = {
-      spans: lists,
-      targets: traceTargets(traces),
-      payloads: traceValues(codec, { redacted: redact !== undefined }),
-      encode,
-      redact: safeRedact,
-      maxBytes: traces.maxBytes,
-      warn,
-    }
-    const hosting = new AbortController()
-    const hosts = [...new Set([taskQueue, ...queues])].map((catalog) =>
-      hostArchiver({ connection, namespace, catalog, identity, ports, warn }, hosting.signal),
-    )
-    running = {
-      namespace,
-      record: buffer.add,
-      async stop() {
-        hosting.abort()
-        const unsent = await within(
-          STOP_WITHIN_MS,
-          Promise.all([buffer.flush(), ...hosts]).then(([left]) => left),
-        )
-        if (unsent !== 0) warn('The worker ends before all spans were sent', { dropped: unsent ?? undefined })
-        ending.abort()
-        await lists?.close()
-        flushWarnings()
-      },
-    }
-  }
+export function createWorkerTracing(options: WorkerTracingOptions): WorkerTracing {
+  const templates = traceTemplates(options.traces)
+  let running: RunningTracing | null = null
 
   function record<T>(
     run: Partial<SpanRun> | undefined,
@@ -103,12 +54,12 @@ export function createTracing({ traces, redact, queues = [], payloads = 'encoded
     return withSpanContext({ run: { namespace, runId }, parentId: parent(runId), attempt, record: running.record }, act)
   }
 
-  function configure({ interceptors, ...options }: WorkerOptions): WorkerOptions {
+  function configure({ interceptors, ...rest }: WorkerOptions): WorkerOptions {
     return {
-      ...options,
+      ...rest,
       interceptors: {
         ...interceptors,
-        // The first one is the outermost: other interceptors may record spans too.
+        // The first interceptor is the outermost: the others may record spans too.
         activity: [
           ({ info: { workflowExecution, activityId, attempt } }) => ({
             inbound: {
@@ -145,8 +96,10 @@ export function createTracing({ traces, redact, queues = [], payloads = 'encoded
 
   return {
     templates,
-    configure: (options) => (templates === false ? options : configure(options)),
-    start: (worker) => (templates === false ? undefined : start(worker)),
+    configure: (workerOptions) => (templates === false ? workerOptions : configure(workerOptions)),
+    start(worker) {
+      if (templates !== false) running = startTracing(worker, options)
+    },
     async stop() {
       await running?.stop()
       running = null
@@ -154,9 +107,70 @@ export function createTracing({ traces, redact, queues = [], payloads = 'encoded
   }
 }
 
-const sameValue: Redact = (_path, value) => value
+interface RunningTracing {
+  namespace: string
+  record: Recorder
+  stop(): Promise<void>
+}
 
-/** The event that scheduled a Nexus operation, as its link names it; undefined when the operation has no such link. */
+function startTracing(
+  worker: Worker,
+  { traces, redact, queues = [], payloads = 'encoded', logger }: WorkerTracingOptions,
+): RunningTracing {
+  const { connection } = worker
+  if (!connection) throw new Error('The worker needs a connection to archive traces')
+  const { namespace, taskQueue, identity, loadedDataConverter } = worker.options
+  const { warn, flush: flushWarnings } = createWarnings(logger())
+  const codec = toCodec(loadedDataConverter.payloadCodecs)
+  const encode =
+    codec === null || payloads === 'decoded'
+      ? null
+      : (entries: Parameters<typeof encodeEntries>[0]) => encodeEntries(entries, codec)
+  const ownRedact = redact === undefined ? unchanged : safeRedact(redact, warn)
+  const lists = spanLists(traces)
+  const sending = new AbortController()
+  const buffer = createSpanBuffer({
+    send: async (run, texts) =>
+      lists?.append(run, texts, { signal: sending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
+    encode,
+    redact: ownRedact,
+    warn,
+  })
+  const ports = {
+    spans: lists,
+    destinations: traceDestinations(traces),
+    payloads: createTraceReader(codec, { redacted: redact !== undefined }),
+    encode,
+    redact: ownRedact,
+    maxBytes: traces.maxBytes,
+    warn,
+  }
+  const archiving = new AbortController()
+  const archivers = [...new Set([taskQueue, ...queues])].map((catalog) =>
+    runArchiverWorker({ connection, namespace, catalog, identity, ports, warn }, archiving.signal),
+  )
+  return {
+    namespace,
+    record: buffer.add,
+    async stop() {
+      archiving.abort()
+      const flushed = Promise.all([buffer.flush(), ...archivers]).then(([unsent]) => unsent)
+      // Undefined when it takes too long.
+      const unsent = await withDeadline(flushed, Date.now() + STOP_TIMEOUT_MS, sending.signal).catch(() => undefined)
+      if (unsent !== 0) warn('The worker stopped before all spans were sent', { dropped: unsent })
+      sending.abort()
+      await lists?.close()
+      flushWarnings()
+    },
+  }
+}
+
+const unchanged: Redact = (_path, value) => value
+
+/**
+ * The event that scheduled a Nexus operation, from the operation's links; undefined if none of them is a workflow
+ * event.
+ */
 function callerOf(links: readonly { url: URL }[]): (SpanRun & { eventId: string }) | undefined {
   for (const { url } of links) {
     const [, namespace, runId] = /\/namespaces\/([^/]+)\/workflows\/[^/]+\/([^/]+)\/history$/.exec(url.pathname) ?? []
@@ -165,11 +179,4 @@ function callerOf(links: readonly { url: URL }[]): (SpanRun & { eventId: string 
       return { namespace: decodeURIComponent(namespace), runId: decodeURIComponent(runId), eventId }
   }
   return undefined
-}
-
-/** Null when it takes longer. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  const { promise: late, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(resolve, ms, null)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../../../src/config/variables.ts'
 import { parseWorkerConfig } from '../../../src/config/worker.ts'
 import { toTuningOptions } from '../../../src/worker/tuning.ts'
 
-test('toTuningOptions: leaves what is unset to the SDK', () => {
+test('toTuningOptions: omits unset variables', () => {
   const { tuning } = parseWorkerConfig(
     { SERVICE_CATALOG_ID: 'shop', ENGINE_MAX_CACHED_WORKFLOWS: '' },
     { catalogRequired: true },
@@ -12,7 +12,7 @@ test('toTuningOptions: leaves what is unset to the SDK', () => {
   expect(toTuningOptions(tuning)).toEqual({})
 })
 
-test("toTuningOptions: gives the specification's five variables to the SDK", () => {
+test('toTuningOptions: maps the five variables to options of the SDK', () => {
   const env = {
     SERVICE_CATALOG_ID: 'shop',
     ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '150',
@@ -31,7 +31,7 @@ test("toTuningOptions: gives the specification's five variables to the SDK", () 
   })
 })
 
-test('parseWorkerConfig: has defaults for all but the catalog', () => {
+test('parseWorkerConfig: has a default for everything except the catalog', () => {
   expect(parseWorkerConfig({ SERVICE_CATALOG_ID: 'shop' }, { catalogRequired: true })).toMatchObject({
     catalog: 'shop',
     engine: { address: '127.0.0.1:7233', namespace: 'default', apiKey: null, tls: null },
@@ -47,11 +47,11 @@ test('parseWorkerConfig: an API key implies TLS', () => {
   expect(engine).toMatchObject({ apiKey: 'secret', tls: { caPath: null } })
 })
 
-test('parseWorkerConfig: needs no catalog where the code names one', () => {
+test('parseWorkerConfig: does not require a catalog if the code sets the task queue', () => {
   expect(parseWorkerConfig({}, { catalogRequired: false }).catalog).toBeNull()
 })
 
-test('parseWorkerConfig: lists every fault at once, and no value', () => {
+test('parseWorkerConfig: lists all errors at once, without values', () => {
   const env = {
     ENGINE_ADDRESS: 'http://secret.example',
     ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '0',
@@ -68,7 +68,7 @@ test('parseWorkerConfig: lists every fault at once, and no value', () => {
   ])
 })
 
-test('parseWorkerConfig: refuses a catalog that no worker could serve', () => {
+test('parseWorkerConfig: rejects a catalog that is not a valid task queue', () => {
   expect(faultsOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
     'SERVICE_CATALOG_ID must not begin with "__temporal_", which is reserved',
   ])

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { traceTargets } from '../../../../src/worker/archive/destinations.ts'
+import { traceDestinations } from '../../../../src/worker/archive/destinations.ts'
 
 const RUN = { namespace: 'a/b', runId: 'r1' }
 const NAME = 'a%2Fb/r1.json'
@@ -10,15 +10,15 @@ const NAME = 'a%2Fb/r1.json'
 let directory: string
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'portico-target-'))
+  directory = await mkdtemp(join(tmpdir(), 'portico-destination-'))
 })
 
 afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('file target: a reader sees the whole old trace or the whole new one', async () => {
-  const { read, write } = target()
+test('folder destination: a reader sees either the old or the new trace, never a part', async () => {
+  const { read, write } = destination()
   await write(RUN, 'old'.repeat(100_000), null, call())
   const reader = await open(join(directory, NAME))
 
@@ -31,8 +31,8 @@ test('file target: a reader sees the whole old trace or the whole new one', asyn
   await reader.close()
 })
 
-test('file target: writes where nothing is stored, and over the version that was read, and otherwise not', async () => {
-  const { has, read, write } = target()
+test('folder destination: creates a trace or replaces the version that was read, but no other version', async () => {
+  const { has, read, write } = destination()
   expect(await has(RUN, call())).toBe(false)
   expect(await write(RUN, 'first', null, call())).toBe(true)
   const first = await read(RUN, 1000, call())
@@ -45,8 +45,8 @@ test('file target: writes where nothing is stored, and over the version that was
   expect(await has(RUN, call())).toBe(true)
 })
 
-test('file target: what cannot be written leaves nothing behind', async () => {
-  const { write } = target()
+test('folder destination: a failed write leaves no file behind', async () => {
+  const { write } = destination()
   await mkdir(join(directory, NAME, 'in the way'), { recursive: true })
 
   expect(await write(RUN, 'new', null, call())).toBe(false)
@@ -59,8 +59,8 @@ function call() {
   return { signal: new AbortController().signal, deadlineAt: Date.now() + 3000 }
 }
 
-function target() {
-  const [only] = traceTargets({ remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 })
-  if (only === undefined) throw new Error('no target')
+function destination() {
+  const [only] = traceDestinations({ remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 })
+  if (only === undefined) throw new Error('no destination')
   return only
 }

@@ -9,22 +9,22 @@ const REMOTE = {
   SERVICE_STORAGE_REGION: 'eu-central-1',
 }
 
-test("worker's traces: remote tracing needs a bucket, and that is said with all other faults", () => {
+test('trace configuration: remote tracing without a bucket is reported together with all other errors', () => {
   const parse = () => parseWorkerConfig(REMOTE, { catalogRequired: true })
 
   expect(parse).toThrow('SERVICE_CATALOG_ID is required')
   expect(parse).toThrow('SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET')
 })
 
-test("worker's traces: nothing set is no tracing, and the catalog says so", () => {
+test('traceTemplates: false when no variable is set', () => {
   expect(traceTemplates(parseTracesConfig({}))).toBe(false)
 })
 
-test("worker's traces: a folder alone is for those who read", () => {
+test('traceTemplates: false when a folder is set but not enabled for writing', () => {
   expect(traceTemplates(parseTracesConfig({ SERVICE_TRACE_LOCAL_DIR: '/var/traces' }))).toBe(false)
 })
 
-test("worker's traces: the catalog names the places that are written to, without a secret", () => {
+test('traceTemplates: names each destination, without credentials', () => {
   const local = { SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: '/var/traces' }
 
   const onAws = traceTemplates(parseTracesConfig({ ...REMOTE, ...local, SERVICE_STORAGE_BUCKET: 'my-traces' }))

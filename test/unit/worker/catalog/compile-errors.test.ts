@@ -1,4 +1,4 @@
-/** What TypeScript says of a catalog that does not fit its workflows, in its own words. */
+/** TypeScript's error messages for catalogs that do not match their workflows. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ const NO_DEFINITIONS = `
 export async function greet(): Promise<void> {}
 `
 
-/** Each with what stands in \`defineCatalog<typeof workflows>({ … })\`. */
+/** Arguments of `defineCatalog<typeof workflows>({ … })`. */
 const CATALOGS = {
   fits: `greet: {
     input: z.object({ name: z.string() }),
@@ -71,11 +71,12 @@ const CATALOGS = {
 }
 
 let folder: string
-let told: Map<string, string>
+/** By name of the catalog. */
+let messages: Map<string, string>
 
 beforeAll(async () => {
   await mkdir(join(ROOT, '.cache'), { recursive: true })
-  // Inside the repository: that is where its packages are found from.
+  // Inside the repository, so that its packages can be resolved.
   folder = await mkdtemp(join(ROOT, '.cache/compile-errors-'))
   const files = Object.entries(CATALOGS).map(([name, catalog]) => [name, './workflows.ts', catalog])
   files.push(['unexported', './signals-alone.ts', `greet: { queries: { progress: {} } }`])
@@ -90,72 +91,72 @@ beforeAll(async () => {
     join(folder, 'tsconfig.json'),
     JSON.stringify({ extends: '../../tsconfig.json', compilerOptions: options, include: ['*.ts'] }),
   )
-  told = await compile()
+  messages = await compile()
 }, 60_000)
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('compile errors: a catalog that fits its workflows has none, whichever library its schemas are of', () => {
+test('compile errors: none for a catalog that matches its workflows, with schemas of any library', () => {
   const fitting = ['fits', 'fitsZodMini', 'fitsArktype', 'fitsValibot', 'fitsJsonSchema']
 
-  expect(fitting.flatMap((name) => told.get(name) ?? [])).toEqual([])
+  expect(fitting.flatMap((name) => messages.get(name) ?? [])).toEqual([])
 })
 
-test('compile errors: of two parameters the schema describes the first', () => {
-  expect(told.get('firstOfTwo')).toBeUndefined()
-  expect(told.get('secondOfTwo')).toContain("Type 'number' is not assignable to type '{ name: string; }'")
+test('compile errors: the input schema is compared with the first parameter', () => {
+  expect(messages.get('firstOfTwo')).toBeUndefined()
+  expect(messages.get('secondOfTwo')).toContain("Type 'number' is not assignable to type '{ name: string; }'")
 })
 
-test('compile errors: name the property that is missing, with the one that is there', () => {
+test('compile errors: name a missing property and the one given instead', () => {
   const missing = "Property 'name' is missing in type '{ nam: string; }' but required in type '{ name: string; }'"
 
   for (const name of ['propertyName', 'propertyNameMini', 'propertyNameArktype'])
-    expect(told.get(name)).toContain(missing)
+    expect(messages.get(name)).toContain(missing)
 })
 
-test('compile errors: name the property of another type, and both types', () => {
+test('compile errors: name a property with the wrong type, and both types', () => {
   for (const name of ['propertyType', 'propertyTypeValibot']) {
-    expect(told.get(name)).toContain("The types of 'input.name' are incompatible between these types")
-    expect(told.get(name)).toContain("Type 'number' is not assignable to type 'string'")
+    expect(messages.get(name)).toContain("The types of 'input.name' are incompatible between these types")
+    expect(messages.get(name)).toContain("Type 'number' is not assignable to type 'string'")
   }
 })
 
-test('compile errors: an output of another type names both', () => {
-  expect(told.get('output')).toContain("Types of property 'output' are incompatible")
-  expect(told.get('output')).toContain("Type 'number' is not assignable to type 'string'")
+test('compile errors: name both types of an output that does not match', () => {
+  expect(messages.get('output')).toContain("Types of property 'output' are incompatible")
+  expect(messages.get('output')).toContain("Type 'number' is not assignable to type 'string'")
 })
 
-test('compile errors: an unknown name of a workflow, a key or a handler is named, with what it may have meant', () => {
-  expect(told.get('workflowName')).toMatch(/'gret' does not exist in type .* Did you mean to write 'greet'\?/)
-  expect(told.get('key')).toMatch(/'inputSchema' does not exist in type 'WorkflowDescription</)
-  expect(told.get('signalName')).toMatch(/'aprove' does not exist in type .* Did you mean to write 'approve'\?/)
+test('compile errors: name an unknown workflow, key or handler and suggest the intended one', () => {
+  expect(messages.get('workflowName')).toMatch(/'gret' does not exist in type .* Did you mean to write 'greet'\?/)
+  expect(messages.get('key')).toMatch(/'inputSchema' does not exist in type 'WorkflowDescription</)
+  expect(messages.get('signalName')).toMatch(/'aprove' does not exist in type .* Did you mean to write 'approve'\?/)
 })
 
-test('compile errors: a definition whose type has its name goes by that name alone', () => {
-  expect(told.get('queryExportName')).toContain(
+test('compile errors: a definition with a name in its type is known only by that name', () => {
+  expect(messages.get('queryExportName')).toContain(
     "'stageOf' does not exist in type '{ readonly \"stage-of\"?: HandlerDescription<",
   )
 })
 
-test('compile errors: the schemas of signals, queries and updates have to fit their definitions', () => {
-  expect(told.get('signalInput')).toContain("The types of 'input.by' are incompatible between these types")
-  expect(told.get('updateInput')).toContain("The types of 'input.sku' are incompatible between these types")
-  expect(told.get('updateOutput')).toContain("Type 'string' is not assignable to type 'number'")
-  expect(told.get('queryOutput')).toContain('Type \'"closed"\' is not assignable to type \'"done" | "open"\'')
+test('compile errors: schemas of signals, queries and updates are compared with their definitions', () => {
+  expect(messages.get('signalInput')).toContain("The types of 'input.by' are incompatible between these types")
+  expect(messages.get('updateInput')).toContain("The types of 'input.sku' are incompatible between these types")
+  expect(messages.get('updateOutput')).toContain("Type 'string' is not assignable to type 'number'")
+  expect(messages.get('queryOutput')).toContain('Type \'"closed"\' is not assignable to type \'"done" | "open"\'')
 })
 
-test('compile errors: a module that exports definitions has to export those of all kinds that its catalog names', () => {
-  expect(told.get('unexported')).toContain('"the workflows module exports no defineQuery"')
-  expect(told.get('unchecked')).toBeUndefined()
+test('compile errors: a module that exports any definitions must export every kind that its catalog uses', () => {
+  expect(messages.get('unexported')).toContain('"the workflows module exports no defineQuery"')
+  expect(messages.get('unchecked')).toBeUndefined()
 })
 
-test('compile errors: schemas that JSON Schema can not be made of are told by what they lack', () => {
-  expect(told.get('valibotAlone')).toContain("Property 'jsonSchema' is missing in type 'StandardProps<")
-  expect(told.get('zod3')).toMatch(/'ZodObject<\{ name: ZodString; \}, "strip"/)
+test('compile errors: a schema that cannot be converted to JSON Schema names the missing property', () => {
+  expect(messages.get('valibotAlone')).toContain("Property 'jsonSchema' is missing in type 'StandardProps<")
+  expect(messages.get('zod3')).toMatch(/'ZodObject<\{ name: ZodString; \}, "strip"/)
 })
 
-test('compile errors: none of them is about an index signature', () => {
-  expect([...told.values()].filter((message) => message.includes('ndex signature'))).toEqual([])
+test('compile errors: none mentions an index signature', () => {
+  expect([...messages.values()].filter((message) => message.includes('ndex signature'))).toEqual([])
 })
 
 function toSource(module: string, catalog: string): string {
@@ -175,12 +176,12 @@ export const catalog = defineCatalog<typeof workflows>({ ${catalog} })
 `
 }
 
-/** The whole message of each file with an error. */
+/** The complete error message of each file that has one. */
 async function compile(): Promise<Map<string, string>> {
   const args = ['--project', folder, '--noEmit', '--pretty', 'false']
   const { stdout } = await promisify(execFile)(bin('tsc'), args, { cwd: folder }).catch((error) => error)
-  const messages = stdout
+  const blocks = stdout
     .split(/^(?=\S)/m)
     .map((message: string): [string, string] => [message.slice(0, message.indexOf('.ts(')), message])
-  return new Map(messages.filter(([name]: [string, string]) => name !== ''))
+  return new Map(blocks.filter(([name]: [string, string]) => name !== ''))
 }

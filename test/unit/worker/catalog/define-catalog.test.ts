@@ -11,7 +11,7 @@ const WORKFLOWS = {
   notAWorkflow: 17,
 }
 
-test('defineCatalog: holds each workflow with all its keys, absent ones null or empty', () => {
+test('defineCatalog: returns every key of each workflow, null or empty by default', () => {
   const catalog = defineCatalog<typeof WORKFLOWS>({ greet: {} })
 
   expect(catalog).toEqual({
@@ -31,13 +31,13 @@ test('defineCatalog: holds each workflow with all its keys, absent ones null or 
   })
 })
 
-test('defineCatalog: names a workflow by its own name and by its aliases', () => {
+test("defineCatalog: maps a workflow's name and its aliases to the name", () => {
   const catalog = defineCatalog({ greet: { aliases: ['hello', 'salute'] }, pay: {} })
 
   expect(catalog.workflowNames).toEqual({ greet: 'greet', hello: 'greet', salute: 'greet', pay: 'pay' })
 })
 
-test('defineCatalog: holds the input schema of what is sent and the output schema of what comes out', () => {
+test('defineCatalog: converts the input side of an input schema and the output side of an output schema', () => {
   const input = z.object({ name: z.string().default('Ada') })
   const { workflows } = defineCatalog({ greet: { input, output: input } })
 
@@ -49,20 +49,22 @@ test('defineCatalog: holds the input schema of what is sent and the output schem
 test('defineCatalog: describes signals, queries and updates with their schemas', () => {
   const { workflows } = defineCatalog({
     order: {
-      signals: { approve: { description: 'Lets it go on', input: z.string() } },
+      signals: { approve: { description: 'Continues the order', input: z.string() } },
       queries: { progress: { output: z.number() } },
       updates: { priority: { input: { enum: ['low', 'high'] }, output: true } },
     },
   })
 
   expect(workflows[0]).toMatchObject({
-    signals: [{ name: 'approve', description: 'Lets it go on', inputSchema: { type: 'string' }, outputSchema: null }],
+    signals: [
+      { name: 'approve', description: 'Continues the order', inputSchema: { type: 'string' }, outputSchema: null },
+    ],
     queries: [{ name: 'progress', description: null, inputSchema: null, outputSchema: { type: 'number' } }],
     updates: [{ name: 'priority', description: null, inputSchema: { enum: ['low', 'high'] }, outputSchema: true }],
   })
 })
 
-test('defineCatalog: carries JSON Schema as it is', () => {
+test('defineCatalog: keeps JSON Schema unchanged', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $defs: { a: { type: 'string' } },
@@ -74,7 +76,7 @@ test('defineCatalog: carries JSON Schema as it is', () => {
   expect(workflows[0]?.inputSchema).toEqual(schema)
 })
 
-test('defineCatalog: takes JSON Schema of both dialects that the API reads', () => {
+test('defineCatalog: accepts both dialects of JSON Schema that the API supports', () => {
   const dialects = [
     'https://json-schema.org/draft/2020-12/schema',
     'http://json-schema.org/draft-07/schema#',
@@ -89,14 +91,14 @@ test('defineCatalog: takes JSON Schema of both dialects that the API reads', () 
   }
 })
 
-test('defineCatalog: makes what the API reads', () => {
+test('defineCatalog: returns a catalog that the API can parse', () => {
   const { workflows } = defineCatalog({ greet: { input: z.object({ name: z.string() }), signals: { stop: {} } } })
 
   expect(parseCatalogWorkflows(JSON.parse(JSON.stringify({ workflows })))).toEqual(workflows)
 })
 
-test('defineCatalog: lists everything that is wrong in one error', () => {
-  const fault = faultOf(() =>
+test('defineCatalog: lists all errors in one TypeError', () => {
+  const message = errorOf(() =>
     defineCatalog({
       $internal: {},
       __temporal_x: {},
@@ -112,34 +114,34 @@ test('defineCatalog: lists everything that is wrong in one error', () => {
     }),
   )
 
-  expect(fault.split('\n')).toEqual([
-    "This catalog can't be published:",
+  expect(message.split('\n')).toEqual([
+    'Invalid catalog:',
     '- greet.input: Date cannot be represented in JSON Schema',
-    '- greet.output: must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema',
+    '- greet.output: must be a zod 4 schema, a schema that supports Standard JSON Schema, or JSON Schema',
     '- pay.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
     '- pay.queries: the name "__stack_trace" must not begin with "__", which is reserved',
-    '- order.signals: the name "valueOf" belongs to every JavaScript object',
-    '- order.updates.set.input: is a schema of zod 3: zod 4 is needed',
+    '- order.signals: the name "valueOf" is reserved: every JavaScript object has a property of that name',
+    '- order.updates.set.input: is a zod 3 schema; use zod 4',
     '- $internal: the name "$internal" must not begin with "$", which is reserved',
     '- __temporal_x: the name "__temporal_x" must not begin with "__temporal_", which is reserved',
-    '- toString: the name "toString" belongs to every JavaScript object',
-    '- greet.aliases: "hello" already names greet',
-    '- greet.aliases: the name "constructor" belongs to every JavaScript object',
-    '- pay: "pay" already names greet',
-    '- pay.aliases: "pay" already names greet',
+    '- toString: the name "toString" is reserved: every JavaScript object has a property of that name',
+    '- greet.aliases: "hello" is already a name or alias of greet',
+    '- greet.aliases: the name "constructor" is reserved: every JavaScript object has a property of that name',
+    '- pay: "pay" is already a name or alias of greet',
+    '- pay.aliases: "pay" is already a name or alias of greet',
     expect.stringMatching(/^- longx+: the name "longx+" must be 1 to 1000 bytes of UTF-8, not 1004$/),
   ])
 })
 
-test('defineCatalog: refuses what is larger than the engine takes, naming its size and the largest workflow', () => {
-  const fault = faultOf(() => defineCatalog({ small: {}, large: { description: 'ä'.repeat(1 << 20) }, greet: {} }))
+test('defineCatalog: rejects a catalog that is too large for the engine, with its size and the largest workflow', () => {
+  const message = errorOf(() => defineCatalog({ small: {}, large: { description: 'ä'.repeat(1 << 20) }, greet: {} }))
 
-  expect(fault.split('\n')[1]).toMatch(
-    /^- it has 2097\d{3} bytes as JSON, the engine takes 2097088 at most; the largest workflow is "large" with 20972\d\d bytes$/,
+  expect(message.split('\n')[1]).toMatch(
+    /^- the catalog is too large: 2097\d{3} bytes as JSON, the maximum is 2097088; the largest workflow is "large" with 20972\d\d bytes$/,
   )
 })
 
-test('defineCatalog: takes only exported workflows, with schemas that fit them', () => {
+test('defineCatalog: accepts only exported workflows, with schemas that match their types', () => {
   defineCatalog<typeof WORKFLOWS>({
     greet: { input: z.object({ name: z.string().min(1) }), output: z.string() },
     pay: { input: z.object({ amount: z.int() }), output: z.object({ paid: z.number() }) },
@@ -147,24 +149,24 @@ test('defineCatalog: takes only exported workflows, with schemas that fit them',
     anything: { input: z.array(z.string()), output: z.string() },
   })
 
-  // @ts-expect-error there is no such workflow
+  // @ts-expect-error the module exports no such workflow
   defineCatalog<typeof WORKFLOWS>({ gret: {} })
-  // @ts-expect-error it is no workflow
+  // @ts-expect-error the export is not a workflow
   defineCatalog<typeof WORKFLOWS>({ notAWorkflow: {} })
   // @ts-expect-error the workflow takes a string
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.number() }) } })
-  // @ts-expect-error the default is told to nobody: the workflow would get an object without a name
+  // @ts-expect-error the default is not applied: the workflow would receive an object without a name
   defineCatalog<typeof WORKFLOWS>({ greet: { input: z.object({ name: z.string().default('Ada') }) } })
   // @ts-expect-error the workflow returns a string
   defineCatalog<typeof WORKFLOWS>({ greet: { output: z.number() } })
 })
 
-function faultOf(define: () => unknown): string {
+function errorOf(define: () => unknown): string {
   try {
     define()
   } catch (error) {
     if (error instanceof TypeError) return error.message
     throw error
   }
-  throw new Error('nothing was wrong')
+  throw new Error('defineCatalog did not throw')
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { isRefusal } from '../../../../src/worker/catalog/permanent-error.ts'
+import { isPermanentError } from '../../../../src/worker/catalog/permanent-error.ts'
 
-test('isRefusal: an invalid catalog, a refused permission and a missing key', () => {
-  expect([3, 7, 16].map((code) => isRefusal(grpcError(code)))).toEqual([true, true, true])
+test('isPermanentError: INVALID_ARGUMENT, PERMISSION_DENIED and UNAUTHENTICATED are permanent', () => {
+  expect([3, 7, 16].map((code) => isPermanentError(grpcError(code)))).toEqual([true, true, true])
 })
 
-test('isRefusal: not what passes: an engine that is away, late, at its limit, or without the namespace yet', () => {
-  expect([14, 4, 8, 5, 1, 13].map((code) => isRefusal(grpcError(code)))).toEqual([
+test('isPermanentError: an engine that is unavailable, slow, at its limit or without the namespace is transient', () => {
+  expect([14, 4, 8, 5, 1, 13].map((code) => isPermanentError(grpcError(code)))).toEqual([
     false,
     false,
     false,
@@ -16,12 +16,12 @@ test('isRefusal: not what passes: an engine that is away, late, at its limit, or
   ])
 })
 
-test('isRefusal: a message that is too large for the engine, though limits have the same code', () => {
-  expect(isRefusal(grpcError(8, 'grpc: received message larger than max (5242880 vs. 4194304)'))).toBe(true)
+test('isPermanentError: a message that is too large is permanent, although rate limits have the same code', () => {
+  expect(isPermanentError(grpcError(8, 'grpc: received message larger than max (5242880 vs. 4194304)'))).toBe(true)
 })
 
-test('isRefusal: a bug', () => {
-  expect(isRefusal(new TypeError('not a function'))).toBe(true)
+test('isPermanentError: an error without a gRPC code is permanent', () => {
+  expect(isPermanentError(new TypeError('not a function'))).toBe(true)
 })
 
 function grpcError(code: number, message = 'no'): Error {

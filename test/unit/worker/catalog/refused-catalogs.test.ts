@@ -1,18 +1,18 @@
-/** What `defineCatalog` refuses at run time, where plain JavaScript or `any` has no compiler. */
+/** What `defineCatalog` rejects at run time, for JavaScript and `any`. */
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import * as z3 from 'zod/v3'
 import { defineCatalog } from '../../../../src/worker/catalog/define-catalog.ts'
 
-test('defineCatalog: refuses schemas that are broken, and says where', () => {
-  const faults = faultsOf({
+test('defineCatalog: rejects invalid schemas, with the path of each error', () => {
+  const errors = errorsOf({
     type: { input: { type: 'objct' } },
     nested: { input: { type: 'object', properties: { 'a/b': { items: { type: 'str' } } } } },
     pattern: { input: { pattern: '(' }, output: { patternProperties: { '[': true } } },
     dangling: { input: { $ref: '#/$defs/none' } },
     remote: { input: { $ref: 'https://elsewhere.test/schema.json' } },
-    circle: { input: { $ref: '#' }, output: { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' } },
+    circular: { input: { $ref: '#' }, output: { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' } },
     number: { input: { minLength: '3' } },
     list: { input: { required: 'name' } },
     flag: { input: { uniqueItems: 'yes' } },
@@ -24,15 +24,15 @@ test('defineCatalog: refuses schemas that are broken, and says where', () => {
     },
   })
 
-  expect(faults).toEqual([
+  expect(errors).toEqual([
     'type.input: /type: unknown type "objct"',
     'nested.input: /properties/a~1b/items/type: unknown type "str"',
     'pattern.input: /pattern: the pattern "(" is not a valid regular expression',
     'pattern.output: /patternProperties: the pattern "[" is not a valid regular expression',
     'dangling.input: /$ref: cannot resolve "#/$defs/none" within the schema',
     'remote.input: /$ref: cannot resolve "https://elsewhere.test/schema.json" within the schema',
-    'circle.input: the schema refers to itself without end',
-    'circle.output: /$defs/a refers to itself without end',
+    'circular.input: the schema refers to itself without end',
+    'circular.output: /$defs/a refers to itself without end',
     'number.input: /minLength: must be a number, not "3"',
     'list.input: /required: must be an array, not "name"',
     'flag.input: /uniqueItems: must be a boolean, not "yes"',
@@ -43,7 +43,7 @@ test('defineCatalog: refuses schemas that are broken, and says where', () => {
   ])
 })
 
-test('defineCatalog: takes schemas that are valid, but more than the API can check', () => {
+test('defineCatalog: accepts valid schemas that the API cannot fully check', () => {
   const tree = {
     $dynamicAnchor: 'node',
     type: 'object',
@@ -51,7 +51,7 @@ test('defineCatalog: takes schemas that are valid, but more than the API can che
   }
   const list = { type: 'object', properties: { next: { $ref: '#' } } }
 
-  const faults = faultsOf({
+  const errors = errorsOf({
     lookbehind: { input: { pattern: '(?<=a)b' } },
     backreference: { input: { pattern: String.raw`(a)\1` } },
     below: { input: { not: { pattern: '(?<=a)b' } } },
@@ -62,41 +62,41 @@ test('defineCatalog: takes schemas that are valid, but more than the API can che
     zod: { input: z.object({ code: z.string().regex(/(?<=a)b/) }) },
   })
 
-  expect(faults).toEqual([])
+  expect(errors).toEqual([])
 })
 
-test('defineCatalog: takes both dialects, with what each of them allows, and no other', () => {
+test('defineCatalog: accepts two dialects with their own keywords, and rejects others', () => {
   const items = [{ type: 'string' }]
 
-  const faults = faultsOf({
+  const errors = errorsOf({
     new: { input: { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: items } },
     old: { input: { $schema: 'http://json-schema.org/draft-07/schema#', items, definitions: {} } },
     older: { input: { $schema: 'http://json-schema.org/draft-04/schema#' } },
     mixed: { input: { $schema: 'https://json-schema.org/draft/2020-12/schema', items } },
   })
 
-  expect(faults).toEqual([
+  expect(errors).toEqual([
     'older.input: $schema "http://json-schema.org/draft-04/schema#" is not supported; use JSON Schema 2020-12 or draft-07',
     'mixed.input: /items: a subschema must be an object or a boolean',
   ])
 })
 
-test('defineCatalog: refuses a schema that contains itself', () => {
-  const circle: Record<string, unknown> = { type: 'object' }
-  circle.properties = { self: circle }
+test('defineCatalog: rejects a schema object with a circular structure', () => {
+  const circular: Record<string, unknown> = { type: 'object' }
+  circular.properties = { self: circular }
 
-  expect(faultsOf({ greet: { input: circle } })).toEqual([
-    'greet.input: contains itself: refer to a part of it with $ref',
+  expect(errorsOf({ greet: { input: circular } })).toEqual([
+    'greet.input: has a circular structure; use $ref for recursive schemas',
   ])
 })
 
-test('defineCatalog: refuses schemas of libraries that do not convert themselves to JSON Schema, by the name of the library', () => {
+test('defineCatalog: rejects schemas that cannot be converted to JSON Schema, and names the library', () => {
   class Struct {
     type = 'object'
   }
   const { '~standard': _, ...olderValibot } = v.object({ name: v.string() })
 
-  const faults = faultsOf({
+  const errors = errorsOf({
     valibot: { input: v.object({ name: v.string() }) },
     zod3: { input: z3.object({ name: z3.string() }) },
     unknown: {
@@ -108,11 +108,11 @@ test('defineCatalog: refuses schemas of libraries that do not convert themselves
     text: { output: 'string' },
   })
 
-  const none = 'must be a zod 4 schema, a schema with Standard JSON Schema, or JSON Schema'
-  expect(faults).toEqual([
-    'valibot.input: is a schema of valibot, which does not convert itself to JSON Schema: wrap it in toStandardJsonSchema of @valibot/to-json-schema',
-    'zod3.input: is a schema of zod 3: zod 4 is needed',
-    'unknown.updates.set.input: is a schema of acme, which does not convert itself to JSON Schema: a version that has Standard JSON Schema is needed, or JSON Schema in its place',
+  const none = 'must be a zod 4 schema, a schema that supports Standard JSON Schema, or JSON Schema'
+  expect(errors).toEqual([
+    'valibot.input: is a schema from valibot without Standard JSON Schema support; wrap it in toStandardJsonSchema from @valibot/to-json-schema',
+    'zod3.input: is a zod 3 schema; use zod 4',
+    'unknown.updates.set.input: is a schema from acme without Standard JSON Schema support; use a version of the library that supports Standard JSON Schema, or pass JSON Schema',
     `instance.input: ${none}`,
     `functions.input: ${none}`,
     `calls.input: ${none}`,
@@ -120,7 +120,7 @@ test('defineCatalog: refuses schemas of libraries that do not convert themselves
   ])
 })
 
-test('defineCatalog: takes what z.toJSONSchema returns for the JSON Schema that it is', () => {
+test('defineCatalog: accepts the result of z.toJSONSchema as JSON Schema', () => {
   const schema = z.toJSONSchema(z.object({ name: z.string() }), { io: 'input' })
   schema.title = 'Mine'
 
@@ -130,23 +130,23 @@ test('defineCatalog: takes what z.toJSONSchema returns for the JSON Schema that 
   })
 })
 
-test('defineCatalog: refuses unknown keys, with the one that may be meant', () => {
-  const faults = faultsOf({
+test('defineCatalog: rejects unknown keys and suggests the intended one', () => {
+  const errors = errorsOf({
     greet: { inputSchema: {}, signal: {}, version: 2 },
     order: { signals: { go: { outputSchema: {} } }, queries: { ask: { aliases: ['a'] } } },
   })
 
-  expect(faults).toEqual([
-    'greet: "inputSchema" is not a known key: did you mean "input"?',
-    'greet: "signal" is not a known key: did you mean "signals"?',
-    'greet: "version" is not a known key: there are description, aliases, input, output, signals, queries, updates',
-    'order.signals.go: "outputSchema" is not a known key: did you mean "output"?',
-    'order.queries.ask: "aliases" is not a known key: there are description, input, output',
+  expect(errors).toEqual([
+    'greet: unknown key "inputSchema"; did you mean "input"?',
+    'greet: unknown key "signal"; did you mean "signals"?',
+    'greet: unknown key "version"; the known keys are description, aliases, input, output, signals, queries, updates',
+    'order.signals.go: unknown key "outputSchema"; did you mean "output"?',
+    'order.queries.ask: unknown key "aliases"; the known keys are description, input, output',
   ])
 })
 
-test('defineCatalog: refuses what is not of the kind that it should be', () => {
-  const faults = faultsOf({
+test('defineCatalog: rejects values of the wrong type', () => {
+  const errors = errorsOf({
     nothing: null,
     list: [],
     text: { description: 7, aliases: 'hello' },
@@ -154,23 +154,23 @@ test('defineCatalog: refuses what is not of the kind that it should be', () => {
     handlers: { signals: ['go'], queries: null, updates: { set: null, reset: { description: ['x'] } } },
   })
 
-  expect(faults).toEqual([
-    'nothing: must be an object, {} when there is nothing to say, not null',
-    'list: must be an object, {} when there is nothing to say, not an array',
+  expect(errors).toEqual([
+    'nothing: must be an object ({} is allowed), not null',
+    'list: must be an object ({} is allowed), not an array',
     'text.description: must be a string, not number',
     'text.aliases: must be an array of strings, not the string "hello"',
-    'aliases.aliases: must be an array of strings, without number',
+    'aliases.aliases: must contain only strings, not number',
     'handlers.signals: must be an object with a key for each handler, not an array',
     'handlers.queries: must be an object with a key for each handler, not null',
-    'handlers.updates.set: must be an object, {} when there is nothing to say, not null',
+    'handlers.updates.set: must be an object ({} is allowed), not null',
     'handlers.updates.reset.description: must be a string, not an array',
   ])
-  expect(faultsOf([])).toEqual(['it must be an object with a key for each workflow, not an array'])
-  expect(faultsOf(null)).toEqual(['it must be an object with a key for each workflow, not null'])
+  expect(errorsOf([])).toEqual(['the catalog must be an object with a key for each workflow, not an array'])
+  expect(errorsOf(null)).toEqual(['the catalog must be an object with a key for each workflow, not null'])
 })
 
-/** As JavaScript would call it. */
-function faultsOf(workflows: unknown): string[] {
+/** Calls it like untyped JavaScript. */
+function errorsOf(workflows: unknown): string[] {
   try {
     defineCatalog(workflows as never)
     return []

@@ -12,7 +12,7 @@ const V1_CURRENT: Routing = { current: V1, ramping: undefined }
 const V1_CURRENT_V2_RAMPING: Routing = { current: V1, ramping: V2 }
 const V1_CURRENT_UNVERSIONED_RAMPING: Routing = { current: V1, ramping: null }
 
-test('shouldPublish: where nothing is published, a version that gets new workflows does, and any while none is current', () => {
+test('shouldPublish: with nothing published, a version that receives new workflows publishes, or any version if none is current', () => {
   const missing = (own: WorkerVersion | null, routing: Routing) => shouldPublish(own, null, routing, false)
 
   expect([V1, V2, UNVERSIONED].map((own) => missing(own, NONE_CURRENT))).toEqual([true, true, true])
@@ -20,32 +20,32 @@ test('shouldPublish: where nothing is published, a version that gets new workflo
   expect([V1, V2, UNVERSIONED].map((own) => missing(own, V1_CURRENT_V2_RAMPING))).toEqual([true, true, false])
 })
 
-test('shouldPublish: a version that gets new workflows replaces the catalog of one that gets none, also when it only looks', () => {
+test('shouldPublish: a version that receives new workflows replaces the catalog of one that does not, also after its start', () => {
   expect(replaces(V1, UNVERSIONED, V1_CURRENT)).toBe(true)
   expect(replaces(V1, V2, V1_CURRENT)).toBe(true)
   expect(replaces(V1, OF_ANOTHER, V1_CURRENT)).toBe(true)
   expect(replaces(UNVERSIONED, V1, NONE_CURRENT)).toBe(true)
 })
 
-test('shouldPublish: a version that gets no new workflows replaces nothing, even when it starts', () => {
+test('shouldPublish: a version that receives no new workflows replaces nothing, even at its start', () => {
   expect(replaces(V2, V1, V1_CURRENT, true)).toBe(false)
   expect(replaces(UNVERSIONED, V1, V1_CURRENT, true)).toBe(false)
   expect(replaces(V1, UNVERSIONED, NONE_CURRENT, true)).toBe(false)
   expect(replaces(V2, V1, NONE_CURRENT, true)).toBe(false)
 })
 
-test('shouldPublish: a ramping version stands above the current one', () => {
+test('shouldPublish: a ramping version takes precedence over the current one', () => {
   expect(replaces(V2, V1, V1_CURRENT_V2_RAMPING)).toBe(true)
   expect(replaces(V1, V2, V1_CURRENT_V2_RAMPING, true)).toBe(false)
   expect(replaces(UNVERSIONED, V1, V1_CURRENT_UNVERSIONED_RAMPING)).toBe(true)
 })
 
-test('shouldPublish: of workers of one version the last that starts wins, and none that only looks', () => {
+test('shouldPublish: among workers of one version, the last one to start wins', () => {
   expect([true, false].map((starts) => replaces(V1, V1, V1_CURRENT, starts))).toEqual([true, false])
   expect([true, false].map((starts) => replaces(UNVERSIONED, UNVERSIONED, NONE_CURRENT, starts))).toEqual([true, false])
 })
 
-test('shouldPublish: no two workers ever replace each other by looking', () => {
+test("shouldPublish: two running workers never replace each other's catalogs in turn", () => {
   const versions = [UNVERSIONED, V1, V2, OF_ANOTHER]
   const routings = [NONE_CURRENT, V1_CURRENT, V1_CURRENT_V2_RAMPING, V1_CURRENT_UNVERSIONED_RAMPING]
   const inTurn = routings.flatMap((routing) =>

@@ -13,7 +13,7 @@ const GREET = async ({ name }: { name: string; times?: number | undefined }): Pr
 })
 const WORKFLOWS = { greet: GREET }
 
-test('defineCatalog: arktype schemas are published as what they accept and return, and enforced', () => {
+test('defineCatalog: converts the input and output of arktype schemas, and the API enforces them', () => {
   const { workflows } = defineCatalog<typeof WORKFLOWS>({
     greet: { input: type({ name: 'string > 0', 'times?': 'number' }), output: type({ text: 'string' }) },
   })
@@ -21,7 +21,7 @@ test('defineCatalog: arktype schemas are published as what they accept and retur
   expectGreet(workflows[0])
 })
 
-test('defineCatalog: valibot schemas in toStandardJsonSchema are published as what they accept and return, and enforced', () => {
+test('defineCatalog: converts the input and output of valibot schemas in toStandardJsonSchema, and the API enforces them', () => {
   const input = v.object({ name: v.pipe(v.string(), v.minLength(1)), times: v.optional(v.number()) })
   const output = v.object({ text: v.string() })
 
@@ -32,7 +32,7 @@ test('defineCatalog: valibot schemas in toStandardJsonSchema are published as wh
   expectGreet(workflows[0])
 })
 
-test('defineCatalog: zod/mini schemas are published as what they accept and return, and enforced', () => {
+test('defineCatalog: converts the input and output of zod/mini schemas, and the API enforces them', () => {
   const input = mini.object({ name: mini.string().check(mini.minLength(1)), times: mini.optional(mini.number()) })
 
   const { workflows } = defineCatalog<typeof WORKFLOWS>({
@@ -42,7 +42,7 @@ test('defineCatalog: zod/mini schemas are published as what they accept and retu
   expectGreet(workflows[0])
 })
 
-test('defineCatalog: of a schema that changes its value, the input is what goes in and the output what comes out', () => {
+test('defineCatalog: a schema that transforms its value has different input and output schemas', () => {
   const ark = type({ count: type('string').pipe(Number) })
   const valibot = v.object({ count: v.pipe(v.string(), v.transform(Number), v.number()) })
 
@@ -58,11 +58,11 @@ test('defineCatalog: of a schema that changes its value, the input is what goes 
   expect(workflows[0]?.updates[0]?.inputSchema).toEqual(workflows[0]?.inputSchema)
 })
 
-test('defineCatalog: what a library refuses to convert is told in its words', () => {
+test("defineCatalog: reports the library's own message for a schema that it cannot convert", () => {
   const define = () => defineCatalog({ greet: { input: toStandardJsonSchema(v.object({ at: v.date() })) } })
 
   expect(define).toThrow(
-    'greet.input: valibot does not convert it to JSON Schema: The "date" schema cannot be converted to JSON Schema.',
+    'greet.input: valibot cannot convert the schema to JSON Schema: The "date" schema cannot be converted to JSON Schema.',
   )
 })
 

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('warnings: the same message is logged once a minute, with how often it happened', () => {
+test('warnings: logs a repeated message once a minute, with its count', () => {
   const { warn, logged } = makeWarnings()
 
   for (let second = 0; second < 60; second++) {
@@ -25,7 +25,7 @@ test('warnings: the same message is logged once a minute, with how often it happ
   ])
 })
 
-test('warnings: everything dropped is counted, also when it stops within the minute', () => {
+test('warnings: logs the sum of dropped items, also if the message does not occur again', () => {
   const { warn, logged } = makeWarnings()
 
   for (const dropped of [1, 20, 300]) warn('dropped', { dropped, maxBytes: 5 })
@@ -39,7 +39,7 @@ test('warnings: everything dropped is counted, also when it stops within the min
   ])
 })
 
-test('warnings: what is held back is logged at the end', () => {
+test('warnings: flush logs pending repeats', () => {
   const { warn, flush, logged } = makeWarnings()
 
   for (const dropped of [1, 20, 300]) warn('dropped', { dropped })

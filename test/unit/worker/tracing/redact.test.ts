@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { parseEntryTexts } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entry.ts'
 import { unreadable } from '../../../../src/temporal/payload-json.ts'
-import { guarded, type Redact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
-import { CUT } from '../../../../src/worker/tracing/to-json-value.ts'
+import { type Redact, safeRedact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
+import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const ENTRY: TraceEntry = { id: 's', parentId: 'p', kind: 'http', name: 'GET', at: 1, phase: 'ended' }
 const keep: Redact = (_path, value) => value
 
-test('redact: what stands under the name of a secret is replaced, in whatever case, form and depth', () => {
+test('redact: replaces values under secret names, in any case, container and depth', () => {
   const headers = { Authorization: 'secret-1', 'X-API-Key': 'secret-2', accept: '*/*' }
   const pairs = [
     ['Cookie', 'secret-3'],
@@ -32,20 +32,20 @@ test('redact: what stands under the name of a secret is replaced, in whatever ca
   expect([input, output]).toEqual([{ etag: 'x', 'set-cookie': '[redacted]' }, { 'proxy-authorization': '[redacted]' }])
 })
 
-test('redact: a function that throws or returns a promise lets nothing through, and that is warned of', () => {
+test('redact: replaces the value and warns if the function throws or returns a promise', () => {
   const warnings: unknown[] = []
   const warn = (_message: string, fields?: Readonly<Record<string, unknown>>) => void warnings.push(fields?.path)
-  const throwing = guarded(() => {
+  const throwing = safeRedact(() => {
     throw new Error('a bug')
   }, warn)
-  const asynchronous = guarded(async () => 'secret', warn)
+  const asynchronous = safeRedact(async () => 'secret', warn)
 
   expect(redacted({ input: 'secret' }, { redact: throwing }).input).toBe('[redact failed]')
   expect(redacted({ input: 'secret' }, { redact: asynchronous }).input).toBe('[redact failed]')
   expect(warnings).toContain('/input')
 })
 
-test('redact: a payload that cannot be decoded is kept whole, and its place is named', () => {
+test('redact: keeps a payload that cannot be decoded, and lists its path', () => {
   const payload = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') }, data: new Uint8Array([1, 2]) }
 
   const { input, encoded } = redacted({ input: [1, unreadable(payload)] })
@@ -54,7 +54,7 @@ test('redact: a payload that cannot be decoded is kept whole, and its place is n
   expect(encoded).toEqual(['/input/1'])
 })
 
-test('redact: the hook sees each value with its path and decides what leaves', () => {
+test('redact: the function is called with each value and its path, and replaces or removes it', () => {
   const seen: string[] = []
   const redact: Redact = (path, value) => {
     seen.push(path)
@@ -82,7 +82,7 @@ test('redact: the hook sees each value with its path and decides what leaves', (
   ])
 })
 
-test('redact: the hook sees the messages of failures, and of their causes', () => {
+test('redact: the function is called with the messages of errors and of their causes', () => {
   const redact: Redact = (path, value) =>
     path === '/error/cause/message' ? undefined : String(value).replace('4242', '****')
 
@@ -94,7 +94,7 @@ test('redact: the hook sees the messages of failures, and of their causes', () =
   expect(error).toEqual({ name: 'E', message: 'card ****', cause: { name: 'C', message: '', cause: null } })
 })
 
-test('redact: the hook sees kind and name, and the names of failures; what is too long for a name is cut', () => {
+test('redact: the function is called with kind, name and error names; long names are truncated', () => {
   const redact: Redact = (_path, value) => (typeof value === 'string' ? value.replace('secret', '****') : value)
   const error = { name: 'secret', message: '', cause: null }
 
@@ -105,7 +105,7 @@ test('redact: the hook sees kind and name, and the names of failures; what is to
   expect(parseEntryTexts([JSON.stringify({ ...entry, name })])).toMatchObject({ found: [{ name }], skipped: 0 })
 })
 
-test('redact: what toJSON gives is seen by the hook as well', () => {
+test('redact: the function is called with the result of toJSON', () => {
   const redact: Redact = (path, value) => (path === '/input/card' ? '****' : value)
 
   const { input } = redacted({ input: { toJSON: () => ({ card: 'secret', cookie: 'secret' }) } }, { redact })
@@ -113,30 +113,30 @@ test('redact: what toJSON gives is seen by the hook as well', () => {
   expect(input).toEqual({ card: '****', cookie: '[redacted]' })
 })
 
-test('redact: a text above the limit is cut with a mark, between characters', () => {
+test('redact: truncates a long string between characters, with a marker', () => {
   const { output } = redacted({ output: 'ü'.repeat(100) }, { maxBytes: 11 })
 
-  expect(output).toBe(`üüüüü${CUT}`)
+  expect(output).toBe(`üüüüü${TRUNCATED}`)
 })
 
-test('redact: a text weighs what it weighs as JSON, with its escapes', () => {
+test('redact: counts the bytes of a string as JSON, including escapes', () => {
   const { output, input } = redacted({ output: '"'.repeat(100), input: '\u0001'.repeat(100) }, { maxBytes: 60 })
 
-  expect(output).toBe(`${'"'.repeat(30)}${CUT}`)
-  expect(input).toBe(`${'\u0001'.repeat(10)}${CUT}`)
+  expect(output).toBe(`${'"'.repeat(30)}${TRUNCATED}`)
+  expect(input).toBe(`${'\u0001'.repeat(10)}${TRUNCATED}`)
 })
 
-test('redact: a list or an object above the limit is cut with a mark', () => {
+test('redact: truncates a large array or object, with a marker', () => {
   const { input, output } = redacted(
     { input: Array(100).fill('12345'), output: { a: 'x'.repeat(8), b: 2, c: 3 } },
     { maxBytes: 16 },
   )
 
-  expect(input).toEqual(['12345', '12345', CUT])
-  expect(output).toEqual({ a: 'x'.repeat(8), '…': CUT })
+  expect(input).toEqual(['12345', '12345', TRUNCATED])
+  expect(output).toEqual({ a: 'x'.repeat(8), '…': TRUNCATED })
 })
 
-test('redact: whatever there is many of, no more than the limit and its marks leaves, and soon', () => {
+test('redact: the limit holds for large values of every type, in little time', () => {
   let shared: unknown[] = []
   for (let depth = 0; depth < 30; depth++) shared = [shared, shared]
   const many = {
@@ -161,7 +161,7 @@ test('redact: whatever there is many of, no more than the limit and its marks le
   expect(performance.now() - beganAt).toBeLessThan(2000)
 })
 
-test('redact: the messages of a failure and of all its causes are cut together', () => {
+test('redact: the messages of an error and of its causes share one limit', () => {
   const failure = (left: number): TraceError => ({
     name: 'E',
     message: 'x'.repeat(60_000),
@@ -171,19 +171,19 @@ test('redact: the messages of a failure and of all its causes are cut together',
   expect(JSON.stringify(redacted({ error: failure(10) }).error).length).toBeLessThan(65_536 + 1000)
 })
 
-test('redact: what is nested deeper than the limit is cut with a mark', () => {
-  expect(redacted({ input: [[['x']], 1] }, { maxDepth: 2 }).input).toEqual([[CUT], 1])
+test('redact: truncates values that are nested too deeply, with a marker', () => {
+  expect(redacted({ input: [[['x']], 1] }, { maxDepth: 2 }).input).toEqual([[TRUNCATED], 1])
 })
 
-test('redact: what is under the limit stays what it is', () => {
+test('redact: leaves values below the limits unchanged', () => {
   const value = { text: 'x', list: [1, null, true], nested: { deep: [[]] } }
 
   expect(redacted({ input: value }).input).toEqual(value)
 })
 
-test('redact: what JSON has no word for becomes a text or is left out, and a circle has an end', () => {
-  const circle: Record<string, unknown> = {}
-  circle.self = circle
+test('redact: converts or removes values that JSON cannot express, and ends circular references', () => {
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
 
   const { input } = redacted({
     input: {
@@ -193,7 +193,7 @@ test('redact: what JSON has no word for becomes a text or is left out, and a cir
       date: new Date(0),
       bytes: new Uint8Array(3),
       error: new Error('no'),
-      circle,
+      circular,
     },
   })
 
@@ -205,7 +205,7 @@ test('redact: what JSON has no word for becomes a text or is left out, and a cir
     error: { name: 'Error', message: 'no' },
   })
   expect(input).not.toHaveProperty('f')
-  expect(JSON.stringify(input)).toContain(CUT)
+  expect(JSON.stringify(input)).toContain(TRUNCATED)
 })
 
 function redacted(more: Partial<TraceEntry>, { redact = keep, maxBytes = 65_536, maxDepth = 100 } = {}): TraceEntry {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { createSpanBuffer } from '../../../../src/worker/tracing/span-buffer.ts'
-import { CUT } from '../../../../src/worker/tracing/to-json-value.ts'
+import { TRUNCATED } from '../../../../src/worker/tracing/to-json-value.ts'
 
 const RUN = { namespace: 'default', runId: 'r' }
 
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('span buffer: what is added is sent within half a second, together, run by run', async () => {
+test('span buffer: sends added spans within half a second, in one request per run', async () => {
   const { buffer, sent } = makeBuffer()
 
   buffer.add(RUN, entry('a'))
@@ -27,7 +27,7 @@ test('span buffer: what is added is sent within half a second, together, run by 
   ])
 })
 
-test('span buffer: what can not be sent is tried again, in its order, and told', async () => {
+test('span buffer: retries spans that could not be sent, in order, and warns', async () => {
   const { buffer, sent, warnings, fail } = makeBuffer()
   fail(new Error('down'))
   buffer.add(RUN, entry('a'))
@@ -38,10 +38,10 @@ test('span buffer: what can not be sent is tried again, in its order, and told',
   await vi.advanceTimersByTimeAsync(3000)
 
   expect(sent).toEqual([['r', ['a', 'b']]])
-  expect(warnings).toEqual(['Spans could not be sent and will be retried'])
+  expect(warnings).toEqual(['Spans could not be sent; will retry'])
 })
 
-test('span buffer: beyond its bound the oldest are dropped, and how many is told', async () => {
+test('span buffer: drops the oldest spans when it is full, and reports their number', async () => {
   const { buffer, sent, dropped, fail } = makeBuffer({ maxBytes: 250 })
   fail(new Error('down'))
   for (const name of ['a', 'b', 'c', 'd']) buffer.add(RUN, entry(name))
@@ -53,7 +53,7 @@ test('span buffer: beyond its bound the oldest are dropped, and how many is told
   expect(dropped()).toBe(2)
 })
 
-test('span buffer: inputs and outputs above 64 KiB are cut with a mark', async () => {
+test('span buffer: truncates inputs and outputs above 64 KiB, with a marker', async () => {
   const texts: string[] = []
   const send = async (_run: unknown, sent: readonly string[]) => void texts.push(...sent)
   const buffer = createSpanBuffer({ send, encode: null, redact: (_path, value) => value, warn: () => {} })
@@ -62,13 +62,13 @@ test('span buffer: inputs and outputs above 64 KiB are cut with a mark', async (
   await buffer.flush()
 
   const { input, output } = JSON.parse(texts[0] ?? '')
-  expect([input, output]).toEqual(['x'.repeat(65_536), `${'y'.repeat(65_536)}${CUT}`])
+  expect([input, output]).toEqual(['x'.repeat(65_536), `${'y'.repeat(65_536)}${TRUNCATED}`])
 })
 
-test('span buffer: a redaction that throws costs the span, not the activity', async () => {
+test('span buffer: a redact that throws drops the span without failing the activity', async () => {
   const { buffer, sent, warnings } = makeBuffer({
     redact: () => {
-      throw new Error('a bug in the hook')
+      throw new Error('a bug in redact')
     },
   })
 
@@ -79,7 +79,7 @@ test('span buffer: a redaction that throws costs the span, not the activity', as
   expect(warnings).toEqual(['A span could not be recorded'])
 })
 
-test('span buffer: no request has more than 512 KiB or 200 entries', async () => {
+test('span buffer: limits requests to 512 KiB and 200 entries', async () => {
   const { buffer, requests } = makeRequests()
   for (let index = 0; index < 20; index++) buffer.add(RUN, { ...entry('large'), input: 'ü'.repeat(30_000) })
   for (let index = 0; index < 1000; index++) buffer.add(RUN, entry('small'))
@@ -92,12 +92,12 @@ test('span buffer: no request has more than 512 KiB or 200 entries', async () =>
   expect(requests.length).toBeLessThan(12)
 })
 
-test('span buffer: a few requests at a time, however many runs have spans', async () => {
+test('span buffer: limits concurrent requests when many runs have spans', async () => {
   let sending = 0
-  let most = 0
+  let max = 0
   const { buffer, requests } = makeRequests({
     async answer() {
-      most = Math.max(most, ++sending)
+      max = Math.max(max, ++sending)
       await new Promise((resolve) => setTimeout(resolve, 10))
       sending--
     },
@@ -109,10 +109,10 @@ test('span buffer: a few requests at a time, however many runs have spans', asyn
   await flushed
 
   expect(requests).toHaveLength(100)
-  expect(most).toBeLessThanOrEqual(8)
+  expect(max).toBeLessThanOrEqual(8)
 })
 
-test('span buffer: a store that is away is asked a few times, not once for each run', async () => {
+test('span buffer: sends few requests to an unreachable store, not one per run', async () => {
   const { buffer, requests } = makeRequests({ answer: () => Promise.reject(new Error('down')) })
   for (let index = 0; index < 1000; index++) buffer.add({ namespace: 'default', runId: `r${index}` }, entry('a'))
 
@@ -122,7 +122,7 @@ test('span buffer: a store that is away is asked a few times, not once for each 
   expect(left).toBe(1000)
 })
 
-test('span buffer: runs whose spans are refused do not keep those of others', async () => {
+test('span buffer: runs whose spans are rejected do not block other runs', async () => {
   const sent = new Set<string>()
   const answer = async (runId: string) => {
     if (runId.startsWith('bad')) throw new Error('refused')
@@ -137,7 +137,7 @@ test('span buffer: runs whose spans are refused do not keep those of others', as
   expect(sent.size).toBe(50)
 })
 
-test('span buffer: what is being sent counts as well', async () => {
+test('span buffer: spans that are being sent count towards the limit', async () => {
   const dropped: unknown[] = []
   const warn = (_message: string, fields?: Readonly<Record<string, unknown>>) => void dropped.push(fields?.dropped)
   const { buffer, requests } = makeRequests({ answer: () => new Promise(() => {}), maxBytes: 250, warn })
@@ -150,7 +150,7 @@ test('span buffer: what is being sent counts as well', async () => {
   expect(dropped).toEqual([1, 1])
 })
 
-test('span buffer: flush sends what waits', async () => {
+test('span buffer: flush sends all buffered spans', async () => {
   const { buffer, sent } = makeBuffer()
   buffer.add(RUN, entry('a'))
 
@@ -182,7 +182,7 @@ function makeBuffer({ redact = (_path: string, value: unknown) => value, maxByte
   return { buffer, sent, warnings, fail, dropped: () => dropped }
 }
 
-/** One in which each request is kept as it was sent. */
+/** A buffer that records each request. */
 function makeRequests({
   answer = async (_runId: string) => {},
   maxBytes = 1 << 24,

@@ -3,7 +3,7 @@ import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { toTraceTree } from '../../../../src/protocol/trace/tree.ts'
 import { span, withSpanContext } from '../../../../src/worker/tracing/span.ts'
 
-test('span: outside of a traced activity the function just runs', async () => {
+test('span: runs the function without recording it outside a traced activity', async () => {
   const result = await span('llm', 'write', { model: 'm' }, (call) => {
     call.set({ tokens: 1 })
     call.input('prompt')
@@ -13,7 +13,7 @@ test('span: outside of a traced activity the function just runs', async () => {
   expect(result).toBe('text')
 })
 
-test('span: is told with what went in, what came out, and all its attributes', async () => {
+test('span: records the input, the output and all attributes', async () => {
   const { children } = await traced(() =>
     span('llm', 'write', { model: 'm' }, async (call) => {
       call.input('prompt')
@@ -37,13 +37,13 @@ test('span: is told with what went in, what came out, and all its attributes', a
   expect(children[0]?.endedAt).not.toBeNull()
 })
 
-test('span: needs no attributes', async () => {
+test('span: attributes are optional', async () => {
   const { children } = await traced(() => span('http', 'GET', async () => 200))
 
   expect(children).toMatchObject([{ kind: 'http', name: 'GET', output: 200 }])
 })
 
-test('span: nests, also across what is awaited at once and in functions called', async () => {
+test('span: nests inside concurrent code and called functions', async () => {
   const inner = (name: string) => span('http', name, async () => await Promise.resolve(name))
 
   const { children } = await traced(async () => {
@@ -65,7 +65,7 @@ test('span: nests, also across what is awaited at once and in functions called',
   expect(names('b')).toEqual(['b1'])
 })
 
-test('span: what it throws is thrown on, and told with its causes but without a stack', async () => {
+test('span: rethrows an error and records it with its causes but without a stack', async () => {
   const failure = new TypeError('no', { cause: new Error('why') })
 
   const { children, thrown } = await traced(() =>
@@ -84,7 +84,7 @@ test('span: what it throws is thrown on, and told with its causes but without a 
   expect(JSON.stringify(children)).not.toContain('span.test')
 })
 
-test('span: whatever is thrown is thrown on, be it unreadable', async () => {
+test('span: rethrows any value, even one that cannot be read', async () => {
   const withoutText: unknown = Object.create(null)
   const withTrap = Object.defineProperty(new Error('no'), 'cause', {
     get() {
@@ -104,7 +104,7 @@ test('span: whatever is thrown is thrown on, be it unreadable', async () => {
   }
 })
 
-test('span: one that has not ended is open', async () => {
+test('span: a span that has not ended has no end time', async () => {
   const entries: TraceEntry[] = []
   const around = {
     run: { namespace: 'default', runId: 'r' },

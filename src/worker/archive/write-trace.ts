@@ -1,0 +1,72 @@
+import { parseTraceDocument, toTraceDocument } from '../../protocol/trace/document.ts'
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import type { StoreCall } from '../../store/store-call.ts'
+import type { ClosedRun } from './archive-run.ts'
+import type { TraceDestination } from './destinations.ts'
+
+export interface WriteContext {
+  /** Entries from the run's history; null if the engine has deleted it. */
+  history: () => Promise<TraceEntry[] | null>
+  call: () => StoreCall
+  maxBytes: number
+}
+
+/** Creates the run's trace at the destination, or adds the spans to the stored one. */
+export async function writeTrace(
+  destination: TraceDestination,
+  run: ClosedRun,
+  spans: readonly TraceEntry[],
+  { history, call, maxBytes }: WriteContext,
+): Promise<void> {
+  // A stored trace contains the whole history: without new spans it is complete.
+  if (spans.length === 0 && (await destination.has(run, call()))) return
+  while (true) {
+    const stored = spans.length === 0 ? null : await destination.read(run, maxBytes, call())
+    const entries = storedEntries(stored?.text, run) ?? (await history())
+    // The engine's retention deleted the run before it was archived.
+    if (entries === null) return
+    const text = fitTrace({ ...run, entries: unique([...entries, ...spans]) }, maxBytes)
+    if (text === stored?.text) return
+    const isWritten = await destination.write(run, text, stored?.version ?? null, call())
+    // Otherwise another archiver wrote the trace first. It has the whole history too; only spans must still be added.
+    if (isWritten || spans.length === 0) return
+  }
+}
+
+/** Null if nothing is stored, or something else than the trace of this run. */
+function storedEntries(text: string | undefined, { namespace, runId }: ClosedRun): TraceEntry[] | null {
+  if (text === undefined) return null
+  try {
+    const { found } = parseTraceDocument(text)
+    return found.runId === runId && found.namespace === namespace ? found.entries : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function unique(entries: readonly TraceEntry[]): TraceEntry[] {
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()]
+}
+
+/**
+ * The document as text of at most `maxBytes`. A larger one is truncated: it keeps how the run began and ended, marks
+ * the run with the attribute `truncated`, and drops the latest entries.
+ */
+export function fitTrace(document: ClosedRun & { entries: TraceEntry[] }, maxBytes: number): string {
+  const whole = toTraceDocument(document)
+  if (Buffer.byteLength(whole) <= maxBytes) return whole
+  const { runId, entries } = document
+  const ofRun = entries.filter(({ id }) => id === runId)
+  const mark = ofRun
+    .slice(0, 1)
+    .map(({ input: _, ...rest }) => ({ ...rest, attributes: { ...rest.attributes, truncated: true } }))
+  const kept = [...ofRun.map(({ input: _, output: __, ...rest }) => rest), ...mark]
+  let left = maxBytes - Buffer.byteLength(toTraceDocument({ ...document, entries: kept }))
+  for (const entry of entries) {
+    left -= Buffer.byteLength(JSON.stringify(entry)) + 1
+    if (left < 0) break
+    if (entry.id !== runId) kept.push(entry)
+  }
+  return toTraceDocument({ ...document, entries: kept })
+}

@@ -1,0 +1,73 @@
+/** What a worker does after an attempt to publish its catalog: a decision without side effects. */
+import { isPermanentError } from './permanent-error.ts'
+import { type PublicationLog, publicationLog } from './publication-log.ts'
+import type { Publication } from './publish-catalog.ts'
+
+export interface KeepRules {
+  /**
+   * Whether a catalog that the engine refuses ends the worker. Once the catalog was in force, a refusal is only
+   * logged.
+   */
+  onPublishError: 'stop' | 'warn'
+  checkEveryMs: number
+  /** Logged with every line. */
+  fields: { catalog: string; namespace: string }
+}
+
+export type Attempt = { published: Publication } | { error: unknown }
+
+export interface KeepState {
+  /** The last attempt that succeeded. */
+  last: Publication | null
+  /** Whether this worker's catalog was published at any time. */
+  wasInForce: boolean
+  /** Whether the worker may poll. */
+  isSettled: boolean
+  /** Failed attempts since the last success. */
+  failures: number
+}
+
+export const START: KeepState = { last: null, wasInForce: false, isSettled: false, failures: 0 }
+
+export type LogLine = PublicationLog | { level: 'info' | 'warn'; message: string; fields?: { failures: number } }
+
+export type Step = { error: Error } | { state: KeepState; log: LogLine[]; waitMs: number }
+
+const FIRST_BACKOFF_MS = 1000
+const MAX_BACKOFF_MS = 15_000
+
+export function nextStep(state: KeepState, attempt: Attempt, rules: KeepRules): Step {
+  return 'error' in attempt ? afterFailure(state, attempt.error, rules) : afterSuccess(state, attempt.published, rules)
+}
+
+function afterSuccess(state: KeepState, published: Publication, { checkEveryMs }: KeepRules): Step {
+  const { last, failures } = state
+  const recovered: LogLine = { level: 'info', message: 'Catalog checks succeed again', fields: { failures } }
+  const change = publicationLog(published, last)
+  return {
+    state: {
+      last: published,
+      wasInForce: state.wasInForce || published.state !== 'left',
+      isSettled: true,
+      failures: 0,
+    },
+    log: [...(failures > 0 ? [recovered] : []), ...(change === null ? [] : [change])],
+    waitMs: checkEveryMs,
+  }
+}
+
+function afterFailure(state: KeepState, error: unknown, { onPublishError, checkEveryMs, fields }: KeepRules): Step {
+  const isPermanent = isPermanentError(error)
+  const what = state.wasInForce ? 'checked in' : 'published to'
+  const reason = error instanceof Error ? error.message : String(error)
+  const message = `Catalog ${fields.catalog} could not be ${what} namespace ${fields.namespace}: ${reason}`
+  if (isPermanent && onPublishError === 'stop' && !state.wasInForce) {
+    return { error: new Error(message, { cause: error }) }
+  }
+  const failures = state.failures + 1
+  return {
+    state: { ...state, failures, isSettled: state.isSettled || isPermanent },
+    log: failures === 1 ? [{ level: 'warn', message: `${message}. The worker keeps running and will retry` }] : [],
+    waitMs: isPermanent ? checkEveryMs : Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS),
+  }
+}
