@@ -7,7 +7,7 @@ export async function inTime<T>(shared: Promise<T>, call: Call): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     giveUp = () =>
       reject(
-        new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.', {
+        new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
           details: { retryAfterSeconds: 1 },
         }),
       )

@@ -1,35 +1,36 @@
-/** What is known here of the engine's clock, which stamps the start of every run. */
+/** What is known about the engine's clock, from the start times of runs. */
 export interface EngineClock {
-  /** Notes a time (epoch ms) that the engine has stamped before now. */
-  saw(stampedAt: number | null): void
-  /** A time that the engine's clock had certainly passed at `at` of ours (both epoch ms). */
-  floor(at: number): number
+  /** Records a time of the engine's clock (epoch milliseconds) that has just been received. */
+  observe(engineTime: number | null): void
+  /** The earliest time that the engine's clock can have shown when ours showed `at` (both epoch milliseconds). */
+  earliest(at: number): number
 }
 
-// Until it is measured: no two clocks are further apart.
-const CLOCKS_APART_MS = 60_000
+// Assumed until it is measured: no engine is further behind than this.
+const MAX_BEHIND_MS = 60_000
 
-// For so long a measurement holds: a clock may be set.
-const MEASURED_FOR_MS = 600_000
+// A measurement expires, because a clock may be set.
+const MEASUREMENT_VALID_MS = 600_000
 
 /**
- * The engine's clock is behind ours by at most as much as an answer is later here than the newest stamp in it.
+ * Keeps an upper bound of how far the engine's clock is behind ours: the difference between the arrival of a response and
+ * the newest time in it.
  *
- * An engine that seems to be ahead counts as being on time: of several hosts only the one that has stamped may be ahead.
+ * A clock that seems to be ahead counts as exact: an engine may have several hosts, and only one of them may be ahead.
  */
 export function createEngineClock(now: () => number = Date.now): EngineClock {
-  let measured = { behindMs: CLOCKS_APART_MS, until: 0 }
-  const behindMs = () => (now() < measured.until ? measured.behindMs : CLOCKS_APART_MS)
+  let measured = { behindMs: MAX_BEHIND_MS, validUntil: 0 }
+  const behindMs = () => (now() < measured.validUntil ? measured.behindMs : MAX_BEHIND_MS)
   return {
-    saw(stampedAt) {
-      const lateMs = stampedAt === null ? Number.POSITIVE_INFINITY : Math.max(0, now() - stampedAt)
-      if (lateMs <= behindMs()) measured = { behindMs: lateMs, until: now() + MEASURED_FOR_MS }
+    observe(engineTime) {
+      const differenceMs = engineTime === null ? Number.POSITIVE_INFINITY : Math.max(0, now() - engineTime)
+      if (differenceMs <= behindMs()) measured = { behindMs: differenceMs, validUntil: now() + MEASUREMENT_VALID_MS }
     },
-    floor: (at) => at - behindMs(),
+    earliest: (at) => at - behindMs(),
   }
 }
 
-/** When the engine made this run id (epoch ms), which is when its run was started; null for an id that does not tell. */
+/** When the run was started (epoch milliseconds), if its id is a UUID of version 7, which contains the time; null otherwise. */
 export function startTimeOf(runId: string): number | null {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(runId) ?? []
   return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16)

@@ -55,6 +55,6 @@ export function createEngine({ transport, namespace, maxPayloadBytes, codec, onE
     lastPolledAt: (catalog, call) => lastPolledAt(context, catalog, call),
     readiness: (call) => readiness(context, call),
     ping: (call) =>
-      ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', facts: {} }))),
+      ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', details: {} }))),
   }
 }

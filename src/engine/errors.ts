@@ -1,4 +1,4 @@
-/** The engine's refusals in our words. The texts are those measured on the real engine; no text of its leaves here. */
+/** Translates errors of the engine. It tells them apart by code, details and message, and no message of the engine reaches clients. */
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
@@ -7,50 +7,50 @@ import { type ErrorDetail, RpcError } from './transport/transport.ts'
 
 type Failures = typeof temporal.api.errordetails.v1
 
-/** What was asked, as far as it decides what a refusal means. */
-export interface Asked {
-  /** A `read` may be asked again whatever became of it, a `write` only when it was never sent. */
+/** The facts about a request that decide what an error of the engine means. */
+export interface RequestFacts {
+  /** A `read` can always be retried, a `write` only if it was never sent. */
   kind: 'read' | 'write'
-  /** Whether the engine answers only when a worker has: then silence is the worker's. */
+  /** Whether the engine responds only after a worker has. Then a timeout means that no worker responded. */
   waitsForWorker?: boolean
-  /** What every answer about it carries. */
-  facts: ErrorFacts
+  /** Part of every error about the request. */
+  details: ErrorFacts
 }
 
-/** The error to throw for `error`; what is no answer of the engine's passes through as the bug it is. */
-export function toServiceError(error: unknown, asked: Asked): unknown {
+/** The error to throw. An error that does not come from the engine or the way to it is a bug, and is returned as it is. */
+export function toServiceError(error: unknown, request: RequestFacts): unknown {
   if (!(error instanceof RpcError)) return error
   switch (error.code) {
     case GrpcCode.UNAVAILABLE:
-      return unavailable(error, asked)
+      return unavailable(error, request)
     case GrpcCode.DEADLINE_EXCEEDED:
-    case GrpcCode.CANCELLED: // we gave it up, as a server does that has to end
-      return asked.waitsForWorker ? unanswered(error, asked) : unavailable(error, asked)
+    case GrpcCode.CANCELLED: // our own signal aborted: the client disconnected, or the service is shutting down
+      return request.waitsForWorker ? noWorkerResponded(error, request) : unavailable(error, request)
     case GrpcCode.NOT_FOUND:
-      return hasDetail(error, 'NotFoundFailure') ? notFound(error, asked) : unexpected(error, asked)
+      return hasDetail(error, 'NotFoundFailure') ? notFound(error, request) : unexpected(error, request)
     case GrpcCode.ALREADY_EXISTS:
-      return alreadyStarted(error, asked)
+      return alreadyStarted(error, request)
     case GrpcCode.RESOURCE_EXHAUSTED:
-      return exhausted(error, asked)
+      return exhausted(error, request)
     case GrpcCode.FAILED_PRECONDITION:
-      return notReady(error, asked)
+      return notReady(error, request)
     case GrpcCode.INVALID_ARGUMENT:
-      return isTooLarge(error) ? tooLarge(error, asked) : unexpected(error, asked)
+      return isTooLarge(error) ? tooLarge(error, request) : unexpected(error, request)
     case GrpcCode.UNIMPLEMENTED:
-      return wrap('NotSupportedError', 'The engine does not support this.', error, asked)
+      return wrap('NotSupportedError', 'The workflow engine does not support this request.', error, request)
     default:
-      return unexpected(error, asked)
+      return unexpected(error, request)
   }
 }
 
-/** Of a call that is several operations: the refusal of the one that is to blame. */
+/** The error of a call with several operations: that of the operation that failed, not of those aborted because of it. */
 export function unwrapMultiOperationError(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error
   const { fields = {} } = error.details.find(({ name }) => name === 'MultiOperationExecutionFailure') ?? {}
   const statuses = 'statuses' in fields ? (fields.statuses as OperationStatus[]) : []
-  const refused = statuses.find((status) => !isDone(status) && !isAbortedForAnother(status))
-  if (refused === undefined) return error
-  const { code = error.code, message = '', details = [] } = refused
+  const failed = statuses.find((status) => !isDone(status) && !isAbortedForAnother(status))
+  if (failed === undefined) return error
+  const { code = error.code, message = '', details = [] } = failed
   return new RpcError(message, {
     code,
     details,
@@ -60,7 +60,7 @@ export function unwrapMultiOperationError(error: unknown): unknown {
   })
 }
 
-/** As the engine said it: each field may be missing. Its details are decoded like those of the whole. */
+/** A decoded message: every field may be missing. */
 interface OperationStatus {
   code?: number
   message?: string
@@ -75,7 +75,10 @@ function isAbortedForAnother({ details = [] }: OperationStatus): boolean {
   return details.some(({ name }) => name === 'MultiOperationExecutionAborted')
 }
 
-/** An unknown execution and a closed one are the same answer, and one that grows too large is closed for it: only a look at the run tells which. */
+/**
+ * Whether the run is unknown or closed: describe it to find out which. The engine returns the same error for both. A run
+ * that exceeds a limit of its history is closed by the engine.
+ */
 export function isGoneOrClosed(error: unknown): error is RpcError {
   if (!(error instanceof RpcError)) return false
   if (error.code === GrpcCode.INVALID_ARGUMENT)
@@ -95,7 +98,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([
   GrpcCode.DATA_LOSS,
 ])
 
-/** What the way to the engine answers for a moment, as Temporal's own clients judge it: the same call may well succeed at once. */
+/** Whether the connection to the engine failed in a way that a retry may fix at once: the codes that Temporal's clients retry. */
 export function isRetryable({ code, message }: RpcError): boolean {
   return (
     RETRYABLE.has(code) ||
@@ -103,7 +106,7 @@ export function isRetryable({ code, message }: RpcError): boolean {
   )
 }
 
-/** Out of reach, too busy, or too slow: the same call may well succeed later. */
+/** Whether the same call may succeed later: the engine is unreachable, overloaded or slow. */
 export function isTransient(error: RpcError): boolean {
   return (
     isRetryable(error) ||
@@ -116,7 +119,7 @@ export function hasDetail(error: RpcError, name: keyof Failures): boolean {
   return detailOf(error, name) !== null
 }
 
-/** As the engine said it: each field may be missing. */
+/** The decoded detail of that type, in which every field may be missing; null if the error has none. */
 function detailOf<Name extends keyof Failures>(
   { details }: RpcError,
   name: Name,
@@ -124,134 +127,135 @@ function detailOf<Name extends keyof Failures>(
   return details.find((detail) => detail.name === name)?.fields ?? null
 }
 
-function unavailable(error: RpcError, asked: Asked): ServiceError {
-  const message = 'The workflow engine does not answer'
-  if (asked.kind === 'write' && error.mayHaveBeenSent)
-    return wrap('EngineUnavailableError', `${message}, ${MAY_BE_DONE}`, error, asked)
-  return wrap('EngineUnavailableError', `${message}.`, error, asked, { retryAfterSeconds: 1 })
+function unavailable(error: RpcError, request: RequestFacts): ServiceError {
+  const message = 'The workflow engine is not responding'
+  if (request.kind === 'write' && error.mayHaveBeenSent)
+    return wrap('EngineUnavailableError', `${message}, ${CHECK_BEFORE_RETRY}`, error, request)
+  return wrap('EngineUnavailableError', `${message}.`, error, request, { retryAfterSeconds: 1 })
 }
 
-/** The end of a message without `Retry-After`. */
-export const MAY_BE_DONE = 'and the request may have been carried out. Check the workflow before you send it again.'
+/** The end of the message of an error without `Retry-After`. */
+export const CHECK_BEFORE_RETRY =
+  'and the request may have been carried out. Check the workflow before you send it again.'
 
-function unanswered(error: RpcError, asked: Asked): ServiceError {
+function noWorkerResponded(error: RpcError, request: RequestFacts): ServiceError {
   return wrap(
     'DeadlineExceededError',
-    `No worker answered for workflow ${asked.facts.workflowId} in time`,
+    `No worker responded in time for workflow ${request.details.workflowId}`,
     error,
-    asked,
+    request,
   )
 }
 
-function notFound(error: RpcError, asked: Asked): ServiceError {
-  const { workflowId, runId } = asked.facts
-  const run = runId === undefined ? '' : ` has no run ${runId}`
-  return wrap(
-    'WorkflowNotFoundError',
-    run === '' ? `Workflow ${workflowId} not found` : `Workflow ${workflowId}${run}`,
-    error,
-    asked,
-  )
+function notFound(error: RpcError, request: RequestFacts): ServiceError {
+  const { workflowId, runId } = request.details
+  const message =
+    runId === undefined ? `Workflow ${workflowId} not found` : `Workflow ${workflowId} has no run ${runId}`
+  return wrap('WorkflowNotFoundError', message, error, request)
 }
 
-function alreadyStarted(error: RpcError, asked: Asked): ServiceError {
+function alreadyStarted(error: RpcError, request: RequestFacts): ServiceError {
   const { runId } = detailOf(error, 'WorkflowExecutionAlreadyStartedFailure') ?? {}
-  return idInUse({ ...asked.facts, ...(runId && { runId }) }, error)
+  return idInUse({ ...request.details, ...(runId && { runId }) }, error)
 }
 
-/** `runId` in the facts is the run that uses the id. */
-export function idInUse(facts: ErrorFacts, cause: RpcError): ServiceError {
-  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${facts.workflowId} is in use`, {
+/** `details.runId` is the run that uses the id. */
+export function idInUse(details: ErrorFacts, cause: RpcError): ServiceError {
+  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${details.workflowId} is in use`, {
     cause,
-    details: facts,
+    details,
   })
 }
 
-function notReady(error: RpcError, asked: Asked): ServiceError {
-  const { workflowId } = asked.facts
+function notReady(error: RpcError, request: RequestFacts): ServiceError {
+  const { workflowId } = request.details
   if (error.message.startsWith('Workflow is paused')) {
-    return wrap('WorkflowNotReadyError', `Workflow ${workflowId} takes no updates: it is paused`, error, asked, {
-      workflowStatus: 'paused',
-    })
+    return wrap(
+      'WorkflowNotReadyError',
+      `Workflow ${workflowId} cannot accept updates; its status is paused`,
+      error,
+      request,
+      {
+        workflowStatus: 'paused',
+      },
+    )
   }
-  if (error.message.startsWith('no poller seen for task queue')) return unpolled(error, asked)
-  if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unexpected(error, asked)
-  const why = 'its workflow task is failing, has not begun, or never did before it closed'
-  return wrap('WorkflowNotReadyError', `Workflow ${workflowId} can't take this now: ${why}`, error, asked)
+  if (error.message.startsWith('no poller seen for task queue')) return unpolled(error, request)
+  if (!hasDetail(error, 'WorkflowNotReadyFailure')) return unexpected(error, request)
+  const why = 'its workflow task is failing or has not started, or the run closed before its first workflow task'
+  return wrap('WorkflowNotReadyError', `${notReadyMessage(workflowId)}: ${why}`, error, request)
 }
 
-/** The engine gives a query up before its deadline when no worker polls; it has no details for that. */
-function unpolled(error: RpcError, asked: Asked): ServiceError {
-  const { workflowId } = asked.facts
-  const message = `No worker answered for workflow ${workflowId}: none has polled its task queue recently`
-  return wrap('DeadlineExceededError', message, error, asked)
+/** The start of the message of a `WorkflowNotReadyError`; the reason follows. */
+export function notReadyMessage(workflowId: string | undefined): string {
+  return `Workflow ${workflowId} cannot accept this request now`
 }
 
-function exhausted(error: RpcError, asked: Asked): ServiceError {
-  if (isTooLarge(error)) return tooLarge(error, asked)
-  // grpc-js's own limit on what it receives: nothing a caller could do about.
-  if (error.details.length === 0) return unexpected(error, asked)
+/** The engine ends a query before its deadline if no worker polls the task queue. The error has no details. */
+function unpolled(error: RpcError, request: RequestFacts): ServiceError {
+  const { workflowId } = request.details
+  const message = `No worker responded for workflow ${workflowId}: no worker has polled its task queue recently`
+  return wrap('DeadlineExceededError', message, error, request)
+}
+
+function exhausted(error: RpcError, request: RequestFacts): ServiceError {
+  if (isTooLarge(error)) return tooLarge(error, request)
+  // The response exceeds grpc-js's own size limit: the client can do nothing about it.
+  if (error.details.length === 0) return unexpected(error, request)
   const { cause } = detailOf(error, 'ResourceExhaustedFailure') ?? {}
-  const what =
-    cause === ResourceExhaustedCause.BUSY_WORKFLOW ? 'The workflow is busy.' : 'The workflow engine is at its limit.'
-  return wrap(
-    'ResourceExhaustedError',
-    what,
-    error,
-    asked,
-    isSafeToRepeat(error, asked) ? { retryAfterSeconds: 1 } : {},
-  )
+  const message =
+    cause === ResourceExhaustedCause.BUSY_WORKFLOW
+      ? 'The workflow is busy.'
+      : 'The workflow engine has reached its rate or concurrency limit.'
+  // The rejected attempt had no effect, but an earlier one may have.
+  const isRetrySafe = request.kind === 'read' || !error.mayHaveTakenEffect
+  return wrap('ResourceExhaustedError', message, error, request, isRetrySafe ? { retryAfterSeconds: 1 } : {})
 }
 
-/** A refusal itself does nothing; a try before it may have. */
-function isSafeToRepeat(error: RpcError, asked: Asked): boolean {
-  return asked.kind === 'read' || !error.mayHaveTakenEffect
-}
-
-/** Five shapes: of a payload, of a memo, of the whole message over gRPC and over HTTP, and to a proxy on the way. */
+/** The limits in this order: a payload, a memo, a whole message over gRPC, one over HTTP, a proxy in front of the engine. */
 function isTooLarge(error: RpcError): boolean {
   return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max|http: request body too large|Received HTTP status code 413)/.test(
     error.message,
   )
 }
 
-function tooLarge(error: RpcError, asked: Asked): ServiceError {
-  return wrap('PayloadTooLargeError', 'The payload is larger than the workflow engine takes.', error, asked, {
+function tooLarge(error: RpcError, request: RequestFacts): ServiceError {
+  return wrap('PayloadTooLargeError', 'The payload exceeds the size limit of the workflow engine.', error, request, {
     source: 'engine',
   })
 }
 
-/** The variable an operator should look at; the text of the engine goes to the log alone. */
-function unexpected(error: RpcError, asked: Asked): ServiceError {
+/** The log gets the engine's message and the variable to check. */
+function unexpected(error: RpcError, request: RequestFacts): ServiceError {
   const cause = new Error(`${advice(error)}: gRPC code ${error.code}, ${error.message}`, { cause: error })
   const message = isMisconfigured(error)
-    ? 'The workflow engine refuses this service because of its configuration; the log of the service names the setting.'
-    : 'The workflow engine gave an answer that this service did not expect.'
-  return wrap('EngineError', message, cause, asked)
+    ? 'The workflow engine rejected the configuration of this service; the log names the setting to check.'
+    : 'Unexpected response from the workflow engine.'
+  return wrap('EngineError', message, cause, request)
 }
 
-/** The engine does not know the namespace, or refuses the key: no request can succeed before the configuration is changed. */
+/** Whether the engine rejects the namespace or the API key: every request fails until the configuration is changed. */
 export function isMisconfigured(error: RpcError): boolean {
-  return hasDetail(error, 'NamespaceNotFoundFailure') || isRefusedKey(error)
+  return hasDetail(error, 'NamespaceNotFoundFailure') || isKeyRejected(error)
 }
 
-function isRefusedKey({ code }: RpcError): boolean {
+function isKeyRejected({ code }: RpcError): boolean {
   return code === GrpcCode.UNAUTHENTICATED || code === GrpcCode.PERMISSION_DENIED
 }
 
 function advice(error: RpcError): string {
   if (hasDetail(error, 'NamespaceNotFoundFailure'))
-    return 'the engine does not know the namespace, look at ENGINE_NAMESPACE'
-  if (isRefusedKey(error)) return 'the engine refused the key, look at ENGINE_API_KEY'
-  return 'unforeseen answer of the engine'
+    return 'the namespace does not exist on the engine, check ENGINE_NAMESPACE'
+  if (isKeyRejected(error)) return 'the engine rejected the API key, check ENGINE_API_KEY'
+  return 'unexpected response from the engine'
 }
 
 function wrap(
   name: ServiceError['error'],
   message: string,
   cause: Error,
-  asked: Asked,
-  facts: ErrorFacts = {},
+  request: RequestFacts,
+  details: ErrorFacts = {},
 ): ServiceError {
-  return new ServiceError(name, message, { cause, details: { ...asked.facts, ...facts } })
+  return new ServiceError(name, message, { cause, details: { ...request.details, ...details } })
 }

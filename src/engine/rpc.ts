@@ -1,69 +1,61 @@
 import type { Call } from '../domain/call.ts'
 import { sleep } from '../lib/abort.ts'
-import { isRetryable } from './errors.ts'
+import { decideRetry } from './retry.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
-/** One call of the engine, repeated a few times while it is out of reach and the caller's deadline allows. */
-export type Rpc = <M extends Method, Found = never>(
+/** Sends a request to the engine. Retries a few times while the engine is unreachable and the deadline of the call allows. */
+export type Rpc = <M extends Method, Result = never>(
   method: M,
   request: Request<M>,
   call: Call,
-  options?: RpcOptions<M, Found>,
-) => Promise<Response<M> | Found>
+  options?: RpcOptions<M, Result>,
+) => Promise<Response<M> | Result>
 
-export interface RpcOptions<M extends Method = Method, Found = unknown> {
-  /** What happens when an attempt may have arrived and its answer is lost. By default the same request is sent again. */
-  onLostResponse?: 'give up' | ((lost: RpcError) => Promise<AfterLoss<M, Found>>)
+export interface RpcOptions<M extends Method = Method, Result = unknown> {
+  /**
+   * What to do when an attempt may have reached the engine but its response is lost: `throw` the error, or decide in a
+   * callback. By default the same request is sent again.
+   */
+  onLostResponse?: 'throw' | ((error: RpcError) => Promise<LostResponseAction<M, Result>>)
 }
 
-/** What was to be answered, when it was found in another way; or the request to send now. */
-export type AfterLoss<M extends Method, Found = never> = { found: Found } | { request: Request<M> }
-
-const PAUSES_MS = [100, 250, 500, 1000]
+/** The result, when the callback found it in another way, or the request to send now. */
+export type LostResponseAction<M extends Method, Result = never> = { result: Result } | { retryRequest: Request<M> }
 
 export function createRpc(transport: Transport): Rpc {
-  return async <M extends Method, Found>(
+  return async <M extends Method, Result>(
     method: M,
     request: Request<M>,
     call: Call,
-    { onLostResponse }: RpcOptions<M, Found> = {},
-  ): Promise<Response<M> | Found> => {
+    { onLostResponse }: RpcOptions<M, Result> = {},
+  ): Promise<Response<M> | Result> => {
     const { deadlineAt, signal } = call
-    let next = request
-    let repeated = false
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await transport.call(method, next, { deadlineAt, signal })
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error
-        const mayHaveBeenSent: boolean = repeated || error.mayHaveBeenSent
-        const pauseMs = onLostResponse === 'give up' && mayHaveBeenSent ? null : pauseAfter(error, attempt, deadlineAt)
-        if (pauseMs === null) throw repeated ? withPossibleEffect(error) : error
-        repeated = mayHaveBeenSent
-        call.note({ engineRetries: attempt + 1 })
-        await sleep(pauseMs, signal)
-        if (!error.mayHaveBeenSent || typeof onLostResponse !== 'function') continue
-        const after = await onLostResponse(error)
-        if ('found' in after) return after.found
-        next = after.request
-      }
+    const stopWhenSent = onLostResponse === 'throw'
+    let nextRequest = request
+    let mayHaveArrived = false
+    for (let retries = 0; ; retries++) {
+      const response = await responseOrError(transport.call(method, nextRequest, { deadlineAt, signal }))
+      if (!(response instanceof RpcError)) return response
+      const remainingMs = deadlineAt - Date.now()
+      const decision = decideRetry({ error: response, retries, mayHaveArrived, stopWhenSent, remainingMs })
+      if (!decision.retry) throw decision.error
+      mayHaveArrived = decision.mayHaveArrived
+      call.note({ engineRetries: retries + 1 })
+      await sleep(decision.delayMs, signal)
+      if (typeof onLostResponse !== 'function' || !response.mayHaveBeenSent) continue
+      const action = await onLostResponse(response)
+      if ('result' in action) return action.result
+      nextRequest = action.retryRequest
     }
   }
 }
 
-/** How long to wait before the next attempt; null when there is none. */
-function pauseAfter(error: RpcError, attempt: number, deadlineAt: number): number | null {
-  const pauseMs = PAUSES_MS[attempt]
-  return pauseMs !== undefined && isRetryable(error) && Date.now() + pauseMs < deadlineAt ? pauseMs : null
-}
-
-/** An earlier try may have arrived, whatever became of the last one. */
-export function withPossibleEffect(error: RpcError): RpcError {
-  return new RpcError(error.message, {
-    code: error.code,
-    details: error.details,
-    mayHaveBeenSent: true,
-    mayHaveTakenEffect: true,
-    cause: error,
-  })
+async function responseOrError<R>(response: Promise<R>): Promise<R | RpcError> {
+  try {
+    return await response
+  } catch (error) {
+    // Anything else is a bug of ours: retrying would hide it.
+    if (error instanceof RpcError) return error
+    throw error
+  }
 }

@@ -61,7 +61,7 @@ async function unreachable(address: string, tls: GrpcTls | null): Promise<unknow
 
 const UNAVAILABLE = {
   error: 'EngineUnavailableError',
-  message: 'The workflow engine does not answer.',
+  message: 'The workflow engine is not responding.',
   workflowId: 'any',
   retryAfterSeconds: 1,
 }

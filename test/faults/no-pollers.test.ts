@@ -60,7 +60,7 @@ test('no pollers: a query of an open and of a closed run is a 504 that says so, 
       504,
       'DeadlineExceededError',
       'engine',
-      `No worker answered for workflow ${id}: none has polled its task queue recently`,
+      `No worker responded for workflow ${id}: no worker has polled its task queue recently`,
     ]),
   )
   expect(services.flatMap(({ events }) => events).filter(({ level }) => level === 'error')).toEqual([])

@@ -55,7 +55,7 @@ export function catalogRun({ workflowId }: ExecutionRef): ServiceError {
 function notRunning(run: RunRef, workflowStatus: Description['status']): ServiceError {
   return new ServiceError(
     'WorkflowNotRunningError',
-    `Workflow ${run.workflowId} is not running: it is ${workflowStatus}`,
+    `Workflow ${run.workflowId} is not running; its status is ${workflowStatus}`,
     {
       details: { ...run, workflowStatus },
     },

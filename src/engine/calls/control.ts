@@ -21,7 +21,7 @@ export async function cancel(
     identity: IDENTITY,
     requestId: crypto.randomUUID(),
   }
-  await onOpenRun(context, run, { kind: 'write', facts: executionIds(run) }, call, async () => {
+  await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, async () => {
     try {
       await context.rpc('requestCancelWorkflowExecution', request, call)
     } catch (error) {
@@ -34,7 +34,7 @@ export async function cancel(
 export async function terminate(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
   const request = { namespace: context.namespace, workflowExecution: toExecution(run), reason, identity: IDENTITY }
   // Not repeated once it may have arrived: the second try would find the run closed, by us.
-  await onOpenRun(context, run, { kind: 'write', facts: executionIds(run) }, call, () =>
-    context.rpc('terminateWorkflowExecution', request, call, { onLostResponse: 'give up' }),
+  await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, () =>
+    context.rpc('terminateWorkflowExecution', request, call, { onLostResponse: 'throw' }),
   )
 }

@@ -19,7 +19,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
     )
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
-    clock.saw((run.completedAt ?? run.startedAt)?.getTime() ?? null)
+    clock.observe((run.completedAt ?? run.startedAt)?.getTime() ?? null)
     return {
       ...run,
       memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
@@ -27,7 +27,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       ...(failingTask && { failingTask }),
     }
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: executionIds(ref) })
+    throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
   }
 }
 

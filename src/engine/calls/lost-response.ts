@@ -1,106 +1,106 @@
-/** Which run a request may be sent to again once its answer was lost: docs/decisions/003-our-own-retries.md. */
+/** Which run may receive a request again after its response was lost: docs/decisions/003-our-own-retries.md. */
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { type EngineContext, toExecution } from '../context.ts'
-import { MAY_BE_DONE, toServiceError } from '../errors.ts'
-import { withPossibleEffect } from '../rpc.ts'
-import { RpcError } from '../transport/transport.ts'
-import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun } from './find-started-run.ts'
+import { CHECK_BEFORE_RETRY } from '../errors.ts'
+import type { RpcError } from '../transport/transport.ts'
+import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun, toLookupError } from './find-run.ts'
 
-/** What the latest run of its workflow id tells about a request whose answer was lost. */
-export type Finding =
-  /** There is no run of that id. */
-  | { kind: 'no run' }
-  /** The request has started this run; the latest one is this, or continues its chain. */
-  | { kind: 'ours'; run: FoundRun }
-  /** The latest run was so before the first attempt: no other run can have been reached. */
-  | { kind: 'same run'; run: FoundRun }
-  /** The latest run may be younger than the first attempt, which may have reached the run before it. */
-  | { kind: 'later run'; run: FoundRun }
+/** The latest run of a workflow id, compared with a request whose response was lost. */
+export type LatestRun =
+  | { kind: 'none' }
+  /** The request started `run`, which is the latest run or the first run of its chain. */
+  | { kind: 'started by request'; run: FoundRun }
+  /** It was the latest run before the first attempt: no other run can have received the request. */
+  | { kind: 'older than request'; run: FoundRun }
+  /** It may have started after the first attempt: the run before it may have received the request. */
+  | { kind: 'maybe newer than request'; run: FoundRun }
 
-/** `sentAfter`: a time that the engine's clock had passed before the first attempt. */
-export function toFinding(latest: FoundRun | null, own: FoundRun | null, sentAfter: number): Finding {
-  if (latest === null) return { kind: 'no run' }
-  if (own !== null) return { kind: 'ours', run: own }
-  // An answer takes longer than the millisecond to which times are cut: what is as old is older.
-  const isSame = latest.startedAt !== null && latest.startedAt <= sentAfter
-  return { kind: isSame ? 'same run' : 'later run', run: latest }
+/** `sentAfter` is a time before the first attempt, by the engine's clock (epoch milliseconds). */
+export function compareWithRequest(latest: FoundRun | null, startedRun: FoundRun | null, sentAfter: number): LatestRun {
+  if (latest === null) return { kind: 'none' }
+  if (startedRun !== null) return { kind: 'started by request', run: startedRun }
+  // Times are truncated to milliseconds. A response takes longer than that, so a run of the same millisecond is older.
+  const isOlder = latest.startedAt !== null && latest.startedAt <= sentAfter
+  return { kind: isOlder ? 'older than request' : 'maybe newer than request', run: latest }
 }
 
-/** `sentAt`: the moment before the first attempt, by our clock (epoch ms). */
-export async function investigate(
+/** `sentAt` is the time of the first attempt, by our clock (epoch milliseconds). */
+export async function findLatestRun(
   context: EngineContext,
-  asked: AtMostOnceRequest,
+  request: AtMostOnceRequest,
   sentAt: number,
   call: Call,
-): Promise<Finding> {
-  const latest = await findRun(context, asked, call)
-  const own =
-    latest === null || asked.requestId === undefined ? null : await findStartedRun(context, latest, asked, call)
-  return toFinding(latest, own, context.clock.floor(sentAt))
+): Promise<LatestRun> {
+  const latest = await findRun(context, request, call)
+  const startedRun =
+    latest === null || request.requestId === undefined ? null : await findStartedRun(context, latest, request, call)
+  return compareWithRequest(latest, startedRun, context.clock.earliest(sentAt))
 }
 
-/** Whether the request was carried out cannot be known: it is not sent again, and there is no `Retry-After`. */
-export function unknownOutcomeError(facts: ErrorFacts, cause: unknown): ServiceError {
-  return new ServiceError('EngineUnavailableError', `The workflow engine's answer was lost, ${MAY_BE_DONE}`, {
-    cause,
-    details: facts,
-  })
+/** The error when nobody can know whether the request was carried out. It has no `Retry-After`. */
+export function unknownOutcomeError(details: ErrorFacts, cause: unknown): ServiceError {
+  const message = `The response of the workflow engine was lost, ${CHECK_BEFORE_RETRY}`
+  return new ServiceError('EngineUnavailableError', message, { cause, details })
 }
 
-/** Attempts at a signal or an update, whose id the engine knows only within the run that took it. */
+/** The attempts at a signal or an update. The engine knows the id of either only within the run that received it. */
 export interface Attempts {
-  /** The run that they go to: unpinned until an answer was lost. */
+  /** The run that receives them: the latest run, until a response is lost. */
   ref: ExecutionRef
-  /** For `onLostResponse`: the same request, to the one run that may have taken it. */
-  repeat<R extends object>(request: R, call: Call): (lost: RpcError) => Promise<{ request: R }>
+  /** For `onLostResponse`: sends the same request again, only to the run that may have received it. */
+  retryOnSameRun<R extends object>(request: R, call: Call): (error: RpcError) => Promise<{ retryRequest: R }>
 }
 
-/** To be made before the first attempt. */
-export function beginAttempts(context: EngineContext, ref: ExecutionRef, facts: AtMostOnceRequest['facts']): Attempts {
+/** Call this before the first attempt. */
+export function beginAttempts(
+  context: EngineContext,
+  ref: ExecutionRef,
+  details: AtMostOnceRequest['details'],
+): Attempts {
   const sentAt = Date.now()
   const attempts: Attempts = {
     ref,
-    repeat: (request, call) => async (lost) => {
+    retryOnSameRun: (request, call) => async (error) => {
       if (attempts.ref.runId === undefined)
-        attempts.ref = { ...ref, runId: await runToRepeatTo(context, facts, sentAt, lost, call) }
-      return { request: { ...request, workflowExecution: toExecution(attempts.ref) } }
+        attempts.ref = { ...ref, runId: await findReceivingRun(context, details, sentAt, error, call) }
+      return { retryRequest: { ...request, workflowExecution: toExecution(attempts.ref) } }
     },
   }
   return attempts
 }
 
-async function runToRepeatTo(
+async function findReceivingRun(
   context: EngineContext,
-  facts: AtMostOnceRequest['facts'],
+  details: AtMostOnceRequest['details'],
   sentAt: number,
   lost: RpcError,
   call: Call,
 ): Promise<string> {
-  const finding = await investigate(context, { facts }, sentAt, call)
-  if (finding.kind === 'same run') return finding.run.runId
-  if (finding.kind === 'no run')
-    throw new ServiceError('WorkflowNotFoundError', `Workflow ${facts.workflowId} not found`, { details: facts })
-  // The run before is closed: it answers what it has taken, and takes nothing more.
-  const before = await runBefore(context, facts, finding.run.runId, call)
-  if (before === null) throw unknownOutcomeError(facts, lost)
-  return before
+  const latest = await findLatestRun(context, { details }, sentAt, call)
+  if (latest.kind === 'older than request') return latest.run.runId
+  if (latest.kind === 'none')
+    throw new ServiceError('WorkflowNotFoundError', `Workflow ${details.workflowId} not found`, { details })
+  // The previous run is closed: it returns the outcome of what it has received, and accepts nothing new.
+  const previousRunId = await findPreviousRunId(context, details, latest.run.runId, call)
+  if (previousRunId === null) throw unknownOutcomeError(details, lost)
+  return previousRunId
 }
 
-/** The run that went on as this one; null for the first of a chain. */
-async function runBefore(
+/** The run that continued as `runId`; null for the first run of a chain. */
+async function findPreviousRunId(
   { rpc, namespace }: EngineContext,
-  facts: AtMostOnceRequest['facts'],
+  details: AtMostOnceRequest['details'],
   runId: string,
   call: Call,
 ): Promise<string | null> {
-  const request = { namespace, execution: toExecution({ workflowId: facts.workflowId, runId }), maximumPageSize: 1 }
+  const request = { namespace, execution: toExecution({ workflowId: details.workflowId, runId }), maximumPageSize: 1 }
   try {
     const { history } = await rpc('getWorkflowExecutionHistory', request, atMost(call, TIMEOUT_MS.describe))
     return history?.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null
   } catch (error) {
-    throw toServiceError(error instanceof RpcError ? withPossibleEffect(error) : error, { kind: 'write', facts })
+    throw toLookupError(error, details)
   }
 }

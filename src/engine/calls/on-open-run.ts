@@ -1,58 +1,81 @@
 import { withIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import { ServiceError } from '../../domain/errors.ts'
+import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { isOpen } from '../../protocol/execution.ts'
+import { isOpen, type Status } from '../../protocol/execution.ts'
 import type { EngineContext } from '../context.ts'
-import { type Asked, isGoneOrClosed, toServiceError } from '../errors.ts'
+import { isGoneOrClosed, type RequestFacts, toServiceError } from '../errors.ts'
+import type { RpcError } from '../transport/transport.ts'
 import { describe } from './describe.ts'
 import { type Attempts, beginAttempts, unknownOutcomeError } from './lost-response.ts'
 
-const MAX_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /**
- * Does something to an open run.
+ * Sends a request to an open run.
  *
- * The engine's one refusal for unknown and closed runs is told apart by a look at the run: `WorkflowNotFoundError` or
- * `WorkflowNotRunningError`. When the workflow continued as a new run meanwhile (continue-as-new, an engine retry), `act`
- * is called again, at most twice, and never once an attempt may have arrived.
+ * The engine rejects unknown and closed runs with the same error, so the run is described to tell `WorkflowNotFoundError`
+ * from `WorkflowNotRunningError`. If the workflow continued as a new run meanwhile (continue-as-new, retry by the engine),
+ * `act` is called again, at most twice, and never after an attempt that may have reached the engine.
  */
 export async function onOpenRun<T>(
   context: EngineContext,
   ref: ExecutionRef,
-  asked: Asked,
+  request: RequestFacts,
   call: Call,
   act: (attempts: Attempts) => Promise<T>,
 ): Promise<T> {
-  const facts = { ...asked.facts, workflowId: ref.workflowId }
-  for (let tries = 1; ; tries++) {
-    const attempts = beginAttempts(context, ref, facts)
+  const details = { ...request.details, workflowId: ref.workflowId }
+  for (let attempt = 1; ; attempt++) {
+    const attempts = beginAttempts(context, ref, details)
     try {
       return await act(attempts)
     } catch (error) {
-      if (!isGoneOrClosed(error)) throw toServiceError(error, asked)
-      const { runId, status } = await describe(context, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
-        throw error.mayHaveTakenEffect ? withIds(failure, facts) : failure
+      if (!isGoneOrClosed(error)) throw toServiceError(error, request)
+      const described = await describe(context, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
+        throw error.mayHaveTakenEffect ? withIds(failure, details) : failure
       })
-      if (error.mayHaveTakenEffect && (isOpen(status) || runId !== attempts.ref.runId))
-        throw unknownOutcomeError(facts, error)
-      if (isOpen(status)) {
-        if (tries < MAX_TRIES) continue
-        // Nothing was done, so the request can be sent again.
-        throw new ServiceError(
-          'EngineUnavailableError',
-          `Workflow ${ref.workflowId} continued as a new run during every attempt; send the request again`,
-          {
-            cause: error,
-            details: { ...facts, runId, workflowStatus: status, retryAfterSeconds: 1 },
-          },
-        )
-      }
-      throw new ServiceError('WorkflowNotRunningError', `Workflow ${ref.workflowId} is not running: it is ${status}`, {
-        cause: error,
-        details: { ...facts, runId, workflowStatus: status },
-      })
+      const next = afterRejection({ error, attempt, described, attemptedRunId: attempts.ref.runId }, details)
+      if (next.step === 'throw') throw next.error
     }
+  }
+}
+
+export interface RejectedAttempt {
+  /** The engine's error for unknown and closed runs. */
+  error: RpcError
+  /** 1 for the first attempt. */
+  attempt: number
+  /** The run that the request would reach now. */
+  described: { runId: string; status: Status }
+  /** The run that the attempt was sent to; undefined for the latest run. */
+  attemptedRunId: string | undefined
+}
+
+export function afterRejection(
+  { error, attempt, described: { runId, status }, attemptedRunId }: RejectedAttempt,
+  details: ErrorFacts,
+): { step: 'retry' } | { step: 'throw'; error: ServiceError } {
+  const { workflowId } = details
+  const found = { ...details, runId, workflowStatus: status }
+  if (error.mayHaveTakenEffect && (isOpen(status) || runId !== attemptedRunId))
+    return { step: 'throw', error: unknownOutcomeError(details, error) }
+  if (!isOpen(status)) {
+    const message = `Workflow ${workflowId} is not running; its status is ${status}`
+    return {
+      step: 'throw',
+      error: new ServiceError('WorkflowNotRunningError', message, { cause: error, details: found }),
+    }
+  }
+  if (attempt < MAX_ATTEMPTS) return { step: 'retry' }
+  // No attempt had an effect, so the client can retry.
+  const message = `Workflow ${workflowId} continued as a new run during every attempt; retry the request`
+  return {
+    step: 'throw',
+    error: new ServiceError('EngineUnavailableError', message, {
+      cause: error,
+      details: { ...found, retryAfterSeconds: 1 },
+    }),
   }
 }

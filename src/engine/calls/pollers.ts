@@ -19,6 +19,6 @@ export async function lastPolledAt(
     const polls = (pollers ?? []).map(({ lastAccessTime }) => toEpochMs(lastAccessTime) ?? 0)
     return polls.length === 0 ? null : new Date(Math.max(...polls))
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: {} })
+    throw toServiceError(error, { kind: 'read', details: {} })
   }
 }

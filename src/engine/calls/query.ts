@@ -29,30 +29,19 @@ export async function query(context: EngineContext, ref: ExecutionRef, message: 
     )
   } catch (error) {
     if (!isQueryFailure(error))
-      throw toServiceError(error, { kind: 'read', waitsForWorker: true, facts: executionIds(ref) })
+      throw toServiceError(error, { kind: 'read', waitsForWorker: true, details: executionIds(ref) })
     throw (await missingHandler(context, ref, 'query', message, error.message, call)) ?? failed(ref, message, error)
   }
 }
 
-/** A paused run answers a query with a success that holds no result. */
+/** For a query of a paused run the engine returns a success without a result. */
 function rejected(ref: ExecutionRef, status: number | null | undefined): ServiceError {
   const workflowStatus = toStatus(status)
-  return new ServiceError(
-    'WorkflowNotReadyError',
-    `Workflow ${ref.workflowId} takes no queries: it is ${workflowStatus}`,
-    {
-      details: { ...executionIds(ref), workflowStatus },
-    },
-  )
+  const message = `Workflow ${ref.workflowId} cannot accept queries; its status is ${workflowStatus}`
+  return new ServiceError('WorkflowNotReadyError', message, { details: { ...executionIds(ref), workflowStatus } })
 }
 
 function failed(ref: ExecutionRef, { name }: Message, cause: Error): ServiceError {
-  return new ServiceError(
-    'QueryFailedError',
-    `Query "${name}" of workflow ${ref.workflowId} failed: ${cause.message}`,
-    {
-      cause,
-      details: executionIds(ref),
-    },
-  )
+  const message = `Query "${name}" of workflow ${ref.workflowId} failed: ${cause.message}`
+  return new ServiceError('QueryFailedError', message, { cause, details: executionIds(ref) })
 }

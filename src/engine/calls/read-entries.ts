@@ -16,6 +16,6 @@ export async function* readEntries(context: EngineContext, run: RunRef, call: Ca
       nextPageToken = page.nextPageToken
     } while (nextPageToken !== null)
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: executionIds(run) })
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
 }

@@ -41,7 +41,7 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
       closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(context, description, call),
     }
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: executionIds(ref) })
+    throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
   }
 }
 
@@ -50,7 +50,7 @@ export async function input(context: EngineContext, run: RunRef, call: Call): Pr
     const { events } = await readPage(context, run, call, { maximumPageSize: 1 })
     return (await readStartedEvent(run.workflowId, events, context.payloads)).input
   } catch (error) {
-    throw toServiceError(error, { kind: 'read', facts: executionIds(run) })
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }
 }
 

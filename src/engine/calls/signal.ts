@@ -19,8 +19,13 @@ export async function signal(
     // One for all attempts: a run takes the signal once, whichever of them arrive.
     requestId: crypto.randomUUID(),
   }
-  const { link } = await onOpenRun(context, ref, { kind: 'write', facts: executionIds(ref) }, call, ({ repeat }) =>
-    context.rpc('signalWorkflowExecution', request, call, { onLostResponse: repeat(request, call) }),
+  const { link } = await onOpenRun(
+    context,
+    ref,
+    { kind: 'write', details: executionIds(ref) },
+    call,
+    ({ retryOnSameRun }) =>
+      context.rpc('signalWorkflowExecution', request, call, { onLostResponse: retryOnSameRun(request, call) }),
   )
   return { runId: link?.workflowEvent?.runId || ref.runId || null }
 }

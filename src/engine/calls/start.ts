@@ -1,49 +1,69 @@
+import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Started, StartRequest } from '../../domain/engine.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'
-import type { AfterLoss } from '../rpc.ts'
+import type { LostResponseAction } from '../rpc.ts'
 import type { RpcError } from '../transport/transport.ts'
-import { investigate, unknownOutcomeError } from './lost-response.ts'
+import { findLatestRun, unknownOutcomeError } from './lost-response.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function start(context: EngineContext, request: StartRequest, call: Call): Promise<Started> {
-  const { rpc, namespace, payloads, clock } = context
-  const { workflowId, workflowName, catalog } = request
-  const input = await payloads.encode(request.args)
-  const asked = {
+  const { rpc, payloads, clock } = context
+  const { workflowId } = request
+  const startWorkflow = toStartWorkflow(context, request, await payloads.encode(request.args))
+  const atMostOnce = { details: { workflowId }, requestId: startWorkflow.requestId }
+  const sentAt = Date.now()
+
+  async function onLostResponse(
+    error: RpcError,
+    call: Call,
+  ): Promise<LostResponseAction<'startWorkflowExecution', Started>> {
+    const latest = await findLatestRun(context, atMostOnce, sentAt, call)
+    switch (latest.kind) {
+      case 'started by request':
+        return { result: { workflowId, runId: latest.run.runId, firstRunId: latest.run.runId } }
+      case 'none':
+      case 'older than request':
+        return { retryRequest: startWorkflow }
+      case 'maybe newer than request':
+        throw isOpen(latest.run.status)
+          ? idInUse({ workflowId, runId: latest.run.runId }, error)
+          : unknownOutcomeError(atMostOnce.details, error)
+    }
+  }
+
+  try {
+    const response = await withEngineWatchdog(rpc, call, (watched) =>
+      rpc('startWorkflowExecution', startWorkflow, watched, {
+        onLostResponse: (error) => onLostResponse(error, watched),
+      }),
+    )
+    clock.observe(startTimeOf(response.runId))
+    if ('firstRunId' in response) return response
+    const { runId, firstExecutionRunId } = response
+    return { workflowId, runId, firstRunId: firstExecutionRunId || runId }
+  } catch (error) {
+    throw toServiceError(error, { kind: 'write', details: atMostOnce.details })
+  }
+}
+
+/** The engine's form of a start, with a new request id. */
+export function toStartWorkflow(
+  { namespace }: EngineContext,
+  { workflowId, workflowName, catalog }: StartRequest,
+  input: temporal.api.common.v1.IPayloads | null,
+) {
+  return {
     namespace,
     workflowId,
     workflowType: { name: workflowName },
     taskQueue: { name: catalog },
     input,
     identity: IDENTITY,
-    // One for all attempts: the engine starts once, whichever of them arrive, while that run is the latest of its id.
+    // All attempts share it: the engine starts one run, as long as that run is the latest of the workflow id.
     requestId: crypto.randomUUID(),
-  }
-  const once = { facts: { workflowId }, requestId: asked.requestId }
-  const sentAt = Date.now()
-
-  async function onLostResponse(lost: RpcError, call: Call): Promise<AfterLoss<'startWorkflowExecution', Started>> {
-    const finding = await investigate(context, once, sentAt, call)
-    if (finding.kind === 'ours')
-      return { found: { workflowId, runId: finding.run.runId, firstRunId: finding.run.runId } }
-    if (finding.kind !== 'later run') return { request: asked }
-    const { runId, status } = finding.run
-    throw isOpen(status) ? idInUse({ workflowId, runId }, lost) : unknownOutcomeError(once.facts, lost)
-  }
-
-  try {
-    const answer = await withEngineWatchdog(rpc, call, (watched) =>
-      rpc('startWorkflowExecution', asked, watched, { onLostResponse: (lost) => onLostResponse(lost, watched) }),
-    )
-    clock.saw(startTimeOf(answer.runId))
-    if ('firstRunId' in answer) return answer
-    const { runId, firstExecutionRunId } = answer
-    return { workflowId, runId, firstRunId: firstExecutionRunId || runId }
-  } catch (error) {
-    throw toServiceError(error, { kind: 'write', facts: once.facts })
   }
 }

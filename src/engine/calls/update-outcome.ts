@@ -9,71 +9,97 @@ import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
-import type { Payload } from '../../temporal/payload.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { describe } from './describe.ts'
 import { missingHandler } from './missing-handler.ts'
 import { onOpenRun } from './on-open-run.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-/** Answered when there is an outcome. */
+/** The engine responds when the update has completed. */
 export const UNTIL_COMPLETED = { lifecycleStage: UpdateWorkflowExecutionLifecycleStage.COMPLETED }
 
-export type UpdateAnswer = temporal.api.workflowservice.v1.IUpdateWorkflowExecutionResponse
+export type UpdateResponse = temporal.api.workflowservice.v1.IUpdateWorkflowExecutionResponse
 
 export interface Update {
   ref: ExecutionRef
   message: Message
-  /** Of the message, encoded. */
+  /** The encoded arguments of `message`. */
   args: temporal.api.common.v1.IPayloads | null
   updateId: string
 }
 
-// After 20 s without a worker the engine answers that it has taken the update in: the same update is asked for again.
-const REST_MS = 250
+/** An update that has been sent already. */
+export interface SentUpdate {
+  /** Null if the response is lost. */
+  response: UpdateResponse | null
+}
 
-/** The engine's form of an update; the same from try to try. */
+// Without a worker the engine responds after 20 s that it has admitted the update. Then the same update is sent again.
+const POLL_PAUSE_MS = 250
+
+/** The engine's form of an update, the same for all attempts. */
 export function toRequest({ updateId, message: { name }, args }: Update): temporal.api.update.v1.IRequest {
   return { meta: { updateId, identity: IDENTITY }, input: { name, args } }
 }
 
-/**
- * The value of an update's handler.
- *
- * `answered` is what the engine has said of it by now, undefined when it has not been sent; null when it may have been.
- * From then on it is asked for by its id, on a pinned run alone.
- */
+/** Sends the update until it has completed, and returns the value of its handler. An update already sent must be pinned. */
 export async function outcomeOf(
   context: EngineContext,
   update: Update,
   call: Call,
-  answered?: UpdateAnswer | null,
+  sent?: SentUpdate,
 ): Promise<unknown> {
-  const { ref, updateId } = update
-  let run = ref
-  let isAdmitted = answered !== undefined
+  let progress: Progress = { ref: update.ref, mayBeAdmitted: sent !== undefined }
+  let response = sent?.response ?? null
   try {
-    for (let known = answered ?? null; ; known = null) {
-      const answer =
-        known ??
-        (await send(context, { ...update, ref: run }, call).catch((error) => {
-          // Once the engine has taken the update in, its limits are no answer: to be told to try again would be to do it twice.
-          return isAdmitted && isBusy(error) ? null : Promise.reject(error)
-        }))
-      const { outcome, updateRef } = answer ?? {}
-      // From its first answer on the update belongs to one run.
-      isAdmitted ||= updateRef != null
-      run = updateRef?.workflowExecution?.runId ? { ...ref, runId: updateRef.workflowExecution.runId } : run
-      if (outcome?.failure) throw await failed(context, { ...update, ref: run }, outcome.failure, call)
-      if (outcome) return await resultOf(context, { ...update, ref: run }, outcome.success?.payloads)
-      await sleep(REST_MS, call.signal)
+    for (;;) {
+      response ??= await poll(context, update, progress, call)
+      progress = advance(progress, response)
+      const pinned = { ...update, ref: progress.ref }
+      if (response?.outcome) return await resultOf(context, pinned, response.outcome, call)
+      response = null
+      await sleep(POLL_PAUSE_MS, call.signal)
     }
   } catch (error) {
-    throw isAdmitted ? withIds(error, { ...executionIds(run), updateId }) : error
+    if (!progress.mayBeAdmitted) throw error
+    throw withIds(error, { ...executionIds(progress.ref), updateId: update.updateId })
   }
 }
 
-function send(context: EngineContext, update: Update, call: Call) {
+/** What is known about an update while it is polled. */
+export interface Progress {
+  /** The run that has the update, once a response names it. */
+  ref: ExecutionRef
+  /** Whether the engine may have the update. Then errors carry its ids, and no `Retry-After`. */
+  mayBeAdmitted: boolean
+}
+
+export function advance({ ref, mayBeAdmitted }: Progress, response: UpdateResponse | null): Progress {
+  const { updateRef } = response ?? {}
+  const runId = updateRef?.workflowExecution?.runId
+  return { ref: runId ? { ...ref, runId } : ref, mayBeAdmitted: mayBeAdmitted || updateRef != null }
+}
+
+async function poll(
+  context: EngineContext,
+  update: Update,
+  { ref, mayBeAdmitted }: Progress,
+  call: Call,
+): Promise<UpdateResponse | null> {
+  try {
+    return await send(context, { ...update, ref }, call)
+  } catch (error) {
+    // The engine has the update. A client that gets a 429 would send it again, with another id.
+    if (mayBeAdmitted && isBusy(error)) return null
+    throw error
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
+}
+
+function send(context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
   const { ref, updateId } = update
   const request = {
     namespace: context.namespace,
@@ -84,61 +110,54 @@ function send(context: EngineContext, update: Update, call: Call) {
   return onOpenRun(
     context,
     ref,
-    { kind: 'write', waitsForWorker: true, facts: { ...executionIds(ref), updateId } },
+    { kind: 'write', waitsForWorker: true, details: { ...executionIds(ref), updateId } },
     call,
-    ({ repeat }) =>
+    ({ retryOnSameRun }) =>
       withEngineWatchdog(context.rpc, call, (watched) =>
-        context.rpc('updateWorkflowExecution', request, watched, { onLostResponse: repeat(request, watched) }),
+        context.rpc('updateWorkflowExecution', request, watched, { onLostResponse: retryOnSameRun(request, watched) }),
       ),
   )
 }
 
 async function resultOf(
   context: EngineContext,
-  { ref, message, updateId }: Update,
-  payloads: Payload[] | null | undefined,
+  update: Update,
+  { failure, success }: temporal.api.update.v1.IOutcome,
+  call: Call,
 ): Promise<unknown> {
-  const { value, storedElsewhere } = await context.payloads.decodeOutput(payloads, ref.workflowId)
+  if (failure) throw await toUpdateError(context, update, failure, call)
+  const { ref, message, updateId } = update
+  const { value, storedElsewhere } = await context.payloads.decodeOutput(success?.payloads, ref.workflowId)
   if (storedElsewhere === undefined) return value
-  const result = `Update "${message.name}" of workflow ${ref.workflowId} was carried out; its result`
+  const result = `Update "${message.name}" of workflow ${ref.workflowId} completed; its result`
   throw outputStoredElsewhere(result, storedElsewhere, { ...executionIds(ref), updateId })
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
-}
-
-async function failed(
+async function toUpdateError(
   context: EngineContext,
   { ref, message, updateId }: Update,
   failure: Failure,
   call: Call,
 ): Promise<ServiceError> {
-  const { name, message: text } = toErrorDetails(await decodeFailure(failure, context.payloads))
+  const { name, message: reason } = toErrorDetails(await decodeFailure(failure, context.payloads))
   if (name === 'AcceptedUpdateCompletedWorkflow' && failure.source === 'Server')
-    return closedUnder(context, ref, updateId, call)
-  const missing = await missingHandler(context, ref, 'update', message, text, call)
-  const details = { ...executionIds(ref), updateId }
-  return (
-    missing ??
-    new ServiceError('UpdateFailedError', `Update "${message.name}" of workflow ${ref.workflowId} failed: ${text}`, {
-      details,
-    })
-  )
+    return closedBeforeUpdate(context, ref, updateId, call)
+  const missing = await missingHandler(context, ref, 'update', message, reason, call)
+  if (missing !== null) return missing
+  const text = `Update "${message.name}" of workflow ${ref.workflowId} failed: ${reason}`
+  return new ServiceError('UpdateFailedError', text, { details: { ...executionIds(ref), updateId } })
 }
 
-async function closedUnder(
+async function closedBeforeUpdate(
   context: EngineContext,
-  run: ExecutionRef,
+  ref: ExecutionRef,
   updateId: string,
   call: Call,
 ): Promise<ServiceError> {
-  const { runId, status } = await describe(context, run, atMost(call, TIMEOUT_MS.describe))
-  return new ServiceError(
-    'WorkflowNotRunningError',
-    `Workflow ${run.workflowId} ended before the update did: it is ${status}`,
-    {
-      details: { workflowId: run.workflowId, runId, updateId, workflowStatus: status },
-    },
-  )
+  const { workflowId } = ref
+  const { runId, status } = await describe(context, ref, atMost(call, TIMEOUT_MS.describe))
+  const message = `Workflow ${workflowId} ended before the update completed; its status is ${status}`
+  return new ServiceError('WorkflowNotRunningError', message, {
+    details: { workflowId, runId, updateId, workflowStatus: status },
+  })
 }

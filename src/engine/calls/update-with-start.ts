@@ -9,16 +9,18 @@ import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { startTimeOf } from '../clock.ts'
-import { type EngineContext, IDENTITY } from '../context.ts'
+import type { EngineContext } from '../context.ts'
 import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
-import type { AfterLoss } from '../rpc.ts'
+import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
-import { type AtMostOnceRequest, findRun, findStartedRun } from './find-started-run.ts'
-import { type Finding, investigate, unknownOutcomeError } from './lost-response.ts'
-import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateAnswer } from './update-outcome.ts'
+import { type AtMostOnceRequest, findRun, findStartedRun } from './find-run.ts'
+import { findLatestRun } from './lost-response.ts'
+import { toStartWorkflow } from './start.ts'
+import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse } from './update-outcome.ts'
+import { stepAfterLostResponse, stepAfterRefusal } from './update-with-start-step.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-/** Why no try is simply repeated: docs/decisions/018-retrying-update-with-start.md. */
+/** Why a lost response needs a look at the run first: docs/decisions/018-update-with-start-looks-first.md. */
 export async function updateWithStart(
   context: EngineContext,
   request: StartRequest,
@@ -26,27 +28,18 @@ export async function updateWithStart(
   updateId: string,
   call: Call,
 ): Promise<StartedUpdate> {
+  const { namespace } = context
   const { workflowId } = request
-  // Together, for together they are weighed.
+  // Encoded in one call: the size limit holds for both together.
   const encoded = (await context.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
-  const input = toPayloads(encoded.slice(0, request.args.length))
   const update: Update = {
     ref: { workflowId },
     message,
     args: toPayloads(encoded.slice(request.args.length)),
     updateId,
   }
-  // One for all attempts, like the update's id.
-  const requestId = crypto.randomUUID()
-  const { namespace } = context
   const startWorkflow = {
-    namespace,
-    workflowId,
-    workflowType: { name: request.workflowName },
-    taskQueue: { name: request.catalog },
-    input,
-    identity: IDENTITY,
-    requestId,
+    ...toStartWorkflow(context, request, toPayloads(encoded.slice(0, request.args.length))),
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
   }
   const updateWorkflow = {
@@ -55,150 +48,140 @@ export async function updateWithStart(
     waitPolicy: UNTIL_COMPLETED,
     request: toRequest(update),
   }
-  const operations = { namespace, operations: [{ startWorkflow }, { updateWorkflow }] }
-  const asked: Asked = { facts: { workflowId, updateId }, requestId, operations }
-
-  const { runId, started, answer } = await begin(context, asked, call)
-  const result = await outcomeOf(context, { ...update, ref: { workflowId, runId } }, call, answer)
+  const { runId, started, response } = await sendWatched(
+    context,
+    {
+      details: { workflowId, updateId },
+      requestId: startWorkflow.requestId,
+      operations: { namespace, operations: [{ startWorkflow }, { updateWorkflow }] },
+    },
+    call,
+  )
+  const result = await outcomeOf(context, { ...update, ref: { workflowId, runId } }, call, { response })
   return { workflowId, runId, started, result }
 }
 
-/** Null for no arguments, as a call without any has it. */
+/** Null for no arguments, as `Payloads.encode` returns it. */
 function toPayloads(payloads: Payload[]): temporal.api.common.v1.IPayloads | null {
   return payloads.length === 0 ? null : { payloads }
 }
 
-interface Asked extends AtMostOnceRequest {
+interface UpdateWithStartRequest extends AtMostOnceRequest {
   operations: Request<'executeMultiOperation'>
 }
 
-interface Begun {
+/** The run that has received the update, or is to receive it now. */
+interface Receiver {
   runId: string
+  /** Whether the request started this run. */
   started: boolean
-  /** Null when it was lost. */
-  answer: UpdateAnswer | null
+  /** The engine's response to the update; null if it has to be polled. */
+  response: UpdateResponse | null
 }
 
-async function begin(context: EngineContext, asked: Asked, call: Call): Promise<Begun> {
-  const { facts } = asked
+async function sendWatched(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
+  const { details } = request
   try {
-    return await withEngineWatchdog(context.rpc, call, (watched) => send(context, asked, watched))
+    return await withEngineWatchdog(context.rpc, call, (watched) => send(context, request, watched))
   } catch (error) {
-    const told = toServiceError(error, { kind: 'write', waitsForWorker: true, facts })
-    throw told instanceof ServiceError
-      ? await located(told, call, (lastLook) => reachedRun(context, asked, lastLook))
-      : withIds(told, facts)
+    const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
+    throw failure instanceof ServiceError ? await withRunId(context, request, failure, call) : withIds(failure, details)
   }
 }
 
-async function send(context: EngineContext, asked: Asked, call: Call): Promise<Begun> {
+async function send(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
+  const { details, operations } = request
   const sentAt = Date.now()
-  let isRepeat = false
-  const onLostResponse = async (lost: RpcError): Promise<AfterLoss<'executeMultiOperation', Begun>> => {
-    const found = begunBefore(await investigate(context, asked, sentAt, call), context.clock.floor(sentAt), asked, lost)
-    if (found !== null) return { found }
-    isRepeat = true
-    return { request: asked.operations }
+  let isResent = false
+
+  async function onLostResponse(error: RpcError): Promise<LostResponseAction<'executeMultiOperation', Receiver>> {
+    const latest = await findLatestRun(context, request, sentAt, call)
+    const sentAfter = context.clock.earliest(sentAt)
+    const next = stepAfterLostResponse({ error, latest, sentAfter }, details)
+    if (next.step === 'throw') throw next.error
+    if (next.step === 'poll') return { result: { runId: next.runId, started: next.started, response: null } }
+    isResent = true
+    return { retryRequest: operations }
   }
+
   try {
-    const answer = await context.rpc('executeMultiOperation', asked.operations, call, { onLostResponse })
-    if (!('responses' in answer)) return answer
-    const begun = toBegun(answer)
-    context.clock.saw(startTimeOf(begun.runId))
-    // A repeat says `started: false` even where an attempt before it has started the run.
-    return begun.started || !isRepeat ? begun : { ...begun, started: await isOurs(context, asked, begun.runId, call) }
+    const response = await context.rpc('executeMultiOperation', operations, call, { onLostResponse })
+    if (!('responses' in response)) return response
+    const receiver = toReceiver(response)
+    context.clock.observe(startTimeOf(receiver.runId))
+    // The engine answers a resent start with `started: false` even if an earlier attempt has started the run.
+    if (receiver.started || !isResent) return receiver
+    return { ...receiver, started: await isStartedByRequest(context, request, receiver.runId, call) }
   } catch (error) {
     const refusal = unwrapMultiOperationError(error)
-    if (!(refusal instanceof RpcError && (isGoneOrClosed(refusal) || isUpdateRefused(refusal)))) throw refusal
-    return onLatest(context, asked, refusal, call)
+    if (!isUpdateRefused(refusal)) throw refusal
+    return receiverAfterRefusal(context, request, refusal, call)
   }
 }
 
-function toBegun({ responses }: Response<'executeMultiOperation'>): Begun {
+function toReceiver({ responses }: Response<'executeMultiOperation'>): Receiver {
   const [first, second] = responses
-  const answer = second?.updateWorkflow ?? null
-  const runId = first?.startWorkflow?.runId || answer?.updateRef?.workflowExecution?.runId
-  if (!runId) throw new Error('the engine has started or found a run, and does not say which')
-  return { runId, started: first?.startWorkflow?.started ?? false, answer }
+  const response = second?.updateWorkflow ?? null
+  const runId = first?.startWorkflow?.runId || response?.updateRef?.workflowExecution?.runId
+  if (!runId) throw new Error('the engine started or found a run but did not return its run id')
+  return { runId, started: first?.startWorkflow?.started ?? false, response }
 }
 
-/** Whether the start was done and the update was not: for its run goes on as another, is failing its task, or at a limit. */
-function isUpdateRefused({ code, mayHaveTakenEffect }: RpcError): boolean {
-  return mayHaveTakenEffect && (code === GrpcCode.RESOURCE_EXHAUSTED || code === GrpcCode.FAILED_PRECONDITION)
-}
-
-/**
- * The run to ask for the update when its answer was lost; null when no attempt has arrived.
- *
- * A run knows an update by its id: sent to a later one it would be done again, as it would be in a new run.
- */
-function begunBefore(finding: Finding, sentAfter: number, asked: Asked, lost: RpcError): Begun | null {
-  switch (finding.kind) {
-    case 'no run':
-      return null
-    case 'ours':
-      return { runId: finding.run.runId, started: true, answer: null }
-    case 'same run': {
-      const { runId, closedAt } = finding.run
-      return closedAt !== null && closedAt < sentAfter ? null : { runId, started: false, answer: null }
-    }
-    case 'later run':
-      throw unknownOutcomeError(asked.facts, lost)
-  }
-}
-
-/**
- * Where the run has not taken the update: the latest one is sent it, which is that run, or the one as which it went on.
- *
- * It alone: the start sent with it once more could start a second run. That it is closed is the answer.
- */
-async function onLatest(context: EngineContext, asked: Asked, refusal: RpcError, call: Call): Promise<Begun> {
-  const { facts } = asked
-  const latest = await findRun(context, asked, call)
-  if (latest === null) throw refusal
-  const { runId, status } = latest
-  if (isOpen(status))
-    return { runId, started: (await findStartedRun(context, latest, asked, call)) !== null, answer: null }
-  throw new ServiceError(
-    'WorkflowNotRunningError',
-    `Workflow ${facts.workflowId} ended before it took the update: it is ${status}`,
-    {
-      cause: refusal,
-      details: { ...facts, runId, workflowStatus: status },
-    },
+/** Whether the run closed before it received the update, or was started but did not accept the update. */
+function isUpdateRefused(error: unknown): error is RpcError {
+  if (isGoneOrClosed(error)) return true
+  // The run is continuing as a new one or at a limit (RESOURCE_EXHAUSTED), or its workflow task fails (FAILED_PRECONDITION).
+  return (
+    error instanceof RpcError &&
+    error.mayHaveTakenEffect &&
+    (error.code === GrpcCode.RESOURCE_EXHAUSTED || error.code === GrpcCode.FAILED_PRECONDITION)
   )
 }
 
-/** Which run the update has reached, if any: not one that was closed before. */
-async function reachedRun(context: EngineContext, asked: Asked, call: Call): Promise<string | undefined> {
-  const latest = await findRun(context, asked, call)
-  return latest !== null && (latest.isOurs || isOpen(latest.status)) ? latest.runId : undefined
-}
-
-async function isOurs(context: EngineContext, asked: Asked, runId: string, call: Call): Promise<boolean> {
-  try {
-    const run = await findRun(context, asked, call, runId)
-    return run !== null && (await findStartedRun(context, run, asked, call)) !== null
-  } catch (error) {
-    throw withIds(error, { ...asked.facts, runId })
-  }
-}
-
-const UNLOCATED: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
-
-/** The same error, with the run the update was sent to when the call timed out or the run cannot accept it now. */
-async function located(
-  error: unknown,
+async function receiverAfterRefusal(
+  context: EngineContext,
+  request: UpdateWithStartRequest,
+  error: RpcError,
   call: Call,
-  find: (lastLook: Call) => Promise<string | undefined>,
-): Promise<unknown> {
-  if (!(error instanceof ServiceError && UNLOCATED.has(error.error)) || error.details.runId !== undefined) return error
-  const lastLook = unabortable(call, TIMEOUT_MS.updatedRun)
-  const runId = await find(lastLook).catch(
-    // The answer is late as it is: without the run it still carries the update's id.
-    () => undefined,
+): Promise<Receiver> {
+  const latest = await findRun(context, request, call)
+  const started =
+    latest !== null && isOpen(latest.status) && (await findStartedRun(context, latest, request, call)) !== null
+  const next = stepAfterRefusal({ error, latest, started }, request.details)
+  if (next.step === 'throw') throw next.error
+  return { runId: next.runId, started: next.started, response: null }
+}
+
+async function isStartedByRequest(
+  context: EngineContext,
+  request: UpdateWithStartRequest,
+  runId: string,
+  call: Call,
+): Promise<boolean> {
+  try {
+    const run = await findRun(context, request, call, runId)
+    return run !== null && (await findStartedRun(context, run, request, call)) !== null
+  } catch (error) {
+    throw withIds(error, { ...request.details, runId })
+  }
+}
+
+const LACKS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
+
+/** The same error, with the run that may have received the update if no worker responded in time or the run was not ready. */
+async function withRunId(
+  context: EngineContext,
+  request: UpdateWithStartRequest,
+  error: ServiceError,
+  call: Call,
+): Promise<ServiceError> {
+  if (!LACKS_RUN_ID.has(error.error) || error.details.runId !== undefined) return error
+  const latest = await findRun(context, request, unabortable(call, TIMEOUT_MS.updatedRun)).catch(
+    // The response is late already, and useful without the run: it carries the update id.
+    () => null,
   )
-  return runId === undefined
-    ? error
-    : new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, runId } })
+  // A run that was closed before cannot have received it.
+  if (latest === null || !(latest.startedByRequest || isOpen(latest.status))) return error
+  const details = { ...error.details, runId: latest.runId }
+  return new ServiceError(error.error, error.message, { cause: error.cause, details })
 }

@@ -1,41 +1,42 @@
 import { type Call, within } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { linkSignals } from '../../lib/abort.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
 
-/** Waits for what may take long with an eye on the engine: when that stops answering, this rejects as unavailable. */
+/** Runs a call that may wait for a worker, and pings the engine meanwhile. Rejects as UNAVAILABLE when the pings fail. */
 export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  if (call.signal.aborted) abort()
-  call.signal.addEventListener('abort', abort)
-  let silence: RpcError | null = null
+  const linked = linkSignals(call.signal)
+  let unavailable: RpcError | null = null
 
-  async function watch(): Promise<void> {
+  async function check(): Promise<void> {
     try {
-      await pingInTime(rpc, call)
+      await pingEngine(rpc, call)
     } catch (error) {
-      if (call.signal.aborted || !isSilence(error)) return
-      silence = new RpcError('the engine stopped answering', { code: GrpcCode.UNAVAILABLE, cause: error })
-      abort()
+      if (call.signal.aborted || !isUnanswered(error)) return
+      unavailable = new RpcError('the engine stopped responding', { code: GrpcCode.UNAVAILABLE, cause: error })
+      linked.abort()
     }
   }
 
-  const timer = setInterval(watch, TIMEOUT_MS.pingInterval)
+  const timer = setInterval(check, TIMEOUT_MS.pingInterval)
   try {
-    return await act({ ...call, signal: controller.signal })
+    return await act({ ...call, signal: linked.signal })
   } catch (error) {
-    throw silence ?? error
+    throw unavailable ?? error
   } finally {
     clearInterval(timer)
-    call.signal.removeEventListener('abort', abort)
+    linked.release()
   }
 }
 
-/** A process that stood still meanwhile (its share of the processor used up, a large body parsed) takes its own silence for the engine's: it asks again. */
-async function pingInTime(rpc: Rpc, call: Call): Promise<void> {
+/**
+ * A ping that times out late was delayed by our own process (CPU throttling, parsing a large body): the response may have
+ * arrived without being read. Then one more ping decides.
+ */
+async function pingEngine(rpc: Rpc, call: Call): Promise<void> {
   const lateAt = Date.now() + TIMEOUT_MS.ping + TIMEOUT_MS.pingDelay
   try {
     await ping(rpc, within(call, TIMEOUT_MS.ping))
@@ -45,7 +46,7 @@ async function pingInTime(rpc: Rpc, call: Call): Promise<void> {
   }
 }
 
-/** An engine that answers, whatever it says, is there. */
-function isSilence(error: unknown): boolean {
+/** An engine that responds with any other error is alive. */
+function isUnanswered(error: unknown): boolean {
   return error instanceof RpcError && (error.code === GrpcCode.UNAVAILABLE || error.code === GrpcCode.DEADLINE_EXCEEDED)
 }

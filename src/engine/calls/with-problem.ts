@@ -4,11 +4,13 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { describeProblem, type Problem } from '../../domain/status/problem.ts'
 import type { EngineContext } from '../context.ts'
+import { notReadyMessage } from '../errors.ts'
 import { describe } from './describe.ts'
 
 /**
- * Rejects as `act` does. Where a worker has not answered, the refusal also says of which run, and what keeps that run from
- * going on. `ref` is null where only the refusal knows the run.
+ * Adds to an error about a missing response of a worker why the run makes no progress, and its run id.
+ *
+ * `ref` is null if only the error knows the run.
  */
 export async function withProblem<T>(
   context: EngineContext,
@@ -19,23 +21,23 @@ export async function withProblem<T>(
   try {
     return await act()
   } catch (error) {
-    throw error instanceof ServiceError && isUnanswered(error) && hasReader(call)
-      ? await explained(context, ref, call, error)
+    throw error instanceof ServiceError && lacksProblem(error) && hasClient(call)
+      ? await addProblem(context, ref, call, error)
       : error
   }
 }
 
-function isUnanswered({ error, details }: ServiceError): boolean {
+function lacksProblem({ error, details }: ServiceError): boolean {
   return (
     error === 'DeadlineExceededError' || (error === 'WorkflowNotReadyError' && details.workflowStatus === undefined)
   )
 }
 
-function hasReader({ signal }: Call): boolean {
+function hasClient({ signal }: Call): boolean {
   return !signal.aborted || signal.reason === SHUTTING_DOWN
 }
 
-async function explained(
+async function addProblem(
   context: EngineContext,
   ref: ExecutionRef | null,
   call: Call,
@@ -44,23 +46,21 @@ async function explained(
   const { workflowId, runId } = error.details
   const run = workflowId !== undefined && runId !== undefined ? { workflowId, runId } : ref
   if (run === null) return error
-  const look = unabortable(call, TIMEOUT_MS.explanation)
+  const bounded = unabortable(call, TIMEOUT_MS.explanation)
   try {
-    const { runId: described, failingTask } = await describe(context, run, look)
-    const problem = await failingTask?.problem(look)
-    const details = { ...error.details, runId: described, ...(problem && { problem }) }
-    return new ServiceError(error.error, problem ? withReason(error, problem) : error.message, {
-      cause: error.cause,
-      details,
-    })
+    const { runId: describedRunId, failingTask } = await describe(context, run, bounded)
+    const problem = await failingTask?.problem(bounded)
+    const details = { ...error.details, runId: describedRunId, ...(problem && { problem }) }
+    const message = problem ? withReason(error, problem) : error.message
+    return new ServiceError(error.error, message, { cause: error.cause, details })
   } catch {
-    // The answer is late as it is, and complete without the look too.
+    // The response is late already, and complete without the problem.
     return error
   }
 }
 
 function withReason({ error, message, details }: ServiceError, problem: Problem): string {
-  // Its own message has to guess.
-  const said = error === 'WorkflowNotReadyError' ? `Workflow ${details.workflowId} can't take this now` : message
-  return `${said}; ${describeProblem(problem)}`
+  // The message of a `WorkflowNotReadyError` lists the possible reasons; here the reason is known.
+  const statement = error === 'WorkflowNotReadyError' ? notReadyMessage(details.workflowId) : message
+  return `${statement}; ${describeProblem(problem)}`
 }

@@ -5,46 +5,46 @@ const NOW = 1_700_000_000_000
 
 test('clock: until it is measured, the engine may be a minute behind', () => {
   const clock = createEngineClock(() => NOW)
-  clock.saw(null)
-  clock.saw(NOW - 3_600_000)
+  clock.observe(null)
+  clock.observe(NOW - 3_600_000)
 
-  expect(clock.floor(NOW)).toBe(NOW - 60_000)
+  expect(clock.earliest(NOW)).toBe(NOW - 60_000)
 })
 
 test('clock: the engine is no further behind than its newest stamp was when it came', () => {
   const clock = createEngineClock(() => NOW)
-  for (const lateMs of [30_000, 5, 200]) clock.saw(NOW - lateMs)
+  for (const lateMs of [30_000, 5, 200]) clock.observe(NOW - lateMs)
 
-  expect(clock.floor(NOW)).toBe(NOW - 5)
+  expect(clock.earliest(NOW)).toBe(NOW - 5)
 })
 
 test('clock: an engine that is behind is known to be', () => {
   let now = NOW
   const clock = createEngineClock(() => now)
-  clock.saw(NOW - 40_000)
+  clock.observe(NOW - 40_000)
   now += 1000
 
-  expect(clock.floor(now)).toBe(now - 40_000)
+  expect(clock.earliest(now)).toBe(now - 40_000)
 })
 
 test('clock: an engine that is ahead counts as being on time', () => {
   const clock = createEngineClock(() => NOW)
-  clock.saw(NOW + 5000)
+  clock.observe(NOW + 5000)
 
-  expect(clock.floor(NOW)).toBe(NOW)
+  expect(clock.earliest(NOW)).toBe(NOW)
 })
 
 test('clock: what was measured ten minutes ago holds no more', () => {
   let now = NOW
   const clock = createEngineClock(() => now)
-  clock.saw(now - 5)
+  clock.observe(now - 5)
   now += 599_999
-  expect(clock.floor(now)).toBe(now - 5)
+  expect(clock.earliest(now)).toBe(now - 5)
   now += 1
-  expect(clock.floor(now)).toBe(now - 60_000)
+  expect(clock.earliest(now)).toBe(now - 60_000)
 
-  clock.saw(now - 200)
-  expect(clock.floor(now)).toBe(now - 200)
+  clock.observe(now - 200)
+  expect(clock.earliest(now)).toBe(now - 200)
 })
 
 test('clock: the run id of a fresh start tells when it was made, that of a successor does not', () => {

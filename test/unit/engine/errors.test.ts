@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import {
-  type Asked,
   isGoneOrClosed,
   isQueryFailure,
   isTransient,
+  type RequestFacts,
   toServiceError,
   unwrapMultiOperationError,
 } from '../../../src/engine/errors.ts'
@@ -15,8 +15,8 @@ import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
-const READ: Asked = { kind: 'read', facts: { workflowId: 'orders-17' } }
-const WRITE: Asked = { kind: 'write', facts: { workflowId: 'orders-17' } }
+const READ: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17' } }
+const WRITE: RequestFacts = { kind: 'write', details: { workflowId: 'orders-17' } }
 
 function detail(name: string, fields: object = {}): ErrorDetail {
   return { name, fields }
@@ -30,8 +30,8 @@ function answer(code: number, message = 'text of the engine', ...details: ErrorD
   return new RpcError(message, { code, details })
 }
 
-function translated(error: RpcError, asked: Asked = READ): { error: string; message: string } & ErrorFacts {
-  const translation = toServiceError(error, asked)
+function translated(error: RpcError, request: RequestFacts = READ): { error: string; message: string } & ErrorFacts {
+  const translation = toServiceError(error, request)
   if (!(translation instanceof ServiceError)) throw new Error('not translated', { cause: translation })
   return { error: translation.error, message: translation.message, ...translation.details }
 }
@@ -44,9 +44,9 @@ describe('toServiceError', () => {
   })
 
   test('toServiceError: carries the facts of what was asked', () => {
-    const asked: Asked = { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
+    const request: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
 
-    expect(translated(answer(GrpcCode.UNAVAILABLE), asked)).toMatchObject({
+    expect(translated(answer(GrpcCode.UNAVAILABLE), request)).toMatchObject({
       workflowId: 'orders-17',
       runId: 'r',
       updateId: 'u',
@@ -69,7 +69,7 @@ describe('toServiceError', () => {
 
     expect(translated(unpolled, { ...WRITE, waitsForWorker: true })).toMatchObject({
       error: 'DeadlineExceededError',
-      message: 'No worker answered for workflow orders-17: none has polled its task queue recently',
+      message: 'No worker responded for workflow orders-17: no worker has polled its task queue recently',
     })
   })
 
@@ -87,7 +87,7 @@ describe('toServiceError', () => {
       error: 'WorkflowNotFoundError',
       message: 'Workflow orders-17 not found',
     })
-    expect(translated(unknown, { kind: 'read', facts: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
+    expect(translated(unknown, { kind: 'read', details: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
       'Workflow orders-17 has no run r',
     )
   })
@@ -132,8 +132,8 @@ describe('toServiceError', () => {
       ['ResourceExhaustedError', 1],
     ])
     expect(answers.map(({ message }) => message)).toEqual([
-      'The workflow engine is at its limit.',
-      'The workflow engine is at its limit.',
+      'The workflow engine has reached its rate or concurrency limit.',
+      'The workflow engine has reached its rate or concurrency limit.',
       'The workflow is busy.',
     ])
   })
@@ -243,8 +243,8 @@ describe('Retry-After', () => {
 
     expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
     expect([translated(unsent, WRITE).message, translated(answer(GrpcCode.UNAVAILABLE), READ).message]).toEqual([
-      'The workflow engine does not answer.',
-      'The workflow engine does not answer.',
+      'The workflow engine is not responding.',
+      'The workflow engine is not responding.',
     ])
   })
 

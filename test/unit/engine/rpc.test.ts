@@ -144,21 +144,21 @@ test('rpc: a fault of the transport itself is no answer and is not repeated', as
 test('rpc: what must not be done twice is not repeated once it may have arrived', async () => {
   const { transport, sent } = transportThat(DOWN)
 
-  expect(await settled(transport, aCall(), { onLostResponse: 'give up' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: what must not be done twice is repeated while nothing was sent', async () => {
   const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
 
-  expect(await settled(transport, aCall(), { onLostResponse: 'give up' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
   expect(sent).toHaveLength(3)
 })
 
 test('rpc: once an answer was lost, what is sent is what the caller has found out', async () => {
   const pinned = { ...REQUEST, workflowId: 'pinned' }
   const { transport, sent } = transportThat(UNSENT, DOWN, UNSENT)
-  const onLostResponse = vi.fn(async () => ({ request: pinned }))
+  const onLostResponse = vi.fn(async () => ({ retryRequest: pinned }))
 
   expect(await settled(transport, aCall(), { onLostResponse })).toBe(ANSWER)
   expect(sent.map(({ request }) => request)).toEqual([REQUEST, REQUEST, pinned, pinned])
@@ -168,14 +168,14 @@ test('rpc: once an answer was lost, what is sent is what the caller has found ou
 test('rpc: what was found after a lost answer is the answer, and nothing more is sent', async () => {
   const { transport, sent } = transportThat(DOWN)
 
-  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ found: 'this' }) })).toBe('this')
+  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ result: 'this' }) })).toBe('this')
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
   const { transport } = transportThat(DOWN, new RpcError('no', { code: GrpcCode.NOT_FOUND }))
 
-  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ request: REQUEST }) })).toMatchObject({
+  expect(await settled(transport, aCall(), { onLostResponse: async () => ({ retryRequest: REQUEST }) })).toMatchObject({
     mayHaveTakenEffect: true,
   })
 })

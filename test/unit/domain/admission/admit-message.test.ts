@@ -199,7 +199,7 @@ describe('admitMessage', () => {
     await vi.advanceTimersByTimeAsync(500)
 
     await sent
-    expect(call.notes.inputUnchecked).toMatch(/does not answer/)
+    expect(call.notes.inputUnchecked).toMatch(/is not responding/)
   })
 })
 

@@ -3,7 +3,7 @@ import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import type { Engine } from '../../../../src/domain/engine.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 
-const away = new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.', {
+const away = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
   details: { workflowId: '$catalog:shop', runId: 'a run of the catalog', retryAfterSeconds: 1 },
 })
 

@@ -182,7 +182,7 @@ describe('run', () => {
 })
 
 describe('run, when its time is over', () => {
-  const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine does not answer.')
+  const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.')
 
   test('run: a run that is paused is said to be paused', async () => {
     const { run } = scripted({ ends: [null], statuses: ['paused'] })

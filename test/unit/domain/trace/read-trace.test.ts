@@ -228,7 +228,7 @@ test('readTrace: where the trace is written is asked once, within the time of th
   ]
   const { warnings } = await readTrace({ ...ports(sources), catalogs }, { workflowId: 'orders-17' }, call)
 
-  expect(warnings).toEqual(['remote: The workflow engine does not answer.'])
+  expect(warnings).toEqual(['remote: The workflow engine is not responding.'])
   expect(seen).toEqual([{ remote: 'https://b/default/run-1' }, { remote: 'https://b/default/run-1' }])
   expect(shelf.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FoundRun } from '../../../../src/engine/calls/find-started-run.ts'
-import { toFinding } from '../../../../src/engine/calls/lost-response.ts'
+import type { FoundRun } from '../../../../src/engine/calls/find-run.ts'
+import { compareWithRequest } from '../../../../src/engine/calls/lost-response.ts'
 
 const SENT_AFTER = 1000
 
@@ -9,35 +9,43 @@ function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
     runId: 'r',
     firstRunId: 'r',
     status: 'running',
-    isOurs: false,
+    startedByRequest: false,
     startedAt: SENT_AFTER,
     closedAt: null,
     ...overrides,
   }
 }
 
-test('lost answer: without a run there is nothing to be repeated to', () => {
-  expect(toFinding(null, null, SENT_AFTER)).toEqual({ kind: 'no run' })
+test('compareWithRequest: reports that the workflow id has no run', () => {
+  expect(compareWithRequest(null, null, SENT_AFTER)).toEqual({ kind: 'none' })
 })
 
-test('lost answer: the run that the request has started is known by its request id, however old', () => {
-  const own = aRun({ isOurs: true, startedAt: SENT_AFTER + 500 })
+test('compareWithRequest: prefers the run that the request started, however old', () => {
+  const started = aRun({ startedByRequest: true, startedAt: SENT_AFTER + 500 })
   const successor = aRun({ runId: 'r2', startedAt: SENT_AFTER + 700 })
 
-  expect([toFinding(own, own, SENT_AFTER), toFinding(successor, own, SENT_AFTER)]).toEqual([
-    { kind: 'ours', run: own },
-    { kind: 'ours', run: own },
+  expect([
+    compareWithRequest(started, started, SENT_AFTER),
+    compareWithRequest(successor, started, SENT_AFTER),
+  ]).toEqual([
+    { kind: 'started by request', run: started },
+    { kind: 'started by request', run: started },
   ])
 })
 
-test('lost answer: a run that began before the first attempt is the only one that can have been reached, open or closed', () => {
+test('compareWithRequest: a run that started before the first attempt is older, open or closed', () => {
   const runs = [aRun(), aRun({ startedAt: SENT_AFTER - 1 }), aRun({ status: 'completed', closedAt: SENT_AFTER + 500 })]
 
-  expect(runs.map((run) => toFinding(run, null, SENT_AFTER))).toEqual(runs.map((run) => ({ kind: 'same run', run })))
+  expect(runs.map((run) => compareWithRequest(run, null, SENT_AFTER))).toEqual(
+    runs.map((run) => ({ kind: 'older than request', run })),
+  )
 })
 
-test('lost answer: a run that may be younger than the first attempt may have come after another', () => {
+test('compareWithRequest: a run that may have started after the first attempt may be newer', () => {
   const runs = [aRun({ startedAt: SENT_AFTER + 1 }), aRun({ startedAt: null })]
 
-  expect(runs.map((run) => toFinding(run, null, SENT_AFTER).kind)).toEqual(['later run', 'later run'])
+  expect(runs.map((run) => compareWithRequest(run, null, SENT_AFTER).kind)).toEqual([
+    'maybe newer than request',
+    'maybe newer than request',
+  ])
 })

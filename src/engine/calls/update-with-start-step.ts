@@ -1,0 +1,66 @@
+/** The decisions of an update-with-start, as pure functions: docs/decisions/018-update-with-start-looks-first.md. */
+import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
+import { isOpen } from '../../protocol/execution.ts'
+import type { RpcError } from '../transport/transport.ts'
+import type { FoundRun } from './find-run.ts'
+import { type LatestRun, unknownOutcomeError } from './lost-response.ts'
+
+/** Send start and update again, with the same ids. */
+type Resend = { step: 'resend' }
+
+/**
+ * Send the update alone to this run. The run knows the update by its id, so it is not carried out twice. Any other run,
+ * such as the next one of the chain, would carry it out again.
+ */
+type Poll = { step: 'poll'; runId: string; started: boolean }
+
+type Throw = { step: 'throw'; error: Error }
+
+export interface LostResponse {
+  error: RpcError
+  /** The latest run of the workflow id now. */
+  latest: LatestRun
+  /** A time before the first attempt, by the engine's clock (epoch milliseconds). */
+  sentAfter: number
+}
+
+export function stepAfterLostResponse(
+  { error, latest, sentAfter }: LostResponse,
+  details: ErrorFacts,
+): Resend | Poll | Throw {
+  switch (latest.kind) {
+    case 'none':
+      return { step: 'resend' }
+    case 'started by request':
+      return { step: 'poll', runId: latest.run.runId, started: true }
+    case 'older than request': {
+      const { runId, closedAt } = latest.run
+      const wasClosed = closedAt !== null && closedAt < sentAfter
+      return wasClosed ? { step: 'resend' } : { step: 'poll', runId, started: false }
+    }
+    case 'maybe newer than request':
+      return { step: 'throw', error: unknownOutcomeError(details, error) }
+  }
+}
+
+/** The start was carried out or found a run, but that run did not accept the update. */
+export interface RefusedUpdate {
+  error: RpcError
+  /** The latest run of the workflow id now; null if there is none. */
+  latest: FoundRun | null
+  /** Whether the request started that run, or the first run of its chain. */
+  started: boolean
+}
+
+/** Never sends the start again: it could start a second run. */
+export function stepAfterRefusal({ error, latest, started }: RefusedUpdate, details: ErrorFacts): Poll | Throw {
+  if (latest === null) return { step: 'throw', error }
+  const { runId, status } = latest
+  if (isOpen(status)) return { step: 'poll', runId, started }
+  const message = `Workflow ${details.workflowId} ended before it received the update; its status is ${status}`
+  const facts = { ...details, runId, workflowStatus: status }
+  return {
+    step: 'throw',
+    error: new ServiceError('WorkflowNotRunningError', message, { cause: error, details: facts }),
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import { classifyPollFailure, pauseBetweenPollsMs } from '../../../../src/engine/calls/poll-failure.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+
+test.for<[string, number, string]>([
+  ['UNAVAILABLE', GrpcCode.UNAVAILABLE, 'unreachable'],
+  ['UNKNOWN', GrpcCode.UNKNOWN, 'unreachable'],
+  ['RESOURCE_EXHAUSTED', GrpcCode.RESOURCE_EXHAUSTED, 'rejected'],
+  ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'rejected'],
+  ['CANCELLED', GrpcCode.CANCELLED, 'rejected'],
+  ['NOT_FOUND', GrpcCode.NOT_FOUND, 'final'],
+  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'final'],
+])('classifyPollFailure: %s', ([, code, failure]) => {
+  expect(classifyPollFailure(new RpcError('no', { code }))).toBe(failure)
+})
+
+test('classifyPollFailure: a request that is too large for the engine is final', () => {
+  const tooLarge = new RpcError('grpc: received message larger than max', { code: GrpcCode.RESOURCE_EXHAUSTED })
+
+  expect(classifyPollFailure(tooLarge)).toBe('final')
+})
+
+test('classifyPollFailure: an outcome that cannot be read now is unreadable', () => {
+  const names = ['PayloadCodecError', 'EngineUnavailableError', 'ResourceExhaustedError'] as const
+
+  expect(names.map((name) => classifyPollFailure(new ServiceError(name, 'no')))).toEqual(names.map(() => 'unreadable'))
+})
+
+test('classifyPollFailure: any other error is final', () => {
+  const errors = [new ServiceError('WorkflowNotFoundError', 'no'), new TypeError('a bug'), undefined]
+
+  expect(errors.map(classifyPollFailure)).toEqual(errors.map(() => 'final'))
+})
+
+test('pauseBetweenPollsMs: grows with each failure up to 5 s', () => {
+  expect([0, 1, 2, 5, 6, 100].map(pauseBetweenPollsMs)).toEqual([1000, 1000, 2000, 5000, 5000, 5000])
+})

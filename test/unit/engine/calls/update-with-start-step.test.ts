@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { FoundRun } from '../../../../src/engine/calls/find-run.ts'
+import type { LatestRun } from '../../../../src/engine/calls/lost-response.ts'
+import { stepAfterLostResponse, stepAfterRefusal } from '../../../../src/engine/calls/update-with-start-step.ts'
+import { RpcError } from '../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+
+const SENT_AFTER = 1000
+const DETAILS = { workflowId: 'w', updateId: 'u' }
+const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
+const REFUSED = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
+
+function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
+  return {
+    runId: 'r',
+    firstRunId: 'r',
+    status: 'running',
+    startedByRequest: false,
+    startedAt: SENT_AFTER - 500,
+    closedAt: null,
+    ...overrides,
+  }
+}
+
+const closedAt = (time: number) => aRun({ status: 'completed', closedAt: time })
+
+test.for<[string, LatestRun, object]>([
+  ['there is no run', { kind: 'none' }, { step: 'resend' }],
+  [
+    'the request started the run',
+    { kind: 'started by request', run: aRun({ startedByRequest: true }) },
+    { step: 'poll', runId: 'r', started: true },
+  ],
+  [
+    'the run that the request started is closed',
+    { kind: 'started by request', run: closedAt(SENT_AFTER - 1) },
+    { step: 'poll', runId: 'r', started: true },
+  ],
+  ['an older run is open', { kind: 'older than request', run: aRun() }, { step: 'poll', runId: 'r', started: false }],
+  [
+    'an older run closed after the first attempt',
+    { kind: 'older than request', run: closedAt(SENT_AFTER) },
+    { step: 'poll', runId: 'r', started: false },
+  ],
+  [
+    'an older run closed before the first attempt',
+    { kind: 'older than request', run: closedAt(SENT_AFTER - 1) },
+    { step: 'resend' },
+  ],
+])('stepAfterLostResponse: %s', ([, latest, step]) => {
+  expect(stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER }, DETAILS)).toEqual(step)
+})
+
+test('stepAfterLostResponse: a run that may be newer makes the outcome unknown', () => {
+  const latest: LatestRun = { kind: 'maybe newer than request', run: aRun() }
+
+  const step = stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER }, DETAILS)
+
+  expect(errorOf(step)).toMatchObject({ error: 'EngineUnavailableError', details: DETAILS, cause: LOST })
+  expect(errorOf(step).details).not.toHaveProperty('retryAfterSeconds')
+})
+
+test.for([true, false])(
+  'stepAfterRefusal: polls the latest run if it is open (started by the request: %s)',
+  (started) => {
+    const latest = aRun({ runId: 'r2' })
+
+    expect(stepAfterRefusal({ error: REFUSED, latest, started }, DETAILS)).toEqual({
+      step: 'poll',
+      runId: 'r2',
+      started,
+    })
+  },
+)
+
+test('stepAfterRefusal: a closed run is the result', () => {
+  const step = stepAfterRefusal({ error: REFUSED, latest: closedAt(SENT_AFTER + 1), started: true }, DETAILS)
+
+  expect(errorOf(step)).toMatchObject({
+    error: 'WorkflowNotRunningError',
+    message: 'Workflow w ended before it received the update; its status is completed',
+    details: { ...DETAILS, runId: 'r', workflowStatus: 'completed' },
+    cause: REFUSED,
+  })
+})
+
+test('stepAfterRefusal: throws the error of the engine if there is no run', () => {
+  expect(stepAfterRefusal({ error: REFUSED, latest: null, started: false }, DETAILS)).toEqual({
+    step: 'throw',
+    error: REFUSED,
+  })
+})
+
+function errorOf(step: { step: string; error?: Error }): ServiceError {
+  if (!(step.error instanceof ServiceError)) throw new Error(`no ServiceError, but ${JSON.stringify(step)}`)
+  return step.error
+}
