@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { type Gap, type Serve, setStage } from './api/api-fixture.ts'
+import { apiFixture, type Gap, type Serve } from './api/api-fixture.ts'
 import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
 import { common } from './api/common.ts'
@@ -21,24 +21,24 @@ import { updateWithStart } from './api/update-with-start.ts'
 /** What the API promises, asked of a service that listens, whatever runtime it is on. A gap is tested as what it is instead. */
 export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
   describe.concurrent(`API on ${runtime}`, () => {
-    const stage = setStage(serve, gaps)
+    const api = apiFixture(serve, gaps)
     // Two of these take 30 s: they begin first.
-    limits(stage)
-    run(stage)
-    runEnds(stage)
-    runEvents(stage)
-    start(stage)
-    inspect(stage)
-    failingTask(stage)
-    message(stage)
-    handlerSchemas(stage)
-    updateWithStart(stage)
-    control(stage)
-    olderWorkers(stage)
-    storedElsewhere(stage, serve)
-    catalogs(stage)
-    common(stage, serve)
-    badInput(stage)
-    faults(stage, serve)
+    limits(api)
+    run(api)
+    runEnds(api)
+    runEvents(api)
+    start(api)
+    inspect(api)
+    failingTask(api)
+    message(api)
+    handlerSchemas(api)
+    updateWithStart(api)
+    control(api)
+    olderWorkers(api)
+    storedElsewhere(api, serve)
+    catalogs(api)
+    common(api, serve)
+    badInput(api)
+    faults(api, serve)
   })
 }

@@ -2,10 +2,13 @@ import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../dev/servers/ports.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
+
 import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
-import { call, refusal, useBench } from '../conformance/engine/engine-fixture.ts'
+import { call, engineFixture, refusal } from '../conformance/engine/engine-fixture.ts'
+
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
+
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
@@ -24,12 +27,12 @@ describeMessages('http', overHttp)
 describeStoredElsewhere('http', overHttp)
 
 describe.concurrent('engine over http: what is different there', () => {
-  const bench = useBench('http-only', overHttp)
+  const fixture = engineFixture(overHttp)
 
   test.for(['a/b', '.', '..', '/', 'x/history'])(
     'the id %s is refused as not supported, by every verb, and nothing is sent',
     async (workflowId) => {
-      const { engine, taskQueue } = bench
+      const { engine, taskQueue } = fixture
       const run = { workflowId, runId: crypto.randomUUID(), firstRunId: crypto.randomUUID() }
       const message = { name: 'x', args: [] }
 
@@ -50,7 +53,10 @@ describe.concurrent('engine over http: what is different there', () => {
         expect(message).toContain(`"${workflowId}"`)
       }
       await expect(
-        bench.connection.workflowService.describeWorkflowExecution({ namespace: 'default', execution: { workflowId } }),
+        fixture.connection.workflowService.describeWorkflowExecution({
+          namespace: 'default',
+          execution: { workflowId },
+        }),
       ).rejects.toThrow('not found')
     },
   )
@@ -66,7 +72,7 @@ describe.concurrent('engine over http: what is different there', () => {
     const request = {
       workflowId: crypto.randomUUID(),
       workflowName: 'messages',
-      catalog: bench.taskQueue,
+      catalog: fixture.taskQueue,
       args: [null],
     }
 
@@ -77,14 +83,14 @@ describe.concurrent('engine over http: what is different there', () => {
   })
 
   test('names of handlers and task queues with a slash are refused as not supported', async () => {
-    const { workflowId } = await bench.start('nothing')
+    const { workflowId } = await fixture.start('nothing')
     const message = { name: 'a/b', args: [] }
 
     const refused = await Promise.all([
-      refusal(bench.engine.signal({ workflowId }, message, call())),
-      refusal(bench.engine.query({ workflowId }, message, call())),
-      refusal(bench.engine.update({ workflowId }, message, 'u', call())),
-      refusal(bench.engine.lastPolledAt('a/b', call())),
+      refusal(fixture.engine.signal({ workflowId }, message, call())),
+      refusal(fixture.engine.query({ workflowId }, message, call())),
+      refusal(fixture.engine.update({ workflowId }, message, 'u', call())),
+      refusal(fixture.engine.lastPolledAt('a/b', call())),
     ])
 
     expect(refused.map(({ error }) => error)).toEqual(refused.map(() => 'NotSupportedError'))
@@ -94,21 +100,21 @@ describe.concurrent('engine over http: what is different there', () => {
     'the id %s is carried as it is',
     async (odd) => {
       const workflowId = `${odd}${odd === '...' ? '' : crypto.randomUUID()}`
-      const started = await bench.start('echo', odd, workflowId)
+      const started = await fixture.start('echo', odd, workflowId)
 
-      expect(await bench.closed(started)).toMatchObject({ outcome: { output: odd } })
+      expect(await fixture.closed(started)).toMatchObject({ outcome: { output: odd } })
       const { execution } = await describeOverGrpc(workflowId)
       expect(execution?.workflowId).toBe(workflowId)
     },
   )
 
   test('an update that takes longer than the engine holds a call is waited for', { timeout: 60_000 }, async () => {
-    const run = await bench.start('messages')
+    const run = await fixture.start('messages')
 
-    const answer = await bench.engine.update(run, { name: 'wait', args: [23_000] }, crypto.randomUUID(), call(50_000))
+    const answer = await fixture.engine.update(run, { name: 'wait', args: [23_000] }, crypto.randomUUID(), call(50_000))
 
     expect(answer).toBe('waited')
-    await bench.engine.terminate(run, null, call())
+    await fixture.engine.terminate(run, null, call())
   })
 
   test('an engine that is not there: nothing was sent', async () => {
@@ -124,7 +130,7 @@ describe.concurrent('engine over http: what is different there', () => {
   test('a base URL that leads elsewhere is told as such', async () => {
     const url = `${inject('engine').httpUrl}/elsewhere`
 
-    expect(await refusal(bench.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
+    expect(await refusal(fixture.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
       error: 'WorkflowNotFoundError',
     })
     expect(await rejection(httpApiTransport({ url, apiKey: null }), 'getSystemInfo', {})).toMatchObject({
@@ -142,7 +148,7 @@ describe.concurrent('engine over http: what is different there', () => {
         {
           workflowId: crypto.randomUUID(),
           workflowName: 'echo',
-          catalog: bench.taskQueue,
+          catalog: fixture.taskQueue,
           args: ['x'.repeat(5 << 20)],
         },
         call(),
@@ -153,7 +159,7 @@ describe.concurrent('engine over http: what is different there', () => {
   })
 
   function describeOverGrpc(workflowId: string) {
-    return bench.connection.workflowService
+    return fixture.connection.workflowService
       .describeWorkflowExecution({ namespace: 'default', execution: { workflowId } })
       .then(({ workflowExecutionInfo }) => workflowExecutionInfo ?? {})
   }

@@ -13,6 +13,8 @@ import { startWorker, type TestWorker } from '../support/worker.ts'
 
 const CATALOG = 'disconnects'
 const WITHIN_MS = 5000
+// The engine renders all its metrics for each request.
+const METRICS_EVERY_MS = 100
 
 /** Its metrics are asked: nobody else may use it. */
 let engine: RunningEngine
@@ -73,16 +75,24 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
     socket.write(
       `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    await until('it is waited for', async () => (await openPolls(engine.metricsUrl)) === 1)
+    await until('it is waited for', async () => (await openPolls(engine.metricsUrl)) === 1, {
+      everyMs: METRICS_EVERY_MS,
+    })
     socket.resume()
     LEAVE[how](socket)
   }
 
   async function expectNoPoll(timeoutMs: number): Promise<void> {
-    await until('no poll is open', async () => (await openPolls(engine.metricsUrl)) === 0, { timeoutMs })
+    await until('no poll is open', async () => (await openPolls(engine.metricsUrl)) === 0, {
+      timeoutMs,
+      everyMs: METRICS_EVERY_MS,
+    })
     // Nor is a new one made in its place.
     await expect(
-      until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, { timeoutMs: 1500 }),
+      until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, {
+        timeoutMs: 1500,
+        everyMs: METRICS_EVERY_MS,
+      }),
     ).rejects.toThrow()
   }
 

@@ -116,20 +116,34 @@ export function leaksIn(
   place: Place,
   { secretsOnly = false } = {},
 ): string[] {
+  const lowerCase = text.toLowerCase()
   return Object.entries(VARIABLES)
     .filter(([, { mark, isSecret, may }]) => mark !== null && may?.[place] === undefined && (isSecret || !secretsOnly))
-    .filter(([name]) => wordsOf(env[name] ?? '').some((part) => holds(text, part)))
+    .filter(([name]) => partsOf(env[name] ?? '').some(({ part, word }) => lowerCase.includes(part) && word.test(text)))
     .map(([name]) => name)
 }
 
-// Of an address, a URL or a path: what is not by itself a scheme, loopback, or too short to be told from chance.
-function wordsOf(value: string): string[] {
-  return [value, ...value.split(/[\s,/@:]+/)].filter(
-    (part) => part.length >= 5 && !/^(?:https|rediss?|127\.0\.0\.1|localhost)$/.test(part),
-  )
+interface Part {
+  /** In lower case. */
+  part: string
+  /** Matches the part as a whole word, in any case. */
+  word: RegExp
 }
 
-function holds(text: string, part: string): boolean {
-  if (!text.toLowerCase().includes(part.toLowerCase())) return false
-  return new RegExp(`(?<![\\w-])${part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\w-])`, 'i').test(text)
+// Every line and every answer of a run is searched for the same few values.
+const knownParts = new Map<string, Part[]>()
+
+/** The value and its parts, without what is no secret: schemes, loopback, and parts too short to be found by anything but chance. */
+function partsOf(value: string): Part[] {
+  const known = knownParts.get(value)
+  if (known !== undefined) return known
+  const parts = [value, ...value.split(/[\s,/@:]+/)]
+    .filter((part) => part.length >= 5 && !/^(?:https|rediss?|127\.0\.0\.1|localhost)$/.test(part))
+    .map((part) => ({ part: part.toLowerCase(), word: wholeWord(part) }))
+  knownParts.set(value, parts)
+  return parts
+}
+
+function wholeWord(part: string): RegExp {
+  return new RegExp(`(?<![\\w-])${part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\w-])`, 'i')
 }

@@ -1,18 +1,12 @@
-/** What the API suite plays on: one engine, two workers, and the service in four situations. */
-import {
-  Client,
-  Connection,
-  type WorkflowHandleWithFirstExecutionRunId,
-  type WorkflowStartOptions,
-} from '@temporalio/client'
-import { afterAll, beforeAll, inject } from 'vitest'
+/** What the API suite runs against: one engine, two workers, and the service in four configurations. */
+import type { Client, WorkflowHandleWithFirstExecutionRunId, WorkflowStartOptions } from '@temporalio/client'
 import { freePort } from '../../../dev/servers/ports.ts'
 import { until } from '../../../dev/servers/until.ts'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
+import { test } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { idleMarks } from '../../support/variables.ts'
-import { startWorker } from '../../support/worker.ts'
 
 /** A service that listens. */
 export interface Server {
@@ -20,37 +14,37 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts the service as its users do: everything it is told stands in `env`. */
+/** Starts the service as its users do, configured by `env` alone. */
 export type Serve = (env: Record<string, string>) => Promise<Server>
 
-/** What a runtime can't do, or can't over the engine's HTTP API. */
+/** What a runtime cannot do, or cannot do over the engine's HTTP API. */
 export type Gap =
-  /** Ids and names with a slash have no path in the engine's HTTP API. */
+  /** The engine's HTTP API has no path for ids and names with a slash. */
   | 'slashes'
-  /** It has no call that starts and updates in one step. */
+  /** The engine's HTTP API has no call that starts and updates in one step. */
   | 'update-with-start'
-  /** It does not tell a call that was never sent from one that may have arrived. */
+  /** The runtime cannot distinguish a call that failed before it was sent from one that may have arrived. */
   | 'what-was-sent'
-  /** It leaves a connection open whose request never ends, until the client closes it. */
+  /** If a request never ends, the runtime keeps its connection open until the client closes it. */
   | 'closing-connections'
-  /** It does not open the socket itself: whether only this machine can connect is not known. */
+  /** The runtime does not open the socket itself, so it cannot know whether only this machine can connect. */
   | 'loopback'
 
-export interface Stage {
-  lacks(gap: Gap): boolean
-  /** The service with its defaults; everybody may call. */
-  open: Api & { url: string }
-  /** Two tokens, one origin, a second for a worker's answer, and sizes that the engine itself has to refuse. */
-  guarded: Api & { url: string }
-  /** Before an engine that lies when `proxy` is told to. */
-  faulty: Api
-  proxy: FaultProxy
-  /** Its engine is not there. */
-  lonely: Api
-  /** Default catalog of all of them: published, with a worker. */
+export interface ApiFixture {
+  hasGap(gap: Gap): boolean
+  /** The service with its defaults; anonymous access is allowed. */
+  service: Api & { url: string }
+  /** Requires one of two tokens, allows one origin, waits one second for a message, accepts bodies that the engine rejects. */
+  restrictedService: Api & { url: string }
+  /** Its calls to the engine go through `faultProxy`. */
+  serviceBehindFaultProxy: Api
+  faultProxy: FaultProxy
+  /** Nothing listens at the address of its engine. */
+  serviceWithoutEngine: Api
+  /** Default catalog of all four: published, with a worker. */
   catalog: string
   /** Task queue of a worker without a catalog. */
-  plain: string
+  plainTaskQueue: string
   client: Client
 }
 
@@ -59,72 +53,62 @@ export const OTHER_TOKEN = 'second-token'
 export const ORIGIN = 'https://app.example.com'
 export const MESSAGE_TIMEOUT_MS = 1000
 
-/** Set for the suite around it, and taken down after it. */
-export function setStage(serve: Serve, gaps: readonly Gap[]): () => Stage {
-  const ends: (() => Promise<unknown>)[] = []
-  let stage: Stage | undefined
+/** Starts everything before the first test of the suite around it. The returned function is for its tests. */
+export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture {
+  let fixture: ApiFixture | undefined
 
-  beforeAll(async () => {
-    const { address, httpUrl } = inject('engine')
+  test.beforeAll(async ({ engine, client, startWorker, cleanup }) => {
+    const start = async (env: Record<string, string>) => {
+      const server = await serve(env)
+      cleanup.defer(() => server.stop())
+      return server
+    }
     const catalog = `api-${crypto.randomUUID()}`
-    const plain = `plain-${crypto.randomUUID()}`
-    const ending = <T extends { stop(): Promise<unknown> }>(started: Promise<T>) =>
-      started.then((running) => {
-        ends.push(() => running.stop())
-        return running
-      })
-
-    const connection = await Connection.connect({ address })
-    ends.push(() => connection.close())
-    const proxy = await ending(startFaultProxy(address, httpUrl))
+    const plainTaskQueue = `plain-${crypto.randomUUID()}`
+    const faultProxy = await startFaultProxy(engine.address, engine.httpUrl)
+    cleanup.defer(() => faultProxy.stop())
     const env = idleMarks({ PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' })
     const nobody = `127.0.0.1:${await freePort()}`
-    // Both ways to each engine: the runtime, or what it is told, chooses.
-    const real = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' }
-    const [open, guarded, faulty, lonely] = await Promise.all([
-      ending(serve({ ...env, ...real })),
-      ending(
-        serve({
-          ...env,
-          ...real,
-          SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
-          SERVICE_CORS_ORIGINS: ORIGIN,
-          SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
-          SERVICE_MAX_BODY_BYTES: String(8 << 20),
-          SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),
-          SERVICE_RUN_MAX_TIMEOUT: '10m',
-          SERVICE_CATALOG_TTL: '1s',
-        }),
-      ),
-      ending(serve({ ...env, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '' })),
-      ending(serve({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` })),
-      ending(startWorker({ address, taskQueue: catalog, catalog: testCatalog })),
-      ending(startWorker({ address, taskQueue: plain })),
-    ])
-    stage = {
-      lacks: (gap) => gaps.includes(gap),
-      open: { url: open.url, ...makeApi({ url: open.url }) },
-      guarded: { url: guarded.url, ...makeApi({ url: guarded.url, token: TOKEN }) },
-      faulty: makeApi({ url: faulty.url, engine: 'faulty' }),
-      proxy,
-      lonely: makeApi({ url: lonely.url, engine: 'faulty' }),
-      catalog,
-      plain,
-      client: new Client({ connection }),
-    }
-    await until(
-      'the catalog is published',
-      async () => (await stage?.open.call('GET', '/workflow/catalog'))?.status === 200,
-    )
-  })
+    // Both addresses of each engine: the runtime, or ENGINE_TRANSPORT, chooses between them.
+    const real = { ENGINE_ADDRESS: engine.address, ENGINE_HTTP_URL: engine.httpUrl ?? '' }
 
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end()
+    const [service, restrictedService, serviceBehindFaultProxy, serviceWithoutEngine] = await Promise.all([
+      start({ ...env, ...real }),
+      start({
+        ...env,
+        ...real,
+        SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
+        SERVICE_CORS_ORIGINS: ORIGIN,
+        SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
+        SERVICE_MAX_BODY_BYTES: String(8 << 20),
+        SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),
+        SERVICE_RUN_MAX_TIMEOUT: '10m',
+        SERVICE_CATALOG_TTL: '1s',
+      }),
+      start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),
+      start({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` }),
+      startWorker({ taskQueue: catalog, catalog: testCatalog }),
+      startWorker({ taskQueue: plainTaskQueue }),
+    ])
+    const api = {
+      hasGap: (gap: Gap) => gaps.includes(gap),
+      service: { url: service.url, ...makeApi({ url: service.url }) },
+      restrictedService: { url: restrictedService.url, ...makeApi({ url: restrictedService.url, token: TOKEN }) },
+      serviceBehindFaultProxy: makeApi({ url: serviceBehindFaultProxy.url, engine: 'faulty' }),
+      faultProxy,
+      serviceWithoutEngine: makeApi({ url: serviceWithoutEngine.url, engine: 'faulty' }),
+      catalog,
+      plainTaskQueue,
+      client,
+    }
+    const isPublished = async () => (await api.service.call('GET', '/workflow/catalog')).status === 200
+    await until('the catalog is published', isPublished)
+    fixture = api
   })
 
   return () => {
-    if (stage === undefined) throw new Error('The stage is not set yet')
-    return stage
+    if (fixture === undefined) throw new Error('The API fixture is available in tests only')
+    return fixture
   }
 }
 
@@ -132,32 +116,32 @@ export function anId(): string {
   return `api-test-${crypto.randomUUID()}`
 }
 
-/** Started behind the API's back, for what a request can't ask for; without `taskQueue` where a worker without a catalog is. */
-export function startBehind(
-  { client, plain }: Stage,
+/** Starts a workflow with Temporal's own client, for options that the API does not have. Default task queue: `plainTaskQueue`. */
+export function startDirectly(
+  { client, plainTaskQueue }: ApiFixture,
   workflowName: string,
   options: Partial<WorkflowStartOptions> = {},
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
   return client.workflow.start(workflowName, {
-    taskQueue: plain,
+    taskQueue: plainTaskQueue,
     workflowId: anId(),
     ...options,
   } as WorkflowStartOptions)
 }
 
-/** A run with every kind of handler that has set them. */
+/** Starts a run of `messages` and waits until its handlers are registered. */
 export async function startMessages(
-  stage: Stage,
-  api: Api = stage.open,
+  api: ApiFixture,
+  service: Api = api.service,
 ): Promise<{ workflowId: string; runId: string }> {
-  const { body } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
-  await untilStatus(stage, body.workflowId, 'running', { events: 4 })
+  const { body } = await service.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+  await untilStatus(api, body.workflowId, 'running', { events: 4 })
   return body
 }
 
-/** Until the run has this status, and so many events. */
+/** Waits until the run has this status and at least that many events. */
 export async function untilStatus(
-  { client }: Stage,
+  { client }: ApiFixture,
   workflowId: string,
   status: string,
   { runId, events = 0 }: { runId?: string; events?: number } = {},
@@ -170,12 +154,12 @@ export async function untilStatus(
   await until(`workflow ${workflowId} is ${status}`, isSo, { timeoutMs: 25_000 })
 }
 
-export async function pause({ client }: Stage, workflowId: string): Promise<void> {
+export async function pause({ client }: ApiFixture, workflowId: string): Promise<void> {
   const request = { namespace: 'default', workflowId, identity: 'test', reason: 'a test', requestId: anId() }
   await client.connection.workflowService.pauseWorkflowExecution(request)
 }
 
-export async function unpause({ client }: Stage, workflowId: string): Promise<void> {
+export async function unpause({ client }: ApiFixture, workflowId: string): Promise<void> {
   const request = { namespace: 'default', workflowId, identity: 'test', reason: 'a test', requestId: anId() }
   await client.connection.workflowService.unpauseWorkflowExecution(request)
 }

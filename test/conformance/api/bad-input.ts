@@ -4,12 +4,12 @@ import { until } from '../../../dev/servers/until.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { anId, type Stage } from './api-fixture.ts'
+import { type ApiFixture, anId } from './api-fixture.ts'
 
 type Refusal = [status: number, error: unknown, paths: unknown]
 
 /** Bad input: told what is wrong with it, and nothing is started. That no answer shows a stack the client itself checks. */
-export function badInput(stage: () => Stage): void {
+export function badInput(api: () => ApiFixture): void {
   function refusal({ status, body }: Answer): Refusal {
     return [status, body.error, body.issues?.map(({ path }: { path: string }) => path)]
   }
@@ -20,7 +20,7 @@ export function badInput(stage: () => Stage): void {
 
   /** What `run` and `start` answer; every body names a catalog of its own, on which nothing must have been started. */
   async function refusals(bodies: unknown[]): Promise<Refusal[]> {
-    const { client, open } = stage()
+    const { client, service } = api()
     const catalog = `bad-input-${randomUUID()}`
     const { connection } = client
     await publishCatalog({
@@ -35,16 +35,16 @@ export function badInput(stage: () => Stage): void {
       typeof body === 'string' || body instanceof Uint8Array ? body : { catalog, ...Object(body) },
     )
 
-    const ran = await Promise.all(sent.map((body) => open.call('POST', '/workflow/run', body)))
-    const started = await Promise.all(sent.map((body) => open.call('POST', '/workflow/start', body)))
+    const ran = await Promise.all(sent.map((body) => service.call('POST', '/workflow/run', body)))
+    const started = await Promise.all(sent.map((body) => service.call('POST', '/workflow/start', body)))
 
     expect(started.map(refusal)).toEqual(ran.map(refusal))
-    const good = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, catalog })
+    const good = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, catalog })
     // Once the good one is counted all that came before it would be.
     const count = () => client.workflow.count(`TaskQueue = '${catalog}'`)
     await until('the good one is counted', async () => (await count()).count > 0)
     expect((await count()).count).toBe(1)
-    await open.call('POST', `/workflow/${good.body.workflowId}/terminate`)
+    await service.call('POST', `/workflow/${good.body.workflowId}/terminate`)
     return ran.map(refusal)
   }
 
@@ -213,7 +213,7 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: what is no JSON is told where it stops being it, alike on each runtime', async () => {
-      const { open } = stage()
+      const { service } = api()
       const bodies = [
         '{bad',
         '{"workflowName": "echo",\n "input": 1,}',
@@ -223,7 +223,7 @@ export function badInput(stage: () => Stage): void {
         `{"input":${'['.repeat(1000)}`,
       ]
 
-      const answers = await Promise.all(bodies.map((body) => open.call('POST', '/workflow/run', body)))
+      const answers = await Promise.all(bodies.map((body) => service.call('POST', '/workflow/run', body)))
 
       expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
         [400, 'The request body is not valid JSON: unexpected character at line 1, column 2'],
@@ -236,9 +236,9 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: a handler’s value that is not wrapped is told how to be', async () => {
-      const { open } = stage()
+      const { service } = api()
       const messageOf = async (kind: string, body: unknown) =>
-        (await open.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
+        (await service.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
 
       expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known field; wrap the value: {"payload": …}')
       expect(await messageOf('signal', { input: 1 })).toBe(
@@ -252,7 +252,7 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: what has payload and args, keys nobody knows, or arguments that are no array', async () => {
-      const { open } = stage()
+      const { service } = api()
       const bodies = [
         { payload: 1, args: [1] },
         { args: 1 },
@@ -267,7 +267,7 @@ export function badInput(stage: () => Stage): void {
 
       const answers = await Promise.all(
         bodies.flatMap((body) =>
-          ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/x`, body)),
+          ['signal', 'query', 'update'].map((kind) => service.call('POST', `/workflow/${anId()}/${kind}/x`, body)),
         ),
       )
 
@@ -277,7 +277,7 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: handler names', async () => {
-      const { open } = stage()
+      const { service } = api()
       const names = [
         '$x',
         '__stack_trace',
@@ -292,7 +292,7 @@ export function badInput(stage: () => Stage): void {
 
       const answers = await Promise.all(
         names.flatMap((name) =>
-          ['signal', 'query', 'update'].map((kind) => open.call('POST', `/workflow/${anId()}/${kind}/${name}`)),
+          ['signal', 'query', 'update'].map((kind) => service.call('POST', `/workflow/${anId()}/${kind}/${name}`)),
         ),
       )
 
@@ -302,7 +302,7 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: ids in a path', async () => {
-      const { open } = stage()
+      const { service } = api()
       const ids = [
         '$x',
         '__temporal_x',
@@ -317,13 +317,13 @@ export function badInput(stage: () => Stage): void {
         '%C3%BC'.repeat(501),
       ]
 
-      const answers = await Promise.all(ids.map((id) => open.call('GET', `/workflow/${id}/status`)))
+      const answers = await Promise.all(ids.map((id) => service.call('GET', `/workflow/${id}/status`)))
       const runIds = await Promise.all(
-        ['1', '%20', 'null', `${randomUUID()}0`].map((id) => open.call('GET', `/workflow/w/runs/${id}/status`)),
+        ['1', '%20', 'null', `${randomUUID()}0`].map((id) => service.call('GET', `/workflow/w/runs/${id}/status`)),
       )
       const catalogs = await Promise.all(
         ['%00', 'x'.repeat(992), '__temporal_x', '%2F_sys%2Fx'].map((id) =>
-          open.call('GET', `/workflow/catalog/${id}`),
+          service.call('GET', `/workflow/catalog/${id}`),
         ),
       )
 
@@ -339,8 +339,8 @@ export function badInput(stage: () => Stage): void {
     })
 
     test('bad input: reasons and keys of stop and terminate', async () => {
-      const { open } = stage()
-      const { body } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+      const { service } = api()
+      const { body } = await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
       const bodies = [
         { reason: 1 },
         { reason: null },
@@ -353,16 +353,16 @@ export function badInput(stage: () => Stage): void {
 
       const answers = await Promise.all(
         bodies.flatMap((sent) => [
-          open.call('PATCH', `/workflow/${body.workflowId}/stop`, sent),
-          open.call('POST', `/workflow/${body.workflowId}/terminate`, sent),
+          service.call('PATCH', `/workflow/${body.workflowId}/stop`, sent),
+          service.call('POST', `/workflow/${body.workflowId}/terminate`, sent),
         ]),
       )
 
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
         answers.map(() => [400, 'ValidationError']),
       )
-      expect((await open.call('GET', `/workflow/${body.workflowId}/status`)).body.status).toBe('running')
-      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      expect((await service.call('GET', `/workflow/${body.workflowId}/status`)).body.status).toBe('running')
+      await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
   })
 }

@@ -5,7 +5,7 @@ import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
 import { startWorker } from '../../support/worker.ts'
-import { type Stage, startBehind } from './api-fixture.ts'
+import { type ApiFixture, startDirectly } from './api-fixture.ts'
 
 /** As its workers publish them: with numbers converted, and what has a default required. */
 const OF_RESULTS = {
@@ -16,9 +16,9 @@ const OF_RESULTS = {
 }
 
 /** GET catalog, and which names may be started. */
-export function catalogs(stage: () => Stage): void {
+export function catalogs(api: () => ApiFixture): void {
   function publish(catalog: string, names: string[]) {
-    const { connection } = stage().client
+    const { connection } = api().client
     const definition = defineCatalog(Object.fromEntries(names.map((name) => [name, {}])))
     return publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
   }
@@ -27,7 +27,7 @@ export function catalogs(stage: () => Stage): void {
   async function publishOlderForm(catalog: string) {
     const workflows = [{ name: 'echo', description: 'Of the older form', inputSchema: OF_RESULTS }]
     const workflowNames = { echo: 'echo', parrot: 'echo' }
-    await startBehind(stage(), '$catalog', {
+    await startDirectly(api(), '$catalog', {
       workflowId: catalog,
       taskQueue: `${catalog}-itself`,
       args: [{ workflows, workflowNames }],
@@ -37,9 +37,9 @@ export function catalogs(stage: () => Stage): void {
 
   describe('catalog', () => {
     rule('catalog.lists-the-workflows-with-their-schemas', async () => {
-      const { open, catalog } = stage()
+      const { service, catalog } = api()
 
-      const { status, body } = await open.call('GET', '/workflow/catalog')
+      const { status, body } = await service.call('GET', '/workflow/catalog')
 
       expect([status, body.catalog]).toEqual([200, catalog])
       const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
@@ -64,11 +64,11 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('catalog: any can be asked for by its name', async () => {
-      const { open, lacks } = stage()
-      const catalog = `with${lacks('slashes') ? '' : '/slash'} space ${randomUUID()}`
+      const { service, hasGap } = api()
+      const catalog = `with${hasGap('slashes') ? '' : '/slash'} space ${randomUUID()}`
       await publish(catalog, ['one'])
 
-      const { status, body } = await open.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
+      const { status, body } = await service.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
 
       expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
         200,
@@ -78,26 +78,26 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('catalog: one that nobody has published', async () => {
-      const { status, body } = await stage().open.call('GET', `/workflow/catalog/${randomUUID()}`)
+      const { status, body } = await api().service.call('GET', `/workflow/catalog/${randomUUID()}`)
 
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
     })
 
     test('catalog: a worker that publishes none has none to list', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
 
-      const { status, body } = await open.call('GET', `/workflow/catalog/${plain}`)
+      const { status, body } = await service.call('GET', `/workflow/catalog/${plainTaskQueue}`)
 
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
     })
 
     test('catalog: is not sent again to who has it', async () => {
-      const { open } = stage()
-      const first = await open.call('GET', '/workflow/catalog')
+      const { service } = api()
+      const first = await service.call('GET', '/workflow/catalog')
       const etag = first.headers.get('ETag') ?? ''
 
-      const same = await open.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
-      const other = await open.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
+      const same = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
+      const other = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
 
       expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
         expect.stringMatching(/^(?:W\/)?".+"$/),
@@ -109,16 +109,16 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('catalog: of the older form is listed and served as any other, but its schemas are not enforced', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `older-${randomUUID()}`
       await publishOlderForm(catalog)
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
 
-      const listing = await open.call('GET', `/workflow/catalog/${catalog}`)
-      const ran = await open.call('POST', '/workflow/run', { workflowName: 'parrot', input: 7, catalog })
-      const unknown = await open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, catalog })
+      const listing = await service.call('GET', `/workflow/catalog/${catalog}`)
+      const ran = await service.call('POST', '/workflow/run', { workflowName: 'parrot', input: 7, catalog })
+      const unknown = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, catalog })
       const coerced = { count: '2', requestId: 'req-123' }
-      const unfit = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: coerced, catalog })
+      const unfit = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: coerced, catalog })
       await worker.stop()
 
       expect(listing.body.workflows).toEqual([
@@ -132,15 +132,15 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('catalog: the run of one of the older form is out of reach', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `older-${randomUUID()}`
       await publishOlderForm(catalog)
 
-      const stop = await open.call('PATCH', `/workflow/${catalog}/stop`)
-      const terminate = await open.call('POST', `/workflow/${catalog}/terminate`)
-      await open.call('GET', `/workflow/catalog/${catalog}`)
-      const signal = await open.call('POST', `/workflow/${catalog}/signal/any`)
-      const update = await open.call('POST', `/workflow/${catalog}/update/any`)
+      const stop = await service.call('PATCH', `/workflow/${catalog}/stop`)
+      const terminate = await service.call('POST', `/workflow/${catalog}/terminate`)
+      await service.call('GET', `/workflow/catalog/${catalog}`)
+      const signal = await service.call('POST', `/workflow/${catalog}/signal/any`)
+      const update = await service.call('POST', `/workflow/${catalog}/update/any`)
 
       const expected = [403, 'ForbiddenError']
       expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
@@ -149,13 +149,13 @@ export function catalogs(stage: () => Stage): void {
         expected,
         expected,
       ])
-      expect((await open.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
+      expect((await service.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
     })
 
     test('catalog: the parked run of one is reserved', async () => {
-      const { open, catalog } = stage()
+      const { service, catalog } = api()
 
-      const { status, body } = await open.call(
+      const { status, body } = await service.call(
         'POST',
         `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`,
       )
@@ -166,11 +166,11 @@ export function catalogs(stage: () => Stage): void {
 
   describe('which names are started', () => {
     test('names: what the catalog does not have is refused, with what it has', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `names-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
 
-      const { status, body } = await open.call('POST', '/workflow/run', {
+      const { status, body } = await service.call('POST', '/workflow/run', {
         workflowName: 'toString',
         input: null,
         catalog,
@@ -185,21 +185,25 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('names: where a catalog is published a run is taken even when no worker is there', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `parked-${randomUUID()}`
       await publish(catalog, ['echo'])
 
-      const { status, body } = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, catalog })
+      const { status, body } = await service.call('POST', '/workflow/start', {
+        workflowName: 'echo',
+        input: 1,
+        catalog,
+      })
 
       expect(status).toBe(200)
-      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
     test('names: an input that its schema refuses is told where', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const wrong = await open.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 'long' } })
-      const missing = await open.call('POST', '/workflow/start', { workflowName: 'nap', input: {} })
+      const wrong = await service.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 'long' } })
+      const missing = await service.call('POST', '/workflow/start', { workflowName: 'nap', input: {} })
 
       expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
       expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
@@ -210,12 +214,16 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('names: a worker without a catalog is given any, but not those that every object has', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
 
-      const known = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: plain })
+      const known = await service.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 1,
+        catalog: plainTaskQueue,
+      })
       const ofObjects = await Promise.all(
         ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
-          open.call('POST', '/workflow/run', { workflowName, input: null, catalog: plain }),
+          service.call('POST', '/workflow/run', { workflowName, input: null, catalog: plainTaskQueue }),
         ),
       )
 
@@ -226,9 +234,9 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('names: where nothing serves nothing is started', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const { status, body, headers } = await open.call('POST', '/workflow/run', {
+      const { status, body, headers } = await service.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 1,
         catalog: randomUUID(),
@@ -238,43 +246,47 @@ export function catalogs(stage: () => Stage): void {
     })
 
     test('names: a fresh deploy is never refused', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `fresh-${randomUUID()}`
       const request = { workflowName: 'nothing', input: null, catalog }
 
-      const nothingThere = await open.call('POST', '/workflow/start', request)
+      const nothingThere = await service.call('POST', '/workflow/start', request)
       await publish(catalog, ['echo'])
-      const notInIt = await open.call('POST', '/workflow/start', request)
+      const notInIt = await service.call('POST', '/workflow/start', request)
       await publish(catalog, ['echo', 'nothing'])
-      const there = await open.call('POST', '/workflow/start', request)
+      const there = await service.call('POST', '/workflow/start', request)
 
       expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
-      await open.call('POST', `/workflow/${there.body.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${there.body.workflowId}/terminate`)
     })
 
     test('names: a worker that has just come is found at once', async () => {
-      const { open } = stage()
+      const { service } = api()
       const catalog = `fresh-${randomUUID()}`
       const request = { workflowName: 'echo', input: 'here', catalog }
 
-      const before = await open.call('POST', '/workflow/run', request)
+      const before = await service.call('POST', '/workflow/run', request)
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
-      const after = await open.call('POST', '/workflow/run', request)
+      const after = await service.call('POST', '/workflow/run', request)
       await worker.stop()
 
       expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
     })
 
     test('names: one that is taken away is taken no longer once its catalog is read again', async () => {
-      const { guarded } = stage()
+      const { restrictedService } = api()
       const catalog = `less-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
-      const { body } = await guarded.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, catalog })
+      const { body } = await restrictedService.call('POST', '/workflow/start', {
+        workflowName: 'nothing',
+        input: null,
+        catalog,
+      })
       await publish(catalog, ['echo'])
 
       const refused = await until('the new catalog counts', async () => {
         const { workflowId } = body
-        const answer = await guarded.call('POST', '/workflow/start', {
+        const answer = await restrictedService.call('POST', '/workflow/start', {
           workflowName: 'nothing',
           input: null,
           catalog,
@@ -284,7 +296,7 @@ export function catalogs(stage: () => Stage): void {
       })
 
       expect(refused).toBe('UnsupportedWorkflowError')
-      await guarded.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await restrictedService.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
   })
 }

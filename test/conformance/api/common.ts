@@ -4,13 +4,13 @@ import { describe, expect, inject, test } from 'vitest'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
-import { anId, ORIGIN, OTHER_TOKEN, type Serve, type Stage, TOKEN } from './api-fixture.ts'
+import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from './api-fixture.ts'
 
 /** What holds for every request. */
-export function common(stage: () => Stage, serve: Serve): void {
+export function common(api: () => ApiFixture, serve: Serve): void {
   /** What a request without its workflow is told when it may call (404), and when it may not (401). */
   async function knock(authorization: string): Promise<number> {
-    const { status } = await makeApi({ url: stage().guarded.url }).call(
+    const { status } = await makeApi({ url: api().restrictedService.url }).call(
       'GET',
       `/workflow/${anId()}/status`,
       undefined,
@@ -23,9 +23,9 @@ export function common(stage: () => Stage, serve: Serve): void {
 
   describe('health', () => {
     rule('health.answers-200', async () => {
-      const { lonely, open } = stage()
+      const { serviceWithoutEngine, service } = api()
 
-      const answers = await Promise.all([open.call('GET', '/health'), lonely.call('GET', '/health')])
+      const answers = await Promise.all([service.call('GET', '/health'), serviceWithoutEngine.call('GET', '/health')])
 
       expect(answers.map(({ status, body }) => [status, body])).toEqual([
         [200, { status: 'ok' }],
@@ -34,10 +34,10 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('ready: tells whether the engine is reached', async () => {
-      const { lonely, open } = stage()
+      const { serviceWithoutEngine, service } = api()
 
-      const ready = await open.call('GET', '/ready')
-      const unready = await lonely.call('GET', '/ready')
+      const ready = await service.call('GET', '/ready')
+      const unready = await serviceWithoutEngine.call('GET', '/ready')
 
       expect([ready.status, ready.body.engine]).toEqual([200, 'reachable'])
       expect([unready.status, unready.body.engine]).toEqual([503, 'unreachable'])
@@ -46,18 +46,18 @@ export function common(stage: () => Stage, serve: Serve): void {
 
   describe('capabilities', () => {
     test('capabilities: tells what the deployment is made of and what it lacks', async () => {
-      const { open, lacks } = stage()
+      const { service, hasGap } = api()
 
-      const { status, body } = await open.call('GET', '/capabilities')
+      const { status, body } = await service.call('GET', '/capabilities')
 
       expect([status, Object.keys(body)]).toEqual([200, ['version', 'runtime', 'transport', 'engine', 'features']])
       expect(body.version).toBe(VERSION)
       expect(body.runtime).toMatch(/^(?:node|bun|deno|workerd)$/)
-      expect(body.transport).toBe(lacks('slashes') ? 'http' : 'grpc')
+      expect(body.transport).toBe(hasGap('slashes') ? 'http' : 'grpc')
       expect(body.engine.version).toMatch(/^\d+\.\d+\.\d+/)
       expect(body.features).toEqual({
-        slashInIds: !lacks('slashes'),
-        updateWithStart: !lacks('update-with-start'),
+        slashInIds: !hasGap('slashes'),
+        updateWithStart: !hasGap('update-with-start'),
         codec: false,
         traceRemote: false,
         traceKvstore: false,
@@ -66,10 +66,10 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('capabilities: also while the engine is away, and for who may call', async () => {
-      const { lonely, guarded } = stage()
+      const { serviceWithoutEngine, restrictedService } = api()
 
-      const alone = await lonely.call('GET', '/capabilities')
-      const stranger = await makeApi({ url: guarded.url }).call('GET', '/capabilities')
+      const alone = await serviceWithoutEngine.call('GET', '/capabilities')
+      const stranger = await makeApi({ url: restrictedService.url }).call('GET', '/capabilities')
 
       expect([alone.status, alone.body.engine]).toEqual([200, { version: null }])
       expect(stranger.status).toBe(401)
@@ -82,10 +82,10 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     rule('auth.open-locally-without-a-token', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const run = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
-      const start = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
+      const run = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
+      const start = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
 
       expect([run.status, start.status]).toEqual([200, 200])
     })
@@ -121,14 +121,18 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('auth: the refusal says how to come back', async () => {
-      const { status, body, headers } = await makeApi({ url: stage().guarded.url }).call('POST', '/workflow/run', {})
+      const { status, body, headers } = await makeApi({ url: api().restrictedService.url }).call(
+        'POST',
+        '/workflow/run',
+        {},
+      )
 
       expect([status, body.error, body.source]).toEqual([401, 'UnauthorizedError', 'gateway'])
       expect(headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
     })
 
     test('auth: no other route opens without a token, not even one that is not there', async () => {
-      const { call } = makeApi({ url: stage().guarded.url })
+      const { call } = makeApi({ url: api().restrictedService.url })
       const run = `/workflow/${anId()}/runs/00000000-0000-4000-8000-000000000000`
       const routes: [string, string][] = [
         ['POST', '/workflow/run'],
@@ -157,7 +161,7 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('auth: health, readiness and OPTIONS need none', async () => {
-      const { call } = makeApi({ url: stage().guarded.url })
+      const { call } = makeApi({ url: api().restrictedService.url })
 
       const answers = [
         await call('GET', '/health'),
@@ -171,7 +175,7 @@ export function common(stage: () => Stage, serve: Serve): void {
 
   describe('routes', () => {
     test('routes: what is no route, a trailing slash, an empty id', async () => {
-      const { open } = stage()
+      const { service } = api()
       const paths = [
         '/',
         '/nope',
@@ -183,18 +187,18 @@ export function common(stage: () => Stage, serve: Serve): void {
         '/workflow/w/signal/',
       ]
 
-      const answers = await Promise.all(paths.map((path) => open.call('GET', path)))
+      const answers = await Promise.all(paths.map((path) => service.call('GET', path)))
 
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual(paths.map(() => [404, 'NotFoundError']))
     })
 
     test('routes: another method is told which there are', async () => {
-      const { open } = stage()
+      const { service } = api()
 
       const answers = [
-        await open.call('GET', '/workflow/run'),
-        await open.call('DELETE', '/workflow/w/status'),
-        await open.call('POST', '/workflow/w/stop'),
+        await service.call('GET', '/workflow/run'),
+        await service.call('DELETE', '/workflow/w/status'),
+        await service.call('POST', '/workflow/w/stop'),
       ]
 
       expect(answers.map(({ status, body, headers }) => [status, body.error, headers.get('Allow')])).toEqual([
@@ -205,20 +209,20 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('routes: HEAD is GET without the body', async () => {
-      const { open } = stage()
-      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
+      const { service } = api()
+      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
 
-      const found = await open.call('HEAD', `/workflow/${body.workflowId}/status`)
-      const notFound = await open.call('HEAD', `/workflow/${anId()}/status`)
+      const found = await service.call('HEAD', `/workflow/${body.workflowId}/status`)
+      const notFound = await service.call('HEAD', `/workflow/${anId()}/status`)
 
       expect([found.status, found.text, notFound.status, notFound.text]).toEqual([200, '', 404, ''])
     })
 
     test('routes: OPTIONS names the methods', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const stop = await open.call('OPTIONS', '/workflow/w/stop')
-      const status = await open.call('OPTIONS', '/workflow/w/runs/00000000-0000-4000-8000-000000000000/status')
+      const stop = await service.call('OPTIONS', '/workflow/w/stop')
+      const status = await service.call('OPTIONS', '/workflow/w/runs/00000000-0000-4000-8000-000000000000/status')
 
       expect([stop, status].map(({ status, headers }) => [status, headers.get('Allow')])).toEqual([
         [204, 'PATCH'],
@@ -232,7 +236,7 @@ export function common(stage: () => Stage, serve: Serve): void {
       const { address, httpUrl } = inject('engine')
       const env = {
         PATH: process.env.PATH ?? '',
-        SERVICE_CATALOG_ID: stage().catalog,
+        SERVICE_CATALOG_ID: api().catalog,
         SERVICE_PORT: '0',
         SERVICE_BASE_PATH: '/portico',
       }
@@ -260,12 +264,12 @@ export function common(stage: () => Stage, serve: Serve): void {
 
   describe('headers', () => {
     test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const own = await open.call('GET', `/workflow/${anId()}/status`, undefined, {
+      const own = await service.call('GET', `/workflow/${anId()}/status`, undefined, {
         'X-Request-Id': 'order_17.retry-2',
       })
-      const odd = await open.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
+      const odd = await service.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
 
       expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
       expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
@@ -273,7 +277,7 @@ export function common(stage: () => Stage, serve: Serve): void {
 
     test('CORS: a preflight of a named origin is answered before anybody asks for a token', async () => {
       const preflight = (origin: string) =>
-        makeApi({ url: stage().guarded.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
+        makeApi({ url: api().restrictedService.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
           Origin: origin,
           'Access-Control-Request-Method': 'PATCH',
         })
@@ -287,7 +291,7 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('CORS: a preflight allows the headers it asks for; other OPTIONS name the methods, and 404 stays 404', async () => {
-      const { call } = makeApi({ url: stage().guarded.url })
+      const { call } = makeApi({ url: api().restrictedService.url })
       const asked = {
         'Access-Control-Request-Method': 'POST',
         'Access-Control-Request-Headers': 'traceparent,x-custom',
@@ -305,11 +309,11 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('Origin: a page of another host may not change anything, nor may one where the browser tells no more than its origin', async () => {
-      const { open, guarded } = stage()
+      const { service, restrictedService } = api()
       const path = `/workflow/${anId()}/terminate`
-      const { host } = new URL(open.url)
+      const { host } = new URL(service.url)
       const from = (origin: string, site?: string) =>
-        open.call('POST', path, undefined, { Origin: origin, ...(site !== undefined && { 'Sec-Fetch-Site': site }) })
+        service.call('POST', path, undefined, { Origin: origin, ...(site !== undefined && { 'Sec-Fetch-Site': site }) })
 
       const foreign = [
         await from('http://evil.example'),
@@ -317,7 +321,7 @@ export function common(stage: () => Stage, serve: Serve): void {
         await from('http://evil.example', 'cross-site'),
       ]
       const own = [await from(`http://${host}`), await from('http://any.example', 'same-origin')]
-      const allowed = await guarded.call('POST', path, undefined, { Origin: ORIGIN })
+      const allowed = await restrictedService.call('POST', path, undefined, { Origin: ORIGIN })
 
       expect(foreign.map(({ status, body }) => [status, body.error])).toEqual(
         foreign.map(() => [403, 'ForbiddenError']),
@@ -326,32 +330,32 @@ export function common(stage: () => Stage, serve: Serve): void {
     })
 
     test('Host: where nobody needs a token only names of this machine are answered, lest a page makes its own resolve to it', async () => {
-      const { open, guarded, lacks } = stage()
+      const { service, restrictedService, hasGap } = api()
 
-      expect(await statusFor(open.url, 'localhost:1234')).toBe(200)
-      expect(await statusFor(open.url, 'evil.example')).toBe(lacks('loopback') ? 200 : 403)
-      expect(await statusFor(guarded.url, 'evil.example')).toBe(200)
+      expect(await statusFor(service.url, 'localhost:1234')).toBe(200)
+      expect(await statusFor(service.url, 'evil.example')).toBe(hasGap('loopback') ? 200 : 403)
+      expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
     })
 
     test('Idempotency-Key: is refused, and nothing is done, while the service has no use for it', async () => {
-      const { open } = stage()
+      const { service } = api()
       const workflowId = anId()
 
-      const start = await open.call(
+      const start = await service.call(
         'POST',
         '/workflow/start',
         { workflowName: 'echo', input: 1, workflowId },
         { 'Idempotency-Key': 'k1' },
       )
-      const status = await open.call('GET', `/workflow/${workflowId}/status`)
+      const status = await service.call('GET', `/workflow/${workflowId}/status`)
 
       expect([start.status, start.body.error, status.status]).toEqual([501, 'NotSupportedError', 404])
     })
 
     test('Content-Type: a body that is no JSON is refused, one that is some JSON is not', async () => {
-      const { open } = stage()
+      const { service } = api()
       const sent = (type: string | null, more: Record<string, string> = {}) =>
-        open.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), {
+        service.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), {
           'Content-Type': type ?? '',
           ...more,
         })

@@ -1,68 +1,68 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** PATCH stop and POST terminate. */
-export function control(stage: () => Stage): void {
+export function control(api: () => ApiFixture): void {
   async function start(workflowName: string, input: unknown = null) {
-    const { body } = await stage().open.call('POST', '/workflow/start', { workflowName, input })
-    await untilStatus(stage(), body.workflowId, 'running', { events: 4 })
+    const { body } = await api().service.call('POST', '/workflow/start', { workflowName, input })
+    await untilStatus(api(), body.workflowId, 'running', { events: 4 })
     return body
   }
 
   describe('stop', () => {
     rule('stop.lets-the-cleanup-run', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId, runId } = await start('cleansUp', { ms: 10 })
 
-      const { status, body } = await open.call('PATCH', `/workflow/${workflowId}/stop`, { reason: 'enough' })
-      await untilStatus(stage(), workflowId, 'canceled')
+      const { status, body } = await service.call('PATCH', `/workflow/${workflowId}/stop`, { reason: 'enough' })
+      await untilStatus(api(), workflowId, 'canceled')
 
       expect([status, body]).toEqual([200, { workflowId, runId, cancelRequested: true, status: 'running' }])
-      const { body: trace } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
       expect(trace.data.children).toEqual(
         expect.arrayContaining([expect.objectContaining({ name: 'cleanUp', output: 'cleaned up everything' })]),
       )
     })
 
     rule('status.canceled', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId } = await start('cleansUp', {})
 
-      await open.call('PATCH', `/workflow/${workflowId}/stop`)
-      await untilStatus(stage(), workflowId, 'canceled')
+      await service.call('PATCH', `/workflow/${workflowId}/stop`)
+      await untilStatus(api(), workflowId, 'canceled')
 
-      const { body } = await open.call('GET', `/workflow/${workflowId}/status`)
-      const { body: result } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
+      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
       expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
     })
 
     test('stop: of a closed run changes nothing and says how it ended', async () => {
-      const { open } = stage()
-      const { body: ran } = await open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
+      const { service } = api()
+      const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
       const { workflowId, runId } = ran
 
-      const latest = await open.call('PATCH', `/workflow/${workflowId}/stop`)
-      const pinned = await open.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`, { reason: 'late' })
+      const latest = await service.call('PATCH', `/workflow/${workflowId}/stop`)
+      const pinned = await service.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`, { reason: 'late' })
 
       const expected = { workflowId, runId, cancelRequested: false, status: 'completed' }
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([200, expected, 200, expected])
     })
 
     test('stop: twice is as good as once', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId } = await start('cleansUp', { ms: 300 })
 
-      const first = await open.call('PATCH', `/workflow/${workflowId}/stop`)
-      const second = await open.call('PATCH', `/workflow/${workflowId}/stop`)
+      const first = await service.call('PATCH', `/workflow/${workflowId}/stop`)
+      const second = await service.call('PATCH', `/workflow/${workflowId}/stop`)
 
       expect([first.body.cancelRequested, second.status]).toEqual([true, 200])
-      await untilStatus(stage(), workflowId, 'canceled')
+      await untilStatus(api(), workflowId, 'canceled')
     })
 
     test('stop: an execution that is not there', async () => {
-      const { status, body } = await stage().open.call('PATCH', `/workflow/${anId()}/stop`)
+      const { status, body } = await api().service.call('PATCH', `/workflow/${anId()}/stop`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
     })
@@ -70,26 +70,26 @@ export function control(stage: () => Stage): void {
 
   describe('terminate', () => {
     rule('terminate.ends-at-once-without-cleanup', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId, runId } = await start('cleansUp', {})
 
-      const { status, body } = await open.call('POST', `/workflow/${workflowId}/terminate`, { reason: 'no use' })
+      const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`, { reason: 'no use' })
 
       expect([status, body]).toEqual([200, { workflowId, runId, terminated: true }])
-      const { body: result } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
       expect([result.status, result.error]).toEqual(['terminated', 'The workflow was terminated: no use'])
-      const { body: trace } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
       expect(trace.data.children).toEqual([])
     })
 
     rule('status.terminated', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId, runId } = await start('neverEnds')
 
-      await open.call('POST', `/workflow/${workflowId}/runs/${runId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/runs/${runId}/terminate`)
 
-      const { body } = await open.call('GET', `/workflow/${workflowId}/status`)
-      const { body: result } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
+      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
       expect([body.status, result.status, result.error]).toEqual([
         'terminated',
         'terminated',
@@ -98,11 +98,11 @@ export function control(stage: () => Stage): void {
     })
 
     test('terminate: a closed run is refused with how it ended', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { workflowId, runId } = await start('neverEnds')
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
 
-      const { status, body } = await open.call('POST', `/workflow/${workflowId}/terminate`)
+      const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`)
 
       expect([status, body]).toEqual([
         409,
@@ -111,21 +111,21 @@ export function control(stage: () => Stage): void {
     })
 
     test('terminate: an execution that is not there', async () => {
-      const { status, body } = await stage().open.call('POST', `/workflow/${anId()}/terminate`)
+      const { status, body } = await api().service.call('POST', `/workflow/${anId()}/terminate`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
     })
 
     test('stop and terminate: reach the run that a chain has come to', async () => {
-      const { open } = stage()
+      const { service } = api()
       const first = await start('chainOnSignal', 1)
-      await open.call('POST', `/workflow/${first.workflowId}/signal/next`)
-      await untilStatus(stage(), first.workflowId, 'continued', { runId: first.runId })
+      await service.call('POST', `/workflow/${first.workflowId}/signal/next`)
+      await untilStatus(api(), first.workflowId, 'continued', { runId: first.runId })
 
-      const old = await open.call('PATCH', `/workflow/${first.workflowId}/runs/${first.runId}/stop`)
-      const latest = await open.call('PATCH', `/workflow/${first.workflowId}/stop`)
+      const old = await service.call('PATCH', `/workflow/${first.workflowId}/runs/${first.runId}/stop`)
+      const latest = await service.call('PATCH', `/workflow/${first.workflowId}/stop`)
       await until('the successor is canceled', async () => {
-        const { body } = await open.call('GET', `/workflow/${first.workflowId}/status`)
+        const { body } = await service.call('GET', `/workflow/${first.workflowId}/status`)
         return body.status === 'canceled'
       })
 

@@ -3,7 +3,7 @@ import { until } from '../../../dev/servers/until.ts'
 import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
 import { rule } from '../../support/rules.ts'
 import { startWorker } from '../../support/worker.ts'
-import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
 
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -12,10 +12,11 @@ const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const MACHINE = /stackTrace|\bat \w+ \(|file:\/\/|\/work|\/srv|node_modules|\d+@[\w-]+|TypeScriptSDK|10\.0\.0\.3/
 
 /** A run whose code a worker can't run: what every answer about it says. */
-export function failingTask(stage: () => Stage): void {
-  const call = (method: string, path: string, body?: unknown, api: 'guarded' | 'open' = 'open') =>
-    stage()[api].call(method, `/workflow/${path}`, body)
-  const post = (path: string, body?: unknown, api?: 'guarded' | 'open') => call('POST', path, body, api)
+export function failingTask(api: () => ApiFixture): void {
+  const call = (method: string, path: string, body?: unknown, service: 'restrictedService' | 'service' = 'service') =>
+    api()[service].call(method, `/workflow/${path}`, body)
+  const post = (path: string, body?: unknown, service?: 'restrictedService' | 'service') =>
+    call('POST', path, body, service)
   const end = (workflowId: string) => post(`${workflowId}/terminate`)
 
   async function untilFailing(workflowId: string, attempt = 2) {
@@ -34,7 +35,11 @@ export function failingTask(stage: () => Stage): void {
 
   describe('a failing workflow task', () => {
     rule('status.problem', async () => {
-      const { body: started } = await post('start', { workflowName: 'nope', input: null, catalog: stage().plain })
+      const { body: started } = await post('start', {
+        workflowName: 'nope',
+        input: null,
+        catalog: api().plainTaskQueue,
+      })
       const { workflowId } = started
 
       const status = await untilFailing(workflowId)
@@ -63,11 +68,11 @@ export function failingTask(stage: () => Stage): void {
     })
 
     test('run: the 408 says why, as an event too, and tells nothing of the machine', async () => {
-      const body = { workflowName: 'failTaskWithPath', input: null, catalog: stage().plain, timeout: 2500 }
+      const body = { workflowName: 'failTaskWithPath', input: null, catalog: api().plainTaskQueue, timeout: 2500 }
 
       const [answer, told] = await Promise.all([
         post('run', body),
-        stage().open.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
+        api().service.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
       ])
 
       const [started, timeout] = eventsIn(told.text)
@@ -92,13 +97,13 @@ export function failingTask(stage: () => Stage): void {
     })
 
     test('query and update: the 504, and the 409 of later attempts, say why', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'failTask')
-      const { workflowId: oftener } = await startBehind(stage(), 'failTask', { workflowTaskTimeout: '1s' })
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask')
+      const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '1s' })
       await untilFailing(workflowId)
 
       // A task that a worker has begun keeps a query waiting.
       const waiting = await Promise.all(
-        ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'guarded')),
+        ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'restrictedService')),
       )
       await untilFailing(oftener, 3)
       const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
@@ -121,13 +126,19 @@ export function failingTask(stage: () => Stage): void {
     })
 
     test('update-with-start: the 504 says why', async () => {
-      if (stage().lacks('update-with-start')) return
-      const body = { workflowName: 'failTask', input: null, catalog: stage().plain, workflowId: anId(), payload: 1 }
+      if (api().hasGap('update-with-start')) return
+      const body = {
+        workflowName: 'failTask',
+        input: null,
+        catalog: api().plainTaskQueue,
+        workflowId: anId(),
+        payload: 1,
+      }
       const { payload: _, ...start } = body
       await post('start', start)
       await untilFailing(body.workflowId)
 
-      const { status, body: refused } = await post('update-with-start/set', body, 'guarded')
+      const { status, body: refused } = await post('update-with-start/set', body, 'restrictedService')
 
       expect([409, 504]).toContain(status)
       expect(refused).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
@@ -142,7 +153,7 @@ export function failingTask(stage: () => Stage): void {
         taskQueue,
         workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url),
       })
-      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
+      const { workflowId } = await startDirectly(api(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
       const before = await untilFailing(workflowId)
       await broken.stop()
       const repaired = await startWorker({ address, taskQueue })
@@ -167,17 +178,17 @@ export function failingTask(stage: () => Stage): void {
 
     test('status: a run that waits, a paused one and a closed one have no problem', async () => {
       const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([
-        startMessages(stage()),
-        startMessages(stage()),
+        startMessages(api()),
+        startMessages(api()),
       ])
-      await pause(stage(), paused)
-      await untilStatus(stage(), paused, 'paused')
+      await pause(api(), paused)
+      await untilStatus(api(), paused, 'paused')
       const statusOf = async (workflowId: string) => (await call('GET', `${workflowId}/status`)).body
 
-      const open = await Promise.all([waiting, paused].map(statusOf))
+      const described = await Promise.all([waiting, paused].map(statusOf))
       await Promise.all([waiting, paused].map(end))
 
-      expect(open.map(({ status, problem }) => [status, problem])).toEqual([
+      expect(described.map(({ status, problem }) => [status, problem])).toEqual([
         ['running', null],
         ['paused', null],
       ])

@@ -2,7 +2,7 @@ import proto from '@temporalio/proto'
 import { describe, expect, inject, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
-import { anId, type Serve, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
@@ -15,21 +15,21 @@ const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 
 /** What an engine that can't be reached, or answers what nobody foresaw, comes to. */
-export function faults(stage: () => Stage, serve: Serve): void {
+export function faults(api: () => ApiFixture, serve: Serve): void {
   describe('an engine that is not there', () => {
     test('faults: is told within 5 s, and when to come again, for nothing was sent', async () => {
-      const { lonely, lacks } = stage()
-      const onWrites = lacks('what-was-sent') ? null : '1'
+      const { serviceWithoutEngine, hasGap } = api()
+      const onWrites = hasGap('what-was-sent') ? null : '1'
       const sentAt = performance.now()
 
       const answers = await Promise.all([
-        lonely.call('GET', `/workflow/${anId()}/status`),
-        lonely.call('GET', `/workflow/${anId()}/result`),
-        lonely.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 }),
-        lonely.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 }),
-        lonely.call('POST', `/workflow/${anId()}/signal/add`),
-        lonely.call('POST', `/workflow/${anId()}/query/state`),
-        lonely.call('POST', `/workflow/${anId()}/update/set`),
+        serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
+        serviceWithoutEngine.call('GET', `/workflow/${anId()}/result`),
+        serviceWithoutEngine.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 }),
+        serviceWithoutEngine.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 }),
+        serviceWithoutEngine.call('POST', `/workflow/${anId()}/signal/add`),
+        serviceWithoutEngine.call('POST', `/workflow/${anId()}/query/state`),
+        serviceWithoutEngine.call('POST', `/workflow/${anId()}/update/set`),
       ])
 
       expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
@@ -51,15 +51,15 @@ export function faults(stage: () => Stage, serve: Serve): void {
 
   describe('an engine that falters', () => {
     test('faults: a start that may have arrived does not say when to come again, but which id it has', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({
+      faultProxy.on({
         method: 'StartWorkflowExecution',
         containing: workflowId,
         fault: { code: UNAVAILABLE, message: 'gone' },
       })
 
-      const { status, body, headers } = await faulty.call('POST', '/workflow/start', {
+      const { status, body, headers } = await serviceBehindFaultProxy.call('POST', '/workflow/start', {
         workflowName: 'echo',
         input: 1,
         workflowId,
@@ -74,16 +74,16 @@ export function faults(stage: () => Stage, serve: Serve): void {
     })
 
     test('faults: a start that failed for a moment is tried again', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({
+      faultProxy.on({
         method: 'StartWorkflowExecution',
         containing: workflowId,
         fault: { code: UNAVAILABLE, message: 'gone' },
         times: 2,
       })
 
-      const { status, body } = await faulty.call('POST', '/workflow/run', {
+      const { status, body } = await serviceBehindFaultProxy.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 1,
         workflowId,
@@ -93,26 +93,26 @@ export function faults(stage: () => Stage, serve: Serve): void {
     })
 
     test('faults: a read that hangs is given up within 5 s', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+      faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
       const sentAt = performance.now()
 
-      const { status, body, headers } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+      const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
 
       expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
       expect(performance.now() - sentAt).toBeLessThan(5000)
     })
 
     test('faults: a run that has started goes on waiting through all that passes', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       const method = 'GetWorkflowExecutionHistory'
-      proxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
-      proxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
-      proxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
+      faultProxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
+      faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
+      faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
 
-      const { status, body } = await faulty.call('POST', '/workflow/run', {
+      const { status, body } = await serviceBehindFaultProxy.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'patient',
         workflowId,
@@ -122,15 +122,15 @@ export function faults(stage: () => Stage, serve: Serve): void {
     })
 
     test('faults: a message is given up when the engine stops answering, long before the worker is', async () => {
-      const { faulty, proxy } = stage()
-      const { workflowId } = await startMessages(stage())
-      proxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
-      proxy.on({ method: 'UpdateWorkflowExecution', containing: workflowId, fault: 'hang' })
-      const heal = proxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
+      const { serviceBehindFaultProxy, faultProxy } = api()
+      const { workflowId } = await startMessages(api())
+      faultProxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
+      faultProxy.on({ method: 'UpdateWorkflowExecution', containing: workflowId, fault: 'hang' })
+      const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
 
       const [query, update] = await Promise.all([
-        faulty.call('POST', `/workflow/${workflowId}/query/state`),
-        faulty.call('POST', `/workflow/${workflowId}/update/set`),
+        serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`),
+        serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/update/set`),
       ])
       heal()
 
@@ -145,15 +145,15 @@ export function faults(stage: () => Stage, serve: Serve): void {
         null,
       ])
       expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
-      await stage().open.call('POST', `/workflow/${workflowId}/signal/finish`)
+      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
     })
 
     test('faults: the engine’s rate limit', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
+      faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
 
-      const { status, body, headers } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+      const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
 
       expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
         429,
@@ -166,7 +166,7 @@ export function faults(stage: () => Stage, serve: Serve): void {
 
   describe('an engine that nobody foresaw', () => {
     test('faults: a namespace that is not there is the engine’s word, and opaque', async () => {
-      const { catalog } = stage()
+      const { catalog } = api()
       const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
       const { address, httpUrl } = inject('engine')
       const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
@@ -184,42 +184,46 @@ export function faults(stage: () => Stage, serve: Serve): void {
     })
 
     test('faults: a key that the engine refuses is opaque', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({
+      faultProxy.on({
         method: 'DescribeWorkflowExecution',
         containing: workflowId,
         fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
       })
 
-      const { status, body, text } = await faulty.call('GET', `/workflow/${workflowId}/status`)
+      const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
 
       expect([status, body.error]).toEqual([502, 'EngineError'])
       expect(text).not.toContain('k3y')
     })
 
     test('faults: what the engine does not support', async () => {
-      const { faulty, proxy } = stage()
+      const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
-      proxy.on({
+      faultProxy.on({
         method: 'QueryWorkflow',
         containing: workflowId,
         fault: { code: UNIMPLEMENTED, message: 'unknown method' },
       })
 
-      const { status, body } = await faulty.call('POST', `/workflow/${workflowId}/query/state`)
+      const { status, body } = await serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`)
 
       expect([status, body.error]).toEqual([501, 'NotSupportedError'])
     })
 
     test('faults: a bug is opaque, and has an id to look for in the log', async () => {
-      const { faulty, proxy } = stage()
-      const { workflowId } = await startBehind(stage(), 'nothing')
-      await untilStatus(stage(), workflowId, 'completed')
+      const { serviceBehindFaultProxy, faultProxy } = api()
+      const { workflowId } = await startDirectly(api(), 'nothing')
+      await untilStatus(api(), workflowId, 'completed')
       // A history without a beginning is what no engine answers.
-      proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: { answer: new Uint8Array() } })
+      faultProxy.on({
+        method: 'GetWorkflowExecutionHistory',
+        containing: workflowId,
+        fault: { answer: new Uint8Array() },
+      })
 
-      const { status, body } = await faulty.call('GET', `/workflow/${workflowId}/result`, undefined, {
+      const { status, body } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/result`, undefined, {
         'X-Request-Id': 'look-for-me',
       })
 
@@ -239,27 +243,27 @@ export function faults(stage: () => Stage, serve: Serve): void {
     })
 
     test('faults: a trace that no source can give', async () => {
-      const { faulty, proxy } = stage()
-      const { workflowId } = await startBehind(stage(), 'nothing')
-      proxy.on({
+      const { serviceBehindFaultProxy, faultProxy } = api()
+      const { workflowId } = await startDirectly(api(), 'nothing')
+      faultProxy.on({
         method: 'GetWorkflowExecutionHistory',
         containing: workflowId,
         fault: { code: INTERNAL, message: 'lost on disk 7' },
       })
 
-      const { status, body, text } = await faulty.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
 
       expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
       expect(text).not.toContain('disk')
     })
 
     test('faults: a trace that could be had later', async () => {
-      const { faulty, proxy } = stage()
-      const { workflowId } = await startBehind(stage(), 'nothing')
+      const { serviceBehindFaultProxy, faultProxy } = api()
+      const { workflowId } = await startDirectly(api(), 'nothing')
       const method = 'GetWorkflowExecutionHistory'
       const reading = (fault: Fault) => {
-        proxy.on({ method, containing: workflowId, fault, times: 1 })
-        return faulty.call('GET', `/workflow/${workflowId}/trace-log`)
+        faultProxy.on({ method, containing: workflowId, fault, times: 1 })
+        return serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
       }
 
       const answers = [await reading(rpsLimit()), await reading('hang')]

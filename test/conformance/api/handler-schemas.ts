@@ -2,26 +2,26 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
-import { anId, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 // gRPC's.
 const PERMISSION_DENIED = 7
 
 /** Schemas that a catalog publishes for signals, queries and updates. */
-export function handlerSchemas(stage: () => Stage): void {
-  function post(path: string, body?: unknown, api: 'open' | 'faulty' = 'open') {
-    return stage()[api].call('POST', `/workflow/${path}`, body)
+export function handlerSchemas(api: () => ApiFixture): void {
+  function post(path: string, body?: unknown, service: 'service' | 'serviceBehindFaultProxy' = 'service') {
+    return api()[service].call('POST', `/workflow/${path}`, body)
   }
 
   /** Of a workflow `cart` whose signal `checkout` takes what `by` says. No worker serves it: the engine keeps signals. */
   async function publishCart(catalog: string, by: z.ZodType) {
-    const { connection } = stage().client
+    const { connection } = api().client
     const definition = defineCatalog({ cart: { signals: { checkout: { input: z.object({ by }) } } }, basket: {} })
     await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
   }
 
   async function startCart(catalog: string, type = 'cart', workflowId = anId()) {
-    const run = await startBehind(stage(), type, { workflowId, taskQueue: catalog })
+    const run = await startDirectly(api(), type, { workflowId, taskQueue: catalog })
     return { workflowId, runId: run.firstExecutionRunId }
   }
 
@@ -30,7 +30,7 @@ export function handlerSchemas(stage: () => Stage): void {
       const catalog = `cart-${anId()}`
       await publishCart(catalog, z.string())
       const cart = await startCart(catalog)
-      const messages = await startMessages(stage())
+      const messages = await startMessages(api())
 
       const signal = await post(`${cart.workflowId}/signal/checkout`, { payload: { by: 17 } })
       const query = await post(`${messages.workflowId}/query/echo`, { payload: { a: 'x' } })
@@ -59,7 +59,7 @@ export function handlerSchemas(stage: () => Stage): void {
         [expect.objectContaining({ path: '/args/0' })],
       ])
       expect([pinned.status, pinned.body.issues[0].path, pinned.body.runId]).toEqual([400, '/payload', messages.runId])
-      const { body: status } = await stage().open.call('GET', `/workflow/${cart.workflowId}/status`)
+      const { body: status } = await api().service.call('GET', `/workflow/${cart.workflowId}/status`)
       expect(status.historyLength).toBe(2)
       expect((await post(`${messages.workflowId}/query/state`)).body.value).toBeNull()
       await post(`${cart.workflowId}/terminate`)
@@ -67,7 +67,7 @@ export function handlerSchemas(stage: () => Stage): void {
     })
 
     test('signal, query and update: what fits, further arguments, and none at all reach the workflow', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
 
       const several = await post(`${workflowId}/query/echo`, { args: [{ a: 1 }, null, { a: 'x' }] })
       const none = await post(`${workflowId}/query/echo`)
@@ -104,10 +104,10 @@ export function handlerSchemas(stage: () => Stage): void {
     })
 
     test('signal and update: a run that is not there is 404 and a closed one 409, whatever the argument; a query is checked', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
       const refused = await post(`${workflowId}/update/validated`, { payload: 'x' })
       await post(`${workflowId}/signal/finish`)
-      await untilStatus(stage(), workflowId, 'completed')
+      await untilStatus(api(), workflowId, 'completed')
 
       const closed = await post(`${workflowId}/update/validated`, { payload: 'x' })
       const query = await post(`${workflowId}/query/echo`, { payload: { a: 'x' } })
@@ -131,18 +131,18 @@ export function handlerSchemas(stage: () => Stage): void {
         args: [{ workflows, workflowNames }],
         memo: { workflowNames },
       }
-      await startBehind(stage(), '$catalog', options)
+      await startDirectly(api(), '$catalog', options)
       const { workflowId } = await startCart(catalog)
 
       const { status } = await post(`${workflowId}/signal/checkout`, { payload: 17 })
 
       expect(status).toBe(200)
       await post(`${workflowId}/terminate`)
-      await stage().client.workflow.getHandle(catalog).terminate()
+      await api().client.workflow.getHandle(catalog).terminate()
     })
 
     test('signal: where the run or its catalog cannot be read, or not within half a second, it is sent unchecked', async () => {
-      const { proxy } = stage()
+      const { faultProxy } = api()
       const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
       await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
       const [denied, hanging, unread] = await Promise.all([
@@ -152,12 +152,12 @@ export function handlerSchemas(stage: () => Stage): void {
       ])
       const method = 'DescribeWorkflowExecution'
       const heal = [
-        proxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
-        proxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
-        proxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
+        faultProxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
+        faultProxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
+        faultProxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
       ]
       const send = ({ workflowId }: { workflowId: string }) =>
-        post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'faulty')
+        post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'serviceBehindFaultProxy')
 
       const unchecked = await Promise.all([denied, hanging, unread].map(send))
       for (const end of heal) end()
@@ -168,7 +168,7 @@ export function handlerSchemas(stage: () => Stage): void {
     })
 
     test('update-with-start: is checked against the workflow to start, or else the open run of that id', async () => {
-      if (stage().lacks('update-with-start')) return
+      if (api().hasGap('update-with-start')) return
       const workflowId = anId()
       const send = (workflowName: string, payload: unknown, id?: string) =>
         post('update-with-start/validated', {
@@ -180,7 +180,7 @@ export function handlerSchemas(stage: () => Stage): void {
 
       const nameless = await send('messages', 'x')
       const refused = await send('messages', 'x', workflowId)
-      const nothing = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const nothing = await api().service.call('GET', `/workflow/${workflowId}/status`)
       const started = await send('messages', 1, workflowId)
       const again = await send('messages', 'x', workflowId)
 
@@ -197,12 +197,12 @@ export function handlerSchemas(stage: () => Stage): void {
     })
 
     test('update-with-start: an open run of another workflow takes what that one accepts', async () => {
-      if (stage().lacks('update-with-start')) return
+      if (api().hasGap('update-with-start')) return
       const catalog = `other-${anId()}`
-      const { connection } = stage().client
+      const { connection } = api().client
       const definition = defineCatalog({ other: { updates: { set: { input: z.number() } } } })
       await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
-      const { workflowId, runId } = await startMessages(stage())
+      const { workflowId, runId } = await startMessages(api())
       const body = { workflowName: 'other', catalog, input: null, workflowId, payload: 'new' }
 
       const accepted = await post('update-with-start/set', body)

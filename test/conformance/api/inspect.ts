@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, pause, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
 
 /** GET status, result and trace-log. */
-export function inspect(stage: () => Stage): void {
+export function inspect(api: () => ApiFixture): void {
   /** The status of a run that was started behind the API's back, once the engine says so too. */
-  async function statusOf(workflowName: string, status: string, options: Parameters<typeof startBehind>[2] = {}) {
-    const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), workflowName, options)
-    await untilStatus(stage(), workflowId, status, { runId })
-    const { body } = await stage().open.call('GET', `/workflow/${workflowId}/runs/${runId}/status`)
-    const { body: result } = await stage().open.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
+  async function statusOf(workflowName: string, status: string, options: Parameters<typeof startDirectly>[2] = {}) {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), workflowName, options)
+    await untilStatus(api(), workflowId, status, { runId })
+    const { body } = await api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/status`)
+    const { body: result } = await api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
     return { workflowId, runId, status: body.status, result }
   }
 
   describe('status', () => {
     rule('status.tells-the-current-status', async () => {
-      const { open } = stage()
-      const { body: started } = await open.call('POST', '/workflow/start', {
+      const { service } = api()
+      const { body: started } = await service.call('POST', '/workflow/start', {
         workflowName: 'waitForSignal',
         input: null,
       })
 
-      const running = await open.call('GET', `/workflow/${started.workflowId}/status`)
-      await open.call('POST', `/workflow/${started.workflowId}/signal/finish`)
-      await untilStatus(stage(), started.workflowId, 'completed')
-      const completed = await open.call('GET', `/workflow/${started.workflowId}/status`)
+      const running = await service.call('GET', `/workflow/${started.workflowId}/status`)
+      await service.call('POST', `/workflow/${started.workflowId}/signal/finish`)
+      await untilStatus(api(), started.workflowId, 'completed')
+      const completed = await service.call('GET', `/workflow/${started.workflowId}/status`)
 
       const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const known = {
         ...started,
         workflowName: 'waitForSignal',
-        catalog: stage().catalog,
+        catalog: api().catalog,
         startedAt: instant,
         problem: null,
       }
@@ -101,9 +101,9 @@ export function inspect(stage: () => Stage): void {
     test('status: a run that the engine tries again has failed, and has a successor', async () => {
       const retry = { initialInterval: '50ms', backoffCoefficient: 1, maximumAttempts: 3 }
       const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
-      await untilStatus(stage(), first.workflowId, 'completed')
+      await untilStatus(api(), first.workflowId, 'completed')
 
-      const { body: last } = await stage().open.call('GET', `/workflow/${first.workflowId}/result`)
+      const { body: last } = await api().service.call('GET', `/workflow/${first.workflowId}/result`)
 
       expect([first.status, first.result.status, first.result.error]).toEqual(['failed', 'failed', 'run 1 fails'])
       expect([last.status, last.output]).toEqual(['completed', 2])
@@ -111,26 +111,26 @@ export function inspect(stage: () => Stage): void {
     })
 
     test('status: a paused run is paused', async () => {
-      const { workflowId } = await startBehind(stage(), 'neverEnds')
-      await pause(stage(), workflowId)
+      const { workflowId } = await startDirectly(api(), 'neverEnds')
+      await pause(api(), workflowId)
 
-      const { body } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
-      const result = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+      const { body } = await api().service.call('GET', `/workflow/${workflowId}/status`)
+      const result = await api().service.call('GET', `/workflow/${workflowId}/result`)
 
       expect([body.status, body.completedAt]).toEqual(['paused', null])
       expect([result.status, result.body.workflowStatus]).toEqual([424, 'paused'])
-      await stage().open.call('POST', `/workflow/${workflowId}/terminate`)
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
     test('status: an execution, a run, and a run of another execution that are not there', async () => {
-      const { open } = stage()
-      const { body: one } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
-      const { body: other } = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+      const { service } = api()
+      const { body: one } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+      const { body: other } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
       const workflowId = anId()
 
-      const unknown = await open.call('GET', `/workflow/${workflowId}/status`)
-      const noRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
-      const othersRun = await open.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
+      const unknown = await service.call('GET', `/workflow/${workflowId}/status`)
+      const noRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
+      const othersRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
 
       const facts = [unknown, noRun, othersRun].map(({ status, body }) => [
         status,
@@ -146,31 +146,34 @@ export function inspect(stage: () => Stage): void {
     })
 
     test('status: what is no UUID is no run id', async () => {
-      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/runs/1/status`)
+      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/runs/1/status`)
 
       expect([status, body.error]).toEqual([400, 'ValidationError'])
     })
 
     test('status: a run id in capitals names the same run, also to what waits for it', async () => {
-      const { open } = stage()
-      const { workflowId, runId } = await startMessages(stage())
+      const { service } = api()
+      const { workflowId, runId } = await startMessages(api())
       const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
 
-      const status = await open.call('GET', `${run}/status`)
-      const update = await open.call('POST', `${run}/update/set`, { payload: 1 })
+      const status = await service.call('GET', `${run}/status`)
+      const update = await service.call('POST', `${run}/update/set`, { payload: 1 })
 
       expect([status.status, status.body.runId, update.status]).toEqual([200, runId, 200])
-      await open.call('POST', `${run}/signal/finish`)
+      await service.call('POST', `${run}/signal/finish`)
     })
   })
 
   describe('result', () => {
     test('result: of a run that is open there is none yet', async () => {
-      const { open } = stage()
-      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+      const { service } = api()
+      const { body: started } = await service.call('POST', '/workflow/start', {
+        workflowName: 'neverEnds',
+        input: null,
+      })
 
-      const latest = await open.call('GET', `/workflow/${started.workflowId}/result`)
-      const pinned = await open.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
+      const latest = await service.call('GET', `/workflow/${started.workflowId}/result`)
+      const pinned = await service.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
 
       const { workflowId, runId } = started
       const expected = expect.objectContaining({
@@ -180,11 +183,11 @@ export function inspect(stage: () => Stage): void {
         workflowStatus: 'running',
       })
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
     test('result: of an execution that is not there', async () => {
-      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/result`)
+      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/result`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
     })
@@ -207,7 +210,7 @@ export function inspect(stage: () => Stage): void {
     })
 
     test('result: what cannot be decoded is shown as it is, in base64', async () => {
-      const { client, open } = stage()
+      const { client, service } = api()
       const workflowId = anId()
       const data = Buffer.from([0, 255, 17])
       await client.connection.workflowService.startWorkflowExecution({
@@ -218,9 +221,9 @@ export function inspect(stage: () => Stage): void {
         input: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data }] },
         requestId: workflowId,
       })
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
 
-      const { status, body } = await open.call('GET', `/workflow/${workflowId}/result`)
+      const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
 
       expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
     })
@@ -228,11 +231,11 @@ export function inspect(stage: () => Stage): void {
 
   describe('trace-log', () => {
     rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
-      const { open } = stage()
-      const { body: ran } = await open.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 } })
+      const { service } = api()
+      const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 } })
 
-      const { status, body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
-      const pinned = await open.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
+      const { status, body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const pinned = await service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
 
       expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
         200,
@@ -257,21 +260,27 @@ export function inspect(stage: () => Stage): void {
     })
 
     test('trace-log: of a run that is open is not complete', async () => {
-      const { open } = stage()
-      const { body: started } = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+      const { service } = api()
+      const { body: started } = await service.call('POST', '/workflow/start', {
+        workflowName: 'neverEnds',
+        input: null,
+      })
 
-      const { body } = await open.call('GET', `/workflow/${started.workflowId}/trace-log`)
+      const { body } = await service.call('GET', `/workflow/${started.workflowId}/trace-log`)
 
       expect([body.complete, body.data.endedAt]).toEqual([false, null])
       expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
-      await open.call('POST', `/workflow/${started.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${started.workflowId}/terminate`)
     })
 
     test('trace-log: of a run that failed tells what failed, and how often it was tried', async () => {
-      const { open } = stage()
-      const { body: ran } = await open.call('POST', '/workflow/run', { workflowName: 'failAfterRetries', input: null })
+      const { service } = api()
+      const { body: ran } = await service.call('POST', '/workflow/run', {
+        workflowName: 'failAfterRetries',
+        input: null,
+      })
 
-      const { body } = await open.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const { body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
 
       expect(body.data.error).toMatchObject({ message: expect.any(String) })
       expect(body.data.children).toMatchObject([
@@ -280,7 +289,7 @@ export function inspect(stage: () => Stage): void {
     })
 
     test('trace-log: of an execution that is not there', async () => {
-      const { status, body } = await stage().open.call('GET', `/workflow/${anId()}/trace-log`)
+      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/trace-log`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
     })

@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import { makeApi, seen } from '../../support/api.ts'
-import { anId, type Stage, startBehind, startMessages } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly, startMessages } from './api-fixture.ts'
 
 const MEBIBYTE = 1 << 20
 
 /** What is too large, too slow, or too many. */
-export function limits(stage: () => Stage): void {
+export function limits(api: () => ApiFixture): void {
   describe('too large', () => {
     test('limits: a body above 2 MiB', async () => {
-      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+      const { status, body } = await api().service.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'x'.repeat(3 * MEBIBYTE),
       })
@@ -21,7 +21,7 @@ export function limits(stage: () => Stage): void {
     })
 
     test('limits: a body above 2 MiB that does not say how long it is', async () => {
-      const { open } = stage()
+      const { service } = api()
       let left = 4 * MEBIBYTE
       const body = new ReadableStream<Uint8Array>({
         pull(controller) {
@@ -33,22 +33,26 @@ export function limits(stage: () => Stage): void {
       const fetchStream = (request: Request) =>
         fetch(request.url, { method: 'POST', headers: request.headers, body, duplex: 'half' } as RequestInit)
 
-      const answer = await makeApi({ url: open.url, fetch: fetchStream }).call('POST', '/workflow/run', 'in its place')
+      const answer = await makeApi({ url: service.url, fetch: fetchStream }).call(
+        'POST',
+        '/workflow/run',
+        'in its place',
+      )
 
       expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
     })
 
     test('limits: a payload that the engine would not take, or would take and lose the run', async () => {
-      const { open } = stage()
-      const { workflowId } = await startMessages(stage())
+      const { service } = api()
+      const { workflowId } = await startMessages(api())
       const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
 
-      const run = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: payload })
-      const update = await open.call('POST', `/workflow/${workflowId}/update/set`, { payload })
-      const halves = await open.call('POST', `/workflow/${workflowId}/signal/add`, {
+      const run = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: payload })
+      const update = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload })
+      const halves = await service.call('POST', `/workflow/${workflowId}/signal/add`, {
         args: [payload.slice(MEBIBYTE), payload.slice(-MEBIBYTE)],
       })
-      const after = await open.call('POST', `/workflow/${workflowId}/update/set`, { payload: 'small' })
+      const after = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload: 'small' })
 
       const expected = [413, 'PayloadTooLargeError', 'gateway']
       expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([
@@ -57,17 +61,17 @@ export function limits(stage: () => Stage): void {
         expected,
       ])
       expect(after.status).toBe(200)
-      await open.call('POST', `/workflow/${workflowId}/signal/finish`)
+      await service.call('POST', `/workflow/${workflowId}/signal/finish`)
     })
 
     test('limits: what the engine itself refuses, in two of its three ways', async () => {
-      const { guarded } = stage()
+      const { restrictedService } = api()
 
-      const blob = await guarded.call('POST', '/workflow/run', {
+      const blob = await restrictedService.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'x'.repeat(3 * MEBIBYTE),
       })
-      const message = await guarded.call('POST', '/workflow/run', {
+      const message = await restrictedService.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'x'.repeat(5 * MEBIBYTE),
       })
@@ -77,7 +81,7 @@ export function limits(stage: () => Stage): void {
     })
 
     test('limits: just below them all is taken', async () => {
-      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+      const { status, body } = await api().service.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'x'.repeat(1.9 * MEBIBYTE),
       })
@@ -88,7 +92,7 @@ export function limits(stage: () => Stage): void {
 
   describe('too slow', () => {
     test('limits: a body that is not complete within 30 s is refused by then, and the connection closed', async () => {
-      const { port } = new URL(stage().open.url)
+      const { port } = new URL(api().service.url)
       const socket = connect(Number(port), '127.0.0.1')
       await once(socket, 'connect')
       const sentAt = performance.now()
@@ -96,7 +100,7 @@ export function limits(stage: () => Stage): void {
         'POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName"',
       )
 
-      const answer = await (stage().lacks('closing-connections') ? untilAnswered(socket) : text(socket))
+      const answer = await (api().hasGap('closing-connections') ? untilAnswered(socket) : text(socket))
 
       const [head = '', body = ''] = answer.split('\r\n\r\n')
       const [statusLine = '', ...lines] = head.split('\r\n')
@@ -116,17 +120,17 @@ export function limits(stage: () => Stage): void {
 
   describe('too many', () => {
     test('limits: an eleventh update of a run while ten are in flight', async () => {
-      const { open } = stage()
-      const { workflowId } = await startMessages(stage())
-      const wait = () => open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 })
+      const { service } = api()
+      const { workflowId } = await startMessages(api())
+      const wait = () => service.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 })
       const waiting = Array.from({ length: 10 }, wait)
       await until('all ten are accepted', async () => {
-        const { body } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+        const { body } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
         return body.data.children.filter(({ kind }: { kind: string }) => kind === 'update').length === 10
       })
 
-      const eleventh = await open.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      const eleventh = await service.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
 
       expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([
         429,
@@ -138,11 +142,11 @@ export function limits(stage: () => Stage): void {
     })
 
     test('limits: a second query of a run while one waits for a worker', async () => {
-      const { guarded } = stage()
-      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      const { restrictedService } = api()
+      const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
 
       const answers = await Promise.all(
-        Array.from({ length: 3 }, () => guarded.call('POST', `/workflow/${workflowId}/query/state`)),
+        Array.from({ length: 3 }, () => restrictedService.call('POST', `/workflow/${workflowId}/query/state`)),
       )
 
       const told = answers.map(({ status, body, headers }) => [status, body.error, headers.get('Retry-After')])

@@ -1,26 +1,34 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { anId, MESSAGE_TIMEOUT_MS, pause, type Stage, startBehind, startMessages, untilStatus } from './api-fixture.ts'
+import {
+  type ApiFixture,
+  anId,
+  MESSAGE_TIMEOUT_MS,
+  pause,
+  startDirectly,
+  startMessages,
+  untilStatus,
+} from './api-fixture.ts'
 
 /** POST signal, query and update. */
-export function message(stage: () => Stage): void {
+export function message(api: () => ApiFixture): void {
   function post(path: string, body?: unknown) {
-    return stage().open.call('POST', `/workflow/${path}`, body)
+    return api().service.call('POST', `/workflow/${path}`, body)
   }
 
   describe('signal', () => {
     rule('signal.pushes-data-into-a-running-workflow', async () => {
-      const { workflowId, runId } = await startMessages(stage())
+      const { workflowId, runId } = await startMessages(api())
 
       const { status, body } = await post(`${workflowId}/signal/add`, { payload: { by: 'Ada' } })
       await post(`${workflowId}/runs/${runId}/signal/add`, { args: ['one', null] })
       await post(`${workflowId}/signal/add`)
       await post(`${workflowId}/signal/finish`)
-      await untilStatus(stage(), workflowId, 'completed')
+      await untilStatus(api(), workflowId, 'completed')
 
       expect([status, body]).toEqual([200, { workflowId, runId, signal: 'add', accepted: true }])
-      const { body: result } = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+      const { body: result } = await api().service.call('GET', `/workflow/${workflowId}/result`)
       expect(result.output.gathered).toEqual([{ by: 'Ada' }, 'one', null])
     })
 
@@ -44,7 +52,7 @@ export function message(stage: () => Stage): void {
       const workflowId = anId()
       const { body: first } = await post('start', { workflowName: 'chainOnSignal', input: 1, workflowId })
       await post(`${workflowId}/signal/next`)
-      await untilStatus(stage(), workflowId, 'continued', { runId: first.runId })
+      await untilStatus(api(), workflowId, 'continued', { runId: first.runId })
 
       const pinned = await post(`${workflowId}/runs/${first.runId}/signal/finish`)
       const latest = await post(`${workflowId}/signal/finish`)
@@ -66,8 +74,8 @@ export function message(stage: () => Stage): void {
 
   describe('query', () => {
     rule('query.reads-without-changing', async () => {
-      const { workflowId, runId } = await startMessages(stage())
-      const before = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const { workflowId, runId } = await startMessages(api())
+      const before = await api().service.call('GET', `/workflow/${workflowId}/status`)
 
       const none = await post(`${workflowId}/query/echo`)
       const one = await post(`${workflowId}/query/echo`, { payload: { a: 1 } })
@@ -81,16 +89,16 @@ export function message(stage: () => Stage): void {
         [1, 'two'],
         'null',
       ])
-      const after = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const after = await api().service.call('GET', `/workflow/${workflowId}/status`)
       expect(after.body.historyLength).toBe(before.body.historyLength)
       await post(`${workflowId}/signal/finish`)
     })
 
     test('query: a closed run answers while a worker is there', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
       await post(`${workflowId}/update/set`, { payload: 'kept' })
       await post(`${workflowId}/signal/finish`)
-      await untilStatus(stage(), workflowId, 'completed')
+      await untilStatus(api(), workflowId, 'completed')
 
       const { status, body } = await post(`${workflowId}/query/state`)
 
@@ -98,7 +106,7 @@ export function message(stage: () => Stage): void {
     })
 
     test('query: a handler that throws', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
 
       const threw = await post(`${workflowId}/query/throws`)
       const refused = await post(`${workflowId}/query/throwsFailure`)
@@ -117,9 +125,9 @@ export function message(stage: () => Stage): void {
     })
 
     test('query: without a worker there is no answer in time', async () => {
-      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
 
-      const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/query/state`)
+      const { status, body } = await api().restrictedService.call('POST', `/workflow/${workflowId}/query/state`)
 
       expect([status, body.error, body.source, body.workflowId]).toEqual([
         504,
@@ -132,7 +140,7 @@ export function message(stage: () => Stage): void {
 
   describe('update', () => {
     rule('update.changes-and-confirms', async () => {
-      const { workflowId, runId } = await startMessages(stage())
+      const { workflowId, runId } = await startMessages(api())
 
       const first = await post(`${workflowId}/update/set`, { payload: 'new' })
       const second = await post(`${workflowId}/runs/${runId}/update/set`, { args: ['newer'] })
@@ -149,7 +157,7 @@ export function message(stage: () => Stage): void {
     })
 
     test('update: a validator that refuses, and a handler that fails', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
 
       const refused = await post(`${workflowId}/update/validated`, { payload: -1 })
       const failed = await post(`${workflowId}/update/fails`)
@@ -163,9 +171,9 @@ export function message(stage: () => Stage): void {
     })
 
     test('update: a closed run takes none, and one that closes under it does not answer', async () => {
-      const { workflowId, runId } = await startMessages(stage())
+      const { workflowId, runId } = await startMessages(api())
       const waiting = post(`${workflowId}/update/wait`, { payload: 600_000 })
-      await untilStatus(stage(), workflowId, 'running', { events: 6 })
+      await untilStatus(api(), workflowId, 'running', { events: 6 })
 
       await post(`${workflowId}/terminate`)
       const under = await waiting
@@ -181,12 +189,14 @@ export function message(stage: () => Stage): void {
     })
 
     test('update: without a worker there is no answer in time, but the ids to ask for it', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startBehind(stage(), 'messages', {
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'messages', {
         taskQueue: `nobody-${anId()}`,
       })
       const sentAt = performance.now()
 
-      const { status, body } = await stage().guarded.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
+      const { status, body } = await api().restrictedService.call('POST', `/workflow/${workflowId}/update/set`, {
+        payload: 1,
+      })
 
       expect([status, body]).toEqual([
         504,
@@ -204,7 +214,7 @@ export function message(stage: () => Stage): void {
 
   describe('handlers', () => {
     rule('messages.need-a-handler-of-that-name', async () => {
-      const { workflowId } = await startMessages(stage())
+      const { workflowId } = await startMessages(api())
 
       const query = await post(`${workflowId}/query/nope`)
       const update = await post(`${workflowId}/update/nope`)
@@ -233,8 +243,8 @@ export function message(stage: () => Stage): void {
     })
 
     test('query and update: a run whose workflow task fails is not ready', async () => {
-      const { workflowId } = await startBehind(stage(), 'failTask')
-      const { client } = stage()
+      const { workflowId } = await startDirectly(api(), 'failTask')
+      const { client } = api()
       await until(
         'the workflow task has failed thrice',
         async () => {
@@ -253,9 +263,9 @@ export function message(stage: () => Stage): void {
     })
 
     test('query and update: a paused run is not ready', async () => {
-      const { workflowId } = await startBehind(stage(), 'messages')
-      await untilStatus(stage(), workflowId, 'running', { events: 4 })
-      await pause(stage(), workflowId)
+      const { workflowId } = await startDirectly(api(), 'messages')
+      await untilStatus(api(), workflowId, 'running', { events: 4 })
+      await pause(api(), workflowId)
 
       const query = await post(`${workflowId}/query/state`)
       const update = await post(`${workflowId}/update/set`)
@@ -270,7 +280,7 @@ export function message(stage: () => Stage): void {
     })
 
     test('query: a run that was closed before it began is not ready', async () => {
-      const { workflowId } = await startBehind(stage(), 'messages', { taskQueue: `nobody-${anId()}` })
+      const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
       await post(`${workflowId}/terminate`)
 
       const { status, body } = await post(`${workflowId}/query/state`)

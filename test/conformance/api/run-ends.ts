@@ -4,14 +4,14 @@ import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import { rule } from '../../support/rules.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { startWorker } from '../../support/worker.ts'
-import { anId, pause, type Stage, startBehind, unpause, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, unpause, untilStatus } from './api-fixture.ts'
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
 
 /** How a run ended, as `run` and `result` tell it. */
-export function runEnds(stage: () => Stage): void {
+export function runEnds(api: () => ApiFixture): void {
   async function runOf(workflowName: string, input: unknown = null) {
-    const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName, input })
+    const { status, body } = await api().service.call('POST', '/workflow/run', { workflowName, input })
     expect(status).toBe(200)
     return body
   }
@@ -19,8 +19,8 @@ export function runEnds(stage: () => Stage): void {
   /** Runs `workflowName`, does something to it, and says what `run` answered. */
   async function runWhile(workflowName: string, act: (workflowId: string) => Promise<unknown>) {
     const workflowId = anId()
-    const answer = stage().open.call('POST', '/workflow/run', { workflowName, input: {}, workflowId })
-    await untilStatus(stage(), workflowId, 'running', { events: 4 })
+    const answer = api().service.call('POST', '/workflow/run', { workflowName, input: {}, workflowId })
+    await untilStatus(api(), workflowId, 'running', { events: 4 })
     await act(workflowId)
     return answer
   }
@@ -40,7 +40,7 @@ export function runEnds(stage: () => Stage): void {
       ] as const) {
         const ran = await runOf(workflowName, input)
 
-        const { status, body } = await stage().open.call('GET', `/workflow/${ran.workflowId}/result`)
+        const { status, body } = await api().service.call('GET', `/workflow/${ran.workflowId}/result`)
 
         expect([status, body]).toEqual([200, ran])
       }
@@ -106,7 +106,7 @@ export function runEnds(stage: () => Stage): void {
 
     test('run: a workflow stopped meanwhile is canceled, with the reason', async () => {
       const { body } = await runWhile('cleansUp', (id) =>
-        stage().open.call('PATCH', `/workflow/${id}/stop`, { reason: 'enough' }),
+        api().service.call('PATCH', `/workflow/${id}/stop`, { reason: 'enough' }),
       )
 
       expect(body).toMatchObject({
@@ -118,14 +118,14 @@ export function runEnds(stage: () => Stage): void {
     })
 
     test('run: a workflow that catches its cancellation and returns is completed', async () => {
-      const { body } = await runWhile('catchesCancel', (id) => stage().open.call('PATCH', `/workflow/${id}/stop`))
+      const { body } = await runWhile('catchesCancel', (id) => api().service.call('PATCH', `/workflow/${id}/stop`))
 
       expect([body.status, body.output]).toEqual(['completed', 'stopped, and glad of it'])
     })
 
     test('run: a workflow terminated meanwhile is terminated, with the reason', async () => {
       const { body } = await runWhile('neverEnds', (id) =>
-        stage().open.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }),
+        api().service.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }),
       )
 
       expect(body).toMatchObject({
@@ -138,34 +138,34 @@ export function runEnds(stage: () => Stage): void {
 
     test('run: a pause is no end', async () => {
       const { body } = await runWhile('waitForSignal', async (workflowId) => {
-        await pause(stage(), workflowId)
-        await untilStatus(stage(), workflowId, 'paused')
-        await unpause(stage(), workflowId)
-        await stage().open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'later' })
+        await pause(api(), workflowId)
+        await untilStatus(api(), workflowId, 'paused')
+        await unpause(api(), workflowId)
+        await api().service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'later' })
       })
 
       expect([body.status, body.output]).toEqual(['completed', ['later']])
     })
 
     test('run: a run that is reset while it is waited for is terminated', async () => {
-      const { body } = await runWhile('waitForSignal', (workflowId) => reset(stage(), workflowId))
+      const { body } = await runWhile('waitForSignal', (workflowId) => reset(api(), workflowId))
 
-      const { body: now } = await stage().open.call('GET', `/workflow/${body.workflowId}/status`)
+      const { body: now } = await api().service.call('GET', `/workflow/${body.workflowId}/status`)
       expect([body.status, now.status]).toEqual(['terminated', 'running'])
       expect(body.runId).not.toBe(now.runId)
-      await stage().open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await api().service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
     test('result: of a reset run speaks of the new run', async () => {
-      const { open } = stage()
-      const { workflowId, firstExecutionRunId } = await startBehind(stage(), 'waitForSignal', { args: ['the input'] })
-      await untilStatus(stage(), workflowId, 'running', { events: 4 })
-      const runId = await reset(stage(), workflowId)
-      await open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'after' })
-      await untilStatus(stage(), workflowId, 'completed')
+      const { service } = api()
+      const { workflowId, firstExecutionRunId } = await startDirectly(api(), 'waitForSignal', { args: ['the input'] })
+      await untilStatus(api(), workflowId, 'running', { events: 4 })
+      const runId = await reset(api(), workflowId)
+      await service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'after' })
+      await untilStatus(api(), workflowId, 'completed')
 
-      const { body: latest } = await open.call('GET', `/workflow/${workflowId}/result`)
-      const { body: base } = await open.call('GET', `/workflow/${workflowId}/runs/${firstExecutionRunId}/result`)
+      const { body: latest } = await service.call('GET', `/workflow/${workflowId}/result`)
+      const { body: base } = await service.call('GET', `/workflow/${workflowId}/runs/${firstExecutionRunId}/result`)
 
       expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([
         runId,
@@ -177,20 +177,24 @@ export function runEnds(stage: () => Stage): void {
     })
 
     rule('result.trace-object', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
       const trace = { local: '/traces/one.json', remote: 'https://bucket.s3.eu-central-1.amazonaws.com/one.json' }
 
-      const full = await open.call('POST', '/workflow/run', {
+      const full = await service.call('POST', '/workflow/run', {
         workflowName: 'saysTrace',
         input: { trace },
-        catalog: plain,
+        catalog: plainTaskQueue,
       })
-      const empty = await open.call('POST', '/workflow/run', {
+      const empty = await service.call('POST', '/workflow/run', {
         workflowName: 'saysTrace',
         input: { trace: {} },
-        catalog: plain,
+        catalog: plainTaskQueue,
       })
-      const none = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: plain })
+      const none = await service.call('POST', '/workflow/run', {
+        workflowName: 'echo',
+        input: 1,
+        catalog: plainTaskQueue,
+      })
 
       expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([
         { destinations: trace },
@@ -200,18 +204,18 @@ export function runEnds(stage: () => Stage): void {
     })
 
     rule('result.trace-may-be-there-when-failed', async () => {
-      const { workflowId } = await startBehind(stage(), 'failRetryable', {
+      const { workflowId } = await startDirectly(api(), 'failRetryable', {
         memo: { trace: { local: '/traces/failed.json' } },
       })
-      await untilStatus(stage(), workflowId, 'failed')
+      await untilStatus(api(), workflowId, 'failed')
 
-      const { body } = await stage().open.call('GET', `/workflow/${workflowId}/result`)
+      const { body } = await api().service.call('GET', `/workflow/${workflowId}/result`)
 
       expect([body.status, body.trace]).toEqual(['failed', { destinations: { local: '/traces/failed.json' } }])
     })
 
     test('run: a catalog that says where traces go has them named in each result', async () => {
-      const { open, client } = stage()
+      const { service, client } = api()
       const catalog = `traced-${randomUUID()}`
       const { connection } = client
       const traces = {
@@ -229,7 +233,7 @@ export function runEnds(stage: () => Stage): void {
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
       const workflowId = anId()
 
-      const { body } = await open.call('POST', '/workflow/run', {
+      const { body } = await service.call('POST', '/workflow/run', {
         workflowName: 'failRetryable',
         input: null,
         workflowId,
@@ -248,7 +252,7 @@ export function runEnds(stage: () => Stage): void {
 }
 
 /** To where its first workflow task was completed; the new run's id. */
-async function reset({ client }: Stage, workflowId: string): Promise<string> {
+async function reset({ client }: ApiFixture, workflowId: string): Promise<string> {
   const { runId } = await client.connection.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId },

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { anId, type Stage } from './api-fixture.ts'
+import { type ApiFixture, anId } from './api-fixture.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
 
 /** `run`, told event by event. */
-export function runEvents(stage: () => Stage): void {
+export function runEvents(api: () => ApiFixture): void {
   const run = async (body: object) => {
-    const { status, headers, text } = await stage().open.call('POST', '/workflow/run', body, EVENTS)
+    const { status, headers, text } = await api().service.call('POST', '/workflow/run', body, EVENTS)
     return { status, type: headers.get('Content-Type'), events: eventsIn(text) }
   }
 
@@ -44,11 +44,11 @@ export function runEvents(stage: () => Stage): void {
         event: 'timeout',
         data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
       })
-      await stage().open.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
+      await api().service.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
     })
 
     test('run as events: a refusal is an answer like any other', async () => {
-      const { status, body, headers } = await stage().open.call(
+      const { status, body, headers } = await api().service.call(
         'POST',
         '/workflow/run',
         { workflowName: 'echo' },

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/run, from the request's side. */
-export function run(stage: () => Stage): void {
+export function run(api: () => ApiFixture): void {
   describe('run', () => {
     rule('run.blocks-until-end', async () => {
       const sentAt = performance.now()
 
-      const { status, body } = await stage().open.call('POST', '/workflow/run', {
+      const { status, body } = await api().service.call('POST', '/workflow/run', {
         workflowName: 'sleepFor',
         input: { ms: 500 },
       })
@@ -18,8 +18,8 @@ export function run(stage: () => Stage): void {
     })
 
     rule('run.workflowName-is-required', async () => {
-      const missing = await stage().open.call('POST', '/workflow/run', { input: null })
-      const empty = await stage().open.call('POST', '/workflow/run', { workflowName: '', input: null })
+      const missing = await api().service.call('POST', '/workflow/run', { input: null })
+      const empty = await api().service.call('POST', '/workflow/run', { workflowName: '', input: null })
 
       expect([missing.status, missing.body.error, missing.body.issues]).toEqual([
         400,
@@ -30,7 +30,7 @@ export function run(stage: () => Stage): void {
     })
 
     rule('run.input-is-required', async () => {
-      const { status, body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'echo' })
+      const { status, body } = await api().service.call('POST', '/workflow/run', { workflowName: 'echo' })
 
       expect([status, body.error, body.issues]).toEqual([
         400,
@@ -43,7 +43,7 @@ export function run(stage: () => Stage): void {
       const inputs = [null, '', 'text', 0, -1.5, true, [], [1, [2]], {}, { a: { b: [null] }, ä: '🚪' }]
 
       const answers = await Promise.all(
-        inputs.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })),
+        inputs.map((input) => api().service.call('POST', '/workflow/run', { workflowName: 'echo', input })),
       )
 
       expect(answers.map(({ body }) => body.output)).toEqual(inputs)
@@ -53,7 +53,7 @@ export function run(stage: () => Stage): void {
     rule('run.workflowId-is-used', async () => {
       const workflowId = anId()
 
-      const { body } = await stage().open.call('POST', '/workflow/run', {
+      const { body } = await api().service.call('POST', '/workflow/run', {
         workflowName: 'whoAmI',
         input: null,
         workflowId,
@@ -64,11 +64,15 @@ export function run(stage: () => Stage): void {
     })
 
     rule('run.workflowId-is-unique', async () => {
-      const { open } = stage()
+      const { service } = api()
       const workflowId = anId()
-      const first = await open.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId })
+      const first = await service.call('POST', '/workflow/start', {
+        workflowName: 'neverEnds',
+        input: null,
+        workflowId,
+      })
 
-      const second = await open.call('POST', '/workflow/run', { workflowName: 'echo', input: null, workflowId })
+      const second = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: null, workflowId })
 
       expect([second.status, second.body]).toEqual([
         409,
@@ -79,15 +83,15 @@ export function run(stage: () => Stage): void {
           source: 'engine',
         }),
       ])
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
     test('run: a workflowId whose run is closed can be used again', async () => {
       const workflowId = anId()
       const request = { workflowName: 'echo', input: 1, workflowId }
 
-      const first = await stage().open.call('POST', '/workflow/run', request)
-      const second = await stage().open.call('POST', '/workflow/run', request)
+      const first = await api().service.call('POST', '/workflow/run', request)
+      const second = await api().service.call('POST', '/workflow/run', request)
 
       expect([first.status, second.status]).toEqual([200, 200])
       expect(second.body.runId).not.toBe(first.body.runId)
@@ -97,7 +101,7 @@ export function run(stage: () => Stage): void {
       const ids: string[] = []
       for (let nth = 0; nth < 3; nth++) {
         ids.push(
-          (await stage().open.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId,
+          (await api().service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId,
         )
       }
 
@@ -106,56 +110,56 @@ export function run(stage: () => Stage): void {
     })
 
     rule('run.default-catalog', async () => {
-      const { body } = await stage().open.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null })
+      const { body } = await api().service.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null })
 
-      expect(body.output.taskQueue).toBe(stage().catalog)
+      expect(body.output.taskQueue).toBe(api().catalog)
     })
 
     rule('run.catalog-routes', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
 
-      const { body, headers } = await open.call('POST', '/workflow/run', {
+      const { body, headers } = await service.call('POST', '/workflow/run', {
         workflowName: 'whoAmI',
         input: null,
-        catalog: plain,
+        catalog: plainTaskQueue,
       })
 
-      expect(body.output.taskQueue).toBe(plain)
+      expect(body.output.taskQueue).toBe(plainTaskQueue)
       expect(headers.has('Deprecation')).toBe(false)
     })
 
     rule('run.taskQueue-is-a-deprecated-alias', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
 
-      const { body, headers } = await open.call('POST', '/workflow/run', {
+      const { body, headers } = await service.call('POST', '/workflow/run', {
         workflowName: 'whoAmI',
         input: null,
-        taskQueue: plain,
+        taskQueue: plainTaskQueue,
       })
 
-      expect(body.output.taskQueue).toBe(plain)
+      expect(body.output.taskQueue).toBe(plainTaskQueue)
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
       expect(headers.get('Link')).toMatch(/rel="deprecation"/)
     })
 
     rule('run.catalog-wins-over-taskQueue', async () => {
-      const { open, plain, catalog } = stage()
+      const { service, plainTaskQueue, catalog } = api()
 
-      const { body } = await open.call('POST', '/workflow/run', {
+      const { body } = await service.call('POST', '/workflow/run', {
         workflowName: 'whoAmI',
         input: null,
         catalog,
-        taskQueue: plain,
+        taskQueue: plainTaskQueue,
       })
 
       expect(body.output.taskQueue).toBe(catalog)
     })
 
     rule('run.timeout-bounds-the-wait', async () => {
-      const { open } = stage()
+      const { service } = api()
       const workflowId = anId()
 
-      const answer = await open.call('POST', '/workflow/run', {
+      const answer = await service.call('POST', '/workflow/run', {
         workflowName: 'waitForSignal',
         input: null,
         workflowId,
@@ -175,9 +179,9 @@ export function run(stage: () => Stage): void {
         `/workflow/${workflowId}/result`,
         false,
       ])
-      const goesOn = await open.call('GET', `/workflow/${workflowId}/runs/${answer.body.runId}/status`)
+      const goesOn = await service.call('GET', `/workflow/${workflowId}/runs/${answer.body.runId}/status`)
       expect(goesOn.body.status).toBe('running')
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
     rule(
@@ -185,7 +189,7 @@ export function run(stage: () => Stage): void {
       async () => {
         const sentAt = performance.now()
 
-        const { status, body } = await stage().open.call('POST', '/workflow/run', {
+        const { status, body } = await api().service.call('POST', '/workflow/run', {
           workflowName: 'neverEnds',
           input: null,
         })
@@ -193,16 +197,16 @@ export function run(stage: () => Stage): void {
         expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
         expect(performance.now() - sentAt).toBeGreaterThan(29_900)
         expect(performance.now() - sentAt).toBeLessThan(35_000)
-        await stage().open.call('POST', `/workflow/${body.workflowId}/terminate`)
+        await api().service.call('POST', `/workflow/${body.workflowId}/terminate`)
       },
       60_000,
     )
 
     test('run: the timeout may be a duration with its unit', async () => {
-      const { open } = stage()
+      const { service } = api()
       const sentAt = performance.now()
 
-      const { status, body } = await open.call('POST', '/workflow/run', {
+      const { status, body } = await service.call('POST', '/workflow/run', {
         workflowName: 'neverEnds',
         input: null,
         timeout: '0.2s',
@@ -210,22 +214,22 @@ export function run(stage: () => Stage): void {
 
       expect(status).toBe(408)
       expect(performance.now() - sentAt).toBeLessThan(10_000)
-      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
     test('run: numbers leave as exactly as they came, in both directions', async () => {
       const sent =
         '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
 
-      const given = await stage().open.call('POST', '/workflow/run', sent)
-      const made = await stage().open.call('POST', '/workflow/run', { workflowName: 'hugeNumbers', input: null })
+      const given = await api().service.call('POST', '/workflow/run', sent)
+      const made = await api().service.call('POST', '/workflow/run', { workflowName: 'hugeNumbers', input: null })
 
       expect(given.text).toContain('"input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}')
       expect(made.text).toContain('"output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}')
     })
 
     test('run: a key called __proto__ is a key like any other', async () => {
-      const { text } = await stage().open.call(
+      const { text } = await api().service.call(
         'POST',
         '/workflow/run',
         '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}',
@@ -235,10 +239,10 @@ export function run(stage: () => Stage): void {
     })
 
     test('run: an alias runs the workflow it stands for', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'parrot', input: 'hi' })
-      const { body: status } = await open.call('GET', `/workflow/${body.workflowId}/status`)
+      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'parrot', input: 'hi' })
+      const { body: status } = await service.call('GET', `/workflow/${body.workflowId}/status`)
 
       expect([body.output, status.workflowName]).toEqual(['hi', 'echo'])
     })
@@ -247,7 +251,7 @@ export function run(stage: () => Stage): void {
       const numbers = Array.from({ length: 40 }, (_, number) => number)
 
       const answers = await Promise.all(
-        numbers.map((input) => stage().open.call('POST', '/workflow/run', { workflowName: 'echo', input })),
+        numbers.map((input) => api().service.call('POST', '/workflow/run', { workflowName: 'echo', input })),
       )
 
       expect(answers.map(({ body }) => body.output)).toEqual(numbers)
@@ -255,11 +259,11 @@ export function run(stage: () => Stage): void {
     })
 
     test('run: a client that goes away leaves the workflow alone', async () => {
-      const { open } = stage()
+      const { service } = api()
       const workflowId = anId()
       const client = new AbortController()
 
-      const answer = open.call(
+      const answer = service.call(
         'POST',
         '/workflow/run',
         { workflowName: 'waitForSignal', input: null, workflowId },
@@ -267,61 +271,61 @@ export function run(stage: () => Stage): void {
         client.signal,
       )
       const gone = expect(answer).rejects.toThrow(/abort/i)
-      await untilStatus(stage(), workflowId, 'running', { events: 4 })
+      await untilStatus(api(), workflowId, 'running', { events: 4 })
       client.abort()
       await gone
 
-      await open.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'still here' })
-      await untilStatus(stage(), workflowId, 'completed')
-      expect((await open.call('GET', `/workflow/${workflowId}/result`)).body.output).toEqual(['still here'])
+      await service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'still here' })
+      await untilStatus(api(), workflowId, 'completed')
+      expect((await service.call('GET', `/workflow/${workflowId}/result`)).body.output).toEqual(['still here'])
     })
 
     test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
-      const { open, plain } = stage()
+      const { service, plainTaskQueue } = api()
 
-      const { status, body } = await open.call('POST', '/workflow/run', {
+      const { status, body } = await service.call('POST', '/workflow/run', {
         workflowName: 'everyKind',
         input: { a: 1 },
-        catalog: plain,
+        catalog: plainTaskQueue,
       })
 
       expect([status, body.status, body.input, body.output]).toEqual([200, 'completed', { a: 1 }, { a: 1 }])
     })
 
     test('run: follows continue-as-new, and speaks of the last run alone', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const { body } = await open.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 3 } })
+      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 3 } })
 
       expect([body.status, body.input, body.output]).toEqual([
         'completed',
         { links: 3, link: 3 },
         { links: 3, link: 3 },
       ])
-      const { body: last } = await open.call('GET', `/workflow/${body.workflowId}/status`)
+      const { body: last } = await service.call('GET', `/workflow/${body.workflowId}/status`)
       expect(last.runId).toBe(body.runId)
     })
 
     test('run: out of time in the middle of a chain, it names the run it had come to', async () => {
-      const { open } = stage()
+      const { service } = api()
       const workflowId = anId()
 
-      const running = open.call('POST', '/workflow/run', {
+      const running = service.call('POST', '/workflow/run', {
         workflowName: 'chainOnSignal',
         input: 1,
         workflowId,
         timeout: 5000,
       })
-      await untilStatus(stage(), workflowId, 'running', { events: 4 })
-      const before = await open.call('GET', `/workflow/${workflowId}/status`)
-      await open.call('POST', `/workflow/${workflowId}/signal/next`)
-      await untilStatus(stage(), workflowId, 'continued', { runId: before.body.runId })
+      await untilStatus(api(), workflowId, 'running', { events: 4 })
+      const before = await service.call('GET', `/workflow/${workflowId}/status`)
+      await service.call('POST', `/workflow/${workflowId}/signal/next`)
+      await untilStatus(api(), workflowId, 'continued', { runId: before.body.runId })
       const { status, body } = await running
 
-      const { body: now } = await open.call('GET', `/workflow/${workflowId}/status`)
+      const { body: now } = await service.call('GET', `/workflow/${workflowId}/status`)
       expect([status, body.runId]).toEqual([408, now.runId])
       expect(body.runId).not.toBe(before.body.runId)
-      await open.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.call('POST', `/workflow/${workflowId}/terminate`)
     })
   })
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { anId, type Stage, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/start. */
-export function start(stage: () => Stage): void {
+export function start(api: () => ApiFixture): void {
   describe('start', () => {
     rule('start.returns-the-id-at-once', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const { status, body, headers } = await open.call('POST', '/workflow/start', {
+      const { status, body, headers } = await service.call('POST', '/workflow/start', {
         workflowName: 'waitForSignal',
         input: null,
       })
@@ -18,56 +18,56 @@ export function start(stage: () => Stage): void {
         { workflowId: expect.any(String), runId: expect.any(String), status: 'running' },
       ])
       expect(headers.get('Location')).toBe(`/workflow/${body.workflowId}/result`)
-      await open.call('POST', `/workflow/${body.workflowId}/signal/finish`, { payload: 'later' })
-      await untilStatus(stage(), body.workflowId, 'completed')
-      expect((await open.call('GET', `/workflow/${body.workflowId}/result`)).body.output).toEqual(['later'])
+      await service.call('POST', `/workflow/${body.workflowId}/signal/finish`, { payload: 'later' })
+      await untilStatus(api(), body.workflowId, 'completed')
+      expect((await service.call('GET', `/workflow/${body.workflowId}/result`)).body.output).toEqual(['later'])
     })
 
     rule('start.takes-name-and-input', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const started = await open.call('POST', '/workflow/start', { workflowName: 'echo', input: { a: 1 } })
-      const nameless = await open.call('POST', '/workflow/start', { input: { a: 1 } })
+      const started = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: { a: 1 } })
+      const nameless = await service.call('POST', '/workflow/start', { input: { a: 1 } })
 
-      await untilStatus(stage(), started.body.workflowId, 'completed')
-      expect((await open.call('GET', `/workflow/${started.body.workflowId}/result`)).body.input).toEqual({ a: 1 })
+      await untilStatus(api(), started.body.workflowId, 'completed')
+      expect((await service.call('GET', `/workflow/${started.body.workflowId}/result`)).body.input).toEqual({ a: 1 })
       expect([nameless.status, nameless.body.error]).toEqual([400, 'ValidationError'])
     })
 
     test('run and start: each element of args is an argument of its own, and [] starts without any', async () => {
-      const { open } = stage()
-      const run = (args: unknown[]) => open.call('POST', '/workflow/run', { workflowName: 'several', args })
+      const { service } = api()
+      const run = (args: unknown[]) => service.call('POST', '/workflow/run', { workflowName: 'several', args })
 
       const [several, one, none] = await Promise.all([run(['Alice', null, ['Bob']]), run([['Alice', 'Bob']]), run([])])
-      const started = await open.call('POST', '/workflow/start', { workflowName: 'several', args: [1, 2] })
+      const started = await service.call('POST', '/workflow/start', { workflowName: 'several', args: [1, 2] })
 
       expect([several, one, none].map(({ status, body }) => [status, body.output, body.input])).toEqual([
         [200, ['Alice', null, ['Bob']], ['Alice', null, ['Bob']]],
         [200, [['Alice', 'Bob']], ['Alice', 'Bob']],
         [200, [], null],
       ])
-      await untilStatus(stage(), started.body.workflowId, 'completed')
+      await untilStatus(api(), started.body.workflowId, 'completed')
       const results = [several, one, none, started].map(({ body }) =>
-        open.call('GET', `/workflow/${body.workflowId}/result`),
+        service.call('GET', `/workflow/${body.workflowId}/result`),
       )
       const inputs = (await Promise.all(results)).map(({ body }) => body.input)
       expect(inputs).toEqual([['Alice', null, ['Bob']], ['Alice', 'Bob'], null, [1, 2]])
     })
 
     test('start: a parameter that is not sent has its default, which null is not', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const { body } = await open.call('POST', '/workflow/start', { workflowName: 'cleansUp', args: [] })
+      const { body } = await service.call('POST', '/workflow/start', { workflowName: 'cleansUp', args: [] })
 
-      await untilStatus(stage(), body.workflowId, 'running', { events: 4 })
-      expect((await open.call('POST', `/workflow/${body.workflowId}/query/state`)).body).toBe('working')
-      await open.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await untilStatus(api(), body.workflowId, 'running', { events: 4 })
+      expect((await service.call('POST', `/workflow/${body.workflowId}/query/state`)).body).toBe('working')
+      await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
     test('run and start: the published schema is that of the first argument, and nothing is checked where there is none', async () => {
-      const { open } = stage()
+      const { service } = api()
       const send = (verb: string, args: unknown[]) =>
-        open.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
+        service.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
 
       const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
       const taken = await send('run', [{ ms: 0 }, 'more'])
@@ -78,43 +78,45 @@ export function start(stage: () => Stage): void {
         [400, '/args/0/ms'],
       ])
       expect([taken.body.status, unchecked.status]).toEqual(['completed', 200])
-      await open.call('POST', `/workflow/${unchecked.body.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${unchecked.body.workflowId}/terminate`)
     })
 
     test('start: catalog goes before taskQueue, whose use is told to be deprecated', async () => {
-      const { open, catalog, plain } = stage()
+      const { service, catalog, plainTaskQueue } = api()
 
-      const { body, headers } = await open.call('POST', '/workflow/start', {
+      const { body, headers } = await service.call('POST', '/workflow/start', {
         workflowName: 'nothing',
         input: 1,
         catalog,
-        taskQueue: plain,
+        taskQueue: plainTaskQueue,
       })
 
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
-      expect((await open.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
+      expect((await service.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
     })
 
     test('start: an id in use is refused with the run that has it', async () => {
-      const { open } = stage()
+      const { service } = api()
       const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
 
-      const first = await open.call('POST', '/workflow/start', request)
-      const second = await open.call('POST', '/workflow/start', request)
+      const first = await service.call('POST', '/workflow/start', request)
+      const second = await service.call('POST', '/workflow/start', request)
 
       expect([second.status, second.body.error, second.body.runId]).toEqual([
         409,
         'WorkflowAlreadyStartedError',
         first.body.runId,
       ])
-      await open.call('POST', `/workflow/${request.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${request.workflowId}/terminate`)
     })
 
     test('start: of twenty starts with one id exactly one succeeds', async () => {
-      const { open } = stage()
+      const { service } = api()
       const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
 
-      const answers = await Promise.all(Array.from({ length: 20 }, () => open.call('POST', '/workflow/start', request)))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => service.call('POST', '/workflow/start', request)),
+      )
 
       const [started] = answers.filter(({ status }) => status === 200)
       const refused = answers.filter(({ status }) => status === 409)
@@ -122,26 +124,30 @@ export function start(stage: () => Stage): void {
         19,
         new Set([started?.body.runId]),
       ])
-      await open.call('POST', `/workflow/${request.workflowId}/terminate`)
+      await service.call('POST', `/workflow/${request.workflowId}/terminate`)
     })
 
     test('start: checks the timeout that it has no use for', async () => {
-      const { open } = stage()
+      const { service } = api()
 
-      const right = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: '30s' })
-      const wrong = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: -1 })
+      const right = await service.call('POST', '/workflow/start', {
+        workflowName: 'nothing',
+        input: null,
+        timeout: '30s',
+      })
+      const wrong = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: -1 })
 
       expect([right.status, wrong.status, wrong.body.issues[0].path]).toEqual([200, 400, '/timeout'])
     })
 
     test('start: ids may hold slashes, spaces, letters of any script, and 1000 bytes', async () => {
-      const { open, lacks } = stage()
+      const { service, hasGap } = api()
       const long = `${anId()}${'ü'.repeat(500)}`
       const bytes = Buffer.from(long).subarray(0, 1000).toString().replace('\ufffd', 'x')
       const slashed = `${anId()}/a b?c#d%e/🚪`
-      const odd = lacks('slashes') ? slashed.replaceAll('/', '\\') : slashed
+      const odd = hasGap('slashes') ? slashed.replaceAll('/', '\\') : slashed
       for (const workflowId of [odd, `${anId()}..`, bytes]) {
-        const { status, body, headers } = await open.call('POST', '/workflow/start', {
+        const { status, body, headers } = await service.call('POST', '/workflow/start', {
           workflowName: 'nothing',
           input: null,
           workflowId,
@@ -149,19 +155,19 @@ export function start(stage: () => Stage): void {
         const path = `/workflow/${encodeURIComponent(workflowId)}`
 
         expect([status, body.workflowId, headers.get('Location')]).toEqual([200, workflowId, `${path}/result`])
-        expect((await open.call('GET', `${path}/status`)).body.workflowId).toBe(workflowId)
-        expect((await open.call('GET', `${path}/runs/${body.runId}/status`)).body.workflowId).toBe(workflowId)
+        expect((await service.call('GET', `${path}/status`)).body.workflowId).toBe(workflowId)
+        expect((await service.call('GET', `${path}/runs/${body.runId}/status`)).body.workflowId).toBe(workflowId)
       }
     })
 
     test('start: where an id with a slash can’t be reached it is refused, and by what is said', async () => {
-      const { open, lacks } = stage()
+      const { service, hasGap } = api()
       const workflowId = `${anId()}/a`
 
-      const start = await open.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
-      const status = await open.call('GET', `/workflow/${encodeURIComponent(workflowId)}/status`)
+      const start = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+      const status = await service.call('GET', `/workflow/${encodeURIComponent(workflowId)}/status`)
 
-      if (!lacks('slashes')) return expect([start.status, status.status]).toEqual([200, 200])
+      if (!hasGap('slashes')) return expect([start.status, status.status]).toEqual([200, 200])
       expect([start.status, start.body.error, status.status, status.body.error]).toEqual([
         501,
         'NotSupportedError',

@@ -5,13 +5,13 @@ import { type RunningStore, startStore } from '../../support/external-storage.ts
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { idleMarks } from '../../support/variables.ts'
 import { startWorker, type TestWorker } from '../../support/worker.ts'
-import { anId, type Serve, type Server, type Stage } from './api-fixture.ts'
+import { type ApiFixture, anId, type Serve, type Server } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
 
 const LARGE = 'x'.repeat(600)
 
 /** A worker that encodes its payloads and keeps the large ones outside the engine, with a codec server and without. */
-export function storedElsewhere(stage: () => Stage, serve: Serve): void {
+export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
   describe('stored elsewhere', () => {
     const catalog = `stored-elsewhere-${crypto.randomUUID()}`
     let store: RunningStore
@@ -45,10 +45,13 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
       })
       const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const { body: capabilities } = await withCodec.call('GET', '/capabilities')
-      const { body: open } = await withCodec.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
-      const set = await withCodec.call('POST', `/workflow/${open.workflowId}/update/echo`, { payload: LARGE })
-      await withCodec.call('POST', `/workflow/${open.workflowId}/update/set`, { payload: LARGE })
-      const state = await withCodec.call('POST', `/workflow/${open.workflowId}/query/state`)
+      const { body: service } = await withCodec.call('POST', '/workflow/start', {
+        workflowName: 'messages',
+        input: null,
+      })
+      const set = await withCodec.call('POST', `/workflow/${service.workflowId}/update/echo`, { payload: LARGE })
+      await withCodec.call('POST', `/workflow/${service.workflowId}/update/set`, { payload: LARGE })
+      const state = await withCodec.call('POST', `/workflow/${service.workflowId}/query/state`)
 
       expect(ran).toMatchObject({ status: 'completed', input: { bytes: 600 }, output: LARGE })
       expect(nodesIn(log.data)).toMatchObject([{ input: { bytes: 600 }, output: LARGE }])
@@ -57,15 +60,15 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
     })
 
     test('stored elsewhere: without a codec server an output is refused with the ids and its size, and a trace says so', async () => {
-      const { open } = stage()
+      const { service } = api()
       const { body: ran } = await withCodec.call('POST', '/workflow/run', {
         workflowName: 'bigOutput',
         input: { bytes: 600 },
       })
       const { workflowId, runId } = ran
 
-      const { status, body } = await open.call('GET', `/workflow/${workflowId}/result`)
-      const { body: log } = await open.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
+      const { body: log } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
 
       expect([status, body]).toMatchObject([
         501,
@@ -78,19 +81,19 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
     })
 
     test('stored elsewhere: without a codec server run answers the same, as an event too', async () => {
-      const { open } = stage()
+      const { service } = api()
       const request = { workflowName: 'bigOutput', input: { bytes: 600 }, catalog: `${catalog}-plain` }
-      const plain = await startStore({ thresholdBytes: 500 })
+      const plainTaskQueue = await startStore({ thresholdBytes: 500 })
       const { address } = inject('engine')
       const plainWorker = await startWorker({
         address,
         taskQueue: request.catalog,
-        options: { dataConverter: plain.dataConverter },
+        options: { dataConverter: plainTaskQueue.dataConverter },
       })
 
-      const { status, body } = await open.call('POST', '/workflow/run', request)
-      const { text } = await open.call('POST', '/workflow/run', request, { Accept: 'text/event-stream' })
-      const { body: read } = await open.call('GET', `/workflow/${body.workflowId}/result`)
+      const { status, body } = await service.call('POST', '/workflow/run', request)
+      const { text } = await service.call('POST', '/workflow/run', request, { Accept: 'text/event-stream' })
+      const { body: read } = await service.call('GET', `/workflow/${body.workflowId}/result`)
       const ids = { workflowId: expect.any(String), runId: expect.any(String) }
 
       const refusal = { status: 501, error: 'NotSupportedError', workflowStatus: 'completed', sizeBytes: 629, ...ids }
@@ -98,14 +101,14 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
       expect(read).toMatchObject({ ...refusal, workflowId: body.workflowId, runId: body.runId })
       expect(eventsIn(text)).toMatchObject([{ event: 'started' }, { event: 'server_error', data: refusal }])
       await plainWorker.stop()
-      await plain.stop()
+      await plainTaskQueue.stop()
     })
 
     test('stored elsewhere: a catalog whose definition is stored elsewhere is as good as none', async () => {
-      const { open, client } = stage()
+      const { service, client } = api()
       const taskQueue = anId()
-      const plain = await startStore({ thresholdBytes: 500 })
-      const storing = new Client({ connection: client.connection, dataConverter: plain.dataConverter })
+      const plainTaskQueue = await startStore({ thresholdBytes: 500 })
+      const storing = new Client({ connection: client.connection, dataConverter: plainTaskQueue.dataConverter })
       const definition = { workflows: [{ name: 'greet', description: LARGE }], workflowNames: { greet: 'greet' } }
       const handle = await storing.workflow.start('$catalog', {
         workflowId: `$catalog:${taskQueue}`,
@@ -115,10 +118,10 @@ export function storedElsewhere(stage: () => Stage, serve: Serve): void {
         memo: { workflowNames: { greet: 'greet' }, hash: 'a', traces: false },
       })
 
-      const { status, body } = await open.call('GET', `/workflow/catalog/${taskQueue}`)
+      const { status, body } = await service.call('GET', `/workflow/catalog/${taskQueue}`)
 
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
-      await Promise.all([handle.terminate(), plain.stop()])
+      await Promise.all([handle.terminate(), plainTaskQueue.stop()])
     })
   })
 }

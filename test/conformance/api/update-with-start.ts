@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { anId, MESSAGE_TIMEOUT_MS, type Stage, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, MESSAGE_TIMEOUT_MS, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/update-with-start/:name. */
-export function updateWithStart(stage: () => Stage): void {
+export function updateWithStart(api: () => ApiFixture): void {
   const MESSAGES = { workflowName: 'messages', input: null }
 
-  function post(path: string, body?: unknown, api: 'guarded' | 'open' = 'open') {
-    return stage()[api].call('POST', `/workflow/${path}`, body)
+  function post(path: string, body?: unknown, service: 'restrictedService' | 'service' = 'service') {
+    return api()[service].call('POST', `/workflow/${path}`, body)
   }
 
   /** Where the engine is reached over its HTTP API that is the answer to all of these. */
   async function isLacking(path: string, body: unknown): Promise<boolean> {
-    if (!stage().lacks('update-with-start')) return false
+    if (!api().hasGap('update-with-start')) return false
     const { status, body: refused } = await post(path, body)
     expect([status, refused.error, refused.source]).toEqual([501, 'NotSupportedError', 'gateway'])
     expect(refused.message).toContain('HTTP API')
@@ -32,7 +32,7 @@ export function updateWithStart(stage: () => Stage): void {
       expect(first.body).toEqual({ workflowId, runId, started: true, result: { before: null, after: 'new' } })
       expect(second.body).toEqual({ workflowId, runId, started: false, result: { before: 'new', after: 'newer' } })
       await post(`${workflowId}/signal/finish`)
-      await untilStatus(stage(), workflowId, 'completed')
+      await untilStatus(api(), workflowId, 'completed')
     })
 
     test('update-with-start: makes an id, takes several arguments, and starts with exactly the input', async () => {
@@ -43,7 +43,7 @@ export function updateWithStart(stage: () => Stage): void {
 
       expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
       await post(`${answered.workflowId}/terminate`)
-      expect((await stage().open.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
+      expect((await api().service.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
         '"input":9007199254740993',
       )
     })
@@ -58,7 +58,7 @@ export function updateWithStart(stage: () => Stage): void {
       expect([both.status, both.body.result, none.status, none.body.result]).toEqual([200, [3, 4], 200, []])
       await post(`${both.body.workflowId}/terminate`)
       await post(`${none.body.workflowId}/terminate`)
-      const result = (body: { workflowId: string }) => stage().open.call('GET', `/workflow/${body.workflowId}/result`)
+      const result = (body: { workflowId: string }) => api().service.call('GET', `/workflow/${body.workflowId}/result`)
       expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
     })
 
@@ -83,7 +83,7 @@ export function updateWithStart(stage: () => Stage): void {
         [400, expect.stringMatching(/input.*startArgs/)],
       ])
       expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
-      expect((await stage().open.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+      expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
     })
 
     test('update-with-start: an alias starts the workflow that it is one of', async () => {
@@ -93,7 +93,7 @@ export function updateWithStart(stage: () => Stage): void {
       const { status, body: refused } = await post('update-with-start/nope', body)
 
       expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
-      const { body: run } = await stage().open.call('GET', `/workflow/${refused.workflowId}/status`)
+      const { body: run } = await api().service.call('GET', `/workflow/${refused.workflowId}/status`)
       expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
       await post(`${refused.workflowId}/terminate`)
     })
@@ -110,7 +110,7 @@ export function updateWithStart(stage: () => Stage): void {
         runId: expect.any(String),
         updateId: expect.any(String),
       })
-      const { body: run } = await stage().open.call(
+      const { body: run } = await api().service.call(
         'GET',
         `/workflow/${refused.workflowId}/runs/${refused.runId}/status`,
       )
@@ -124,9 +124,9 @@ export function updateWithStart(stage: () => Stage): void {
       if (await isLacking('update-with-start/wait', body)) return
       const sentAt = performance.now()
 
-      const { status, headers, body: late } = await post('update-with-start/wait', body, 'guarded')
+      const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
 
-      const { body: run } = await stage().open.call('GET', `/workflow/${workflowId}/status`)
+      const { body: run } = await api().service.call('GET', `/workflow/${workflowId}/status`)
       expect([status, late.error, late.workflowId, late.runId]).toEqual([
         504,
         'DeadlineExceededError',
@@ -139,12 +139,12 @@ export function updateWithStart(stage: () => Stage): void {
     })
 
     test('update-with-start: where it is lacking, no catalog is read for it and no engine asked', async () => {
-      const { lonely, lacks } = stage()
+      const { serviceWithoutEngine, hasGap } = api()
 
-      const { status, body } = await lonely.call('POST', '/workflow/update-with-start/set', MESSAGES)
+      const { status, body } = await serviceWithoutEngine.call('POST', '/workflow/update-with-start/set', MESSAGES)
 
       expect([status, body.error]).toEqual(
-        lacks('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],
+        hasGap('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],
       )
     })
   })

@@ -1,5 +1,4 @@
-import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, inject } from 'vitest'
+import type { Connection } from '@temporalio/client'
 import type { Call } from '../../../src/domain/call.ts'
 import type { Engine, Started } from '../../../src/domain/engine.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/errors.ts'
@@ -7,18 +6,18 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import type { Transport } from '../../../src/engine/transport/transport.ts'
 import type { Closing } from '../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import { startWorker, type TestWorker } from '../../support/worker.ts'
+import { test } from '../../support/fixtures.ts'
 
 export type MakeTransport = (engine: { address: string; httpUrl: string | null }) => Transport
 
-/** The engine under test, a worker on a task queue of its own, and the real engine by the side door. */
-export interface Bench {
+/** The engine port over one transport, and a worker. */
+export interface EngineFixture {
   engine: Engine
   taskQueue: string
-  /** For what the port can't bring about: resets, pauses, retry policies. */
+  /** Temporal's own client, for what the port does not offer: resets, pauses, retry policies. */
   connection: Connection
   start(workflowName: string, input?: unknown, workflowId?: string): Promise<Started>
-  /** The end of exactly this run; fails when it is still open after 20 s. */
+  /** Waits for the end of exactly this run. Rejects if it is still open after 20 s. */
   closed(run: RunRef): Promise<Closing>
 }
 
@@ -26,48 +25,43 @@ export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortControll
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, warn() {} }
 }
 
-export function useBench(name: string, makeTransport: MakeTransport): Bench {
-  const taskQueue = `engine-${name}-${crypto.randomUUID()}`
-  let parts: { engine: Engine; connection: Connection; transport: Transport; worker: TestWorker }
+/** Starts everything before the first test of the suite around it. The suites of a file share one worker. */
+export function engineFixture(makeTransport: MakeTransport): EngineFixture {
+  let parts: { engine: Engine; connection: Connection; taskQueue: string } | undefined
+  const started = () => {
+    if (parts === undefined) throw new Error('The engine fixture is available in tests only')
+    return parts
+  }
 
-  beforeAll(async () => {
-    const addresses = inject('engine')
+  test.beforeAll(({ engine: addresses, connection, worker, cleanup }) => {
     const transport = makeTransport(addresses)
-    const engine = createEngine({
-      transport,
-      namespace: 'default',
-      maxPayloadBytes: 2 * 1024 * 1024 - 16 * 1024,
-      codec: null,
-    })
-    const connection = await Connection.connect({ address: addresses.address })
-    const worker = await startWorker({ address: addresses.address, taskQueue })
-    parts = { engine, connection, transport, worker }
-  })
-
-  afterAll(async () => {
-    await parts.worker.stop()
-    await Promise.all([parts.transport.close(), parts.connection.close()])
+    cleanup.defer(() => transport.close())
+    const maxPayloadBytes = 2 * 1024 * 1024 - 16 * 1024
+    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes, codec: null })
+    parts = { engine, connection, taskQueue: worker.taskQueue }
   })
 
   return {
-    taskQueue,
+    get taskQueue() {
+      return started().taskQueue
+    },
     get engine() {
-      return parts.engine
+      return started().engine
     },
     get connection() {
-      return parts.connection
+      return started().connection
     },
     start: (workflowName, input = null, workflowId = crypto.randomUUID()) =>
-      parts.engine.start({ workflowId, workflowName, catalog: taskQueue, args: [input] }, call()),
+      started().engine.start({ workflowId, workflowName, catalog: started().taskQueue, args: [input] }, call()),
     async closed(run) {
-      const closing = await parts.engine.wait(run, call(20_000))
+      const closing = await started().engine.wait(run, call(20_000))
       if (closing === null) throw new Error(`run ${run.runId} is still open`)
       return closing
     },
   }
 }
 
-/** What the promise was refused with; fails when it was not refused, or with something that is no `ServiceError`. */
+/** The `ServiceError` that the promise rejects with. Throws if it resolves, or rejects with anything else. */
 export async function refusal(promise: Promise<unknown>): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
   const error = await promise.then(
     (value) => Promise.reject(new Error(`not refused, but answered ${JSON.stringify(value)}`)),

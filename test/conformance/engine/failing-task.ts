@@ -2,33 +2,33 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 /** Runs whose code the worker can't run. */
 export function describeFailingTask(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: failing workflow tasks`, () => {
-    const bench = useBench(`${name}-failing-task`, makeTransport)
+    const fixture = engineFixture(makeTransport)
 
     function untilFailing(workflowId: string) {
       return until(
         'its task has failed',
-        async () => (await bench.engine.describe({ workflowId }, call())).failingTask ?? null,
+        async () => (await fixture.engine.describe({ workflowId }, call())).failingTask ?? null,
       )
     }
 
     async function entriesOf(run: RunRef): Promise<TraceEntry[]> {
       const entries: TraceEntry[] = []
-      for await (const entry of bench.engine.readEntries(run, call())) entries.push(entry)
+      for await (const entry of fixture.engine.readEntries(run, call())) entries.push(entry)
       return entries
     }
 
     test('describe: tells of a task that failed, its first failure and the last one’s message', async () => {
-      const { workflowId, runId } = await bench.start('failTaskWithPath')
+      const { workflowId, runId } = await fixture.start('failTaskWithPath')
       const task = await untilFailing(workflowId)
 
       const problem = await task.problem(call())
       const entries = await entriesOf({ workflowId, runId })
-      await bench.engine.terminate({ workflowId, runId }, null, call())
+      await fixture.engine.terminate({ workflowId, runId }, null, call())
 
       const failed = entries.find(({ kind }) => kind === 'workflow_task')
       expect(problem).toEqual({
@@ -42,19 +42,19 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
     })
 
     test('describe: a run that waits, and one that has ended, have no failing task', async () => {
-      const [waiting, ended] = await Promise.all([bench.start('messages'), bench.start('nothing')])
-      await Promise.all([bench.engine.query(waiting, { name: 'state', args: [] }, call()), bench.closed(ended)])
+      const [waiting, ended] = await Promise.all([fixture.start('messages'), fixture.start('nothing')])
+      await Promise.all([fixture.engine.query(waiting, { name: 'state', args: [] }, call()), fixture.closed(ended)])
 
-      const described = await Promise.all([waiting, ended].map((run) => bench.engine.describe(run, call())))
-      await bench.engine.terminate(waiting, null, call())
+      const described = await Promise.all([waiting, ended].map((run) => fixture.engine.describe(run, call())))
+      await fixture.engine.terminate(waiting, null, call())
 
       expect(described.map(({ failingTask }) => failingTask)).toEqual([undefined, undefined])
     })
 
     test('describe: a reset is no failure of the worker’s', async () => {
-      const { workflowId, runId } = await bench.start('messages')
-      await bench.engine.query({ workflowId, runId }, { name: 'state', args: [] }, call())
-      const { runId: resetRunId } = await bench.connection.workflowService.resetWorkflowExecution({
+      const { workflowId, runId } = await fixture.start('messages')
+      await fixture.engine.query({ workflowId, runId }, { name: 'state', args: [] }, call())
+      const { runId: resetRunId } = await fixture.connection.workflowService.resetWorkflowExecution({
         namespace: 'default',
         workflowExecution: { workflowId, runId },
         workflowTaskFinishEventId: { low: 4, high: 0, unsigned: false } as never,
@@ -62,22 +62,22 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
         reason: 'a test',
       })
       const run = { workflowId, runId: resetRunId }
-      await bench.engine.query(run, { name: 'state', args: [] }, call())
+      await fixture.engine.query(run, { name: 'state', args: [] }, call())
 
-      const { failingTask } = await bench.engine.describe(run, call())
+      const { failingTask } = await fixture.engine.describe(run, call())
       const entries = await entriesOf(run)
-      await bench.engine.terminate(run, null, call())
+      await fixture.engine.terminate(run, null, call())
 
       expect(failingTask).toBeUndefined()
       expect(entries.map(({ kind }) => kind)).not.toContain('workflow_task')
     })
 
     test('query: a refusal for want of an answer says why there is none, and of which run', async () => {
-      const { workflowId, runId } = await bench.start('failTask')
+      const { workflowId, runId } = await fixture.start('failTask')
       await untilFailing(workflowId)
 
-      const refused = await refusal(bench.engine.query({ workflowId }, { name: 'state', args: [] }, call(600)))
-      await bench.engine.terminate({ workflowId, runId }, null, call())
+      const refused = await refusal(fixture.engine.query({ workflowId }, { name: 'state', args: [] }, call(600)))
+      await fixture.engine.terminate({ workflowId, runId }, null, call())
 
       expect(refused).toMatchObject({
         error: 'DeadlineExceededError',

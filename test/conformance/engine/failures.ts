@@ -1,12 +1,12 @@
 import Long from 'long'
 import { describe, expect, test } from 'vitest'
-import { call, type MakeTransport, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport } from './engine-fixture.ts'
 
 /** How runs end when they do not end well. */
 export function describeFailures(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: failures`, () => {
-    const bench = useBench(`${name}-failures`, makeTransport)
-    const outcomeOf = async (workflow: string) => (await bench.closed(await bench.start(workflow))).outcome
+    const fixture = engineFixture(makeTransport)
+    const outcomeOf = async (workflow: string) => (await fixture.closed(await fixture.start(workflow))).outcome
 
     test('failure: the user’s own, with its causes, without stacks', async () => {
       expect(await outcomeOf('failWithCauses')).toEqual({
@@ -81,11 +81,11 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
     })
 
     test('terminated: says why', async () => {
-      const started = await bench.start('neverEnds')
+      const started = await fixture.start('neverEnds')
 
-      await bench.engine.terminate(started, 'enough is enough', call())
+      await fixture.engine.terminate(started, 'enough is enough', call())
 
-      expect((await bench.closed(started)).outcome).toEqual({
+      expect((await fixture.closed(started)).outcome).toEqual({
         status: 'terminated',
         error: {
           name: 'TerminatedFailure',
@@ -99,26 +99,26 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
 
     test('timed out: by the engine’s run timeout', async () => {
       const workflowId = crypto.randomUUID()
-      const { runId } = await bench.connection.workflowService.startWorkflowExecution({
+      const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
         namespace: 'default',
         workflowId,
         workflowType: { name: 'neverEnds' },
-        taskQueue: { name: bench.taskQueue },
+        taskQueue: { name: fixture.taskQueue },
         requestId: crypto.randomUUID(),
         workflowRunTimeout: { seconds: Long.ONE },
       })
 
-      expect((await bench.closed({ workflowId, runId })).outcome).toMatchObject({
+      expect((await fixture.closed({ workflowId, runId })).outcome).toMatchObject({
         status: 'timed_out',
         error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true },
       })
     })
 
     test('cancel: a workflow that catches it and returns is completed', async () => {
-      const started = await bench.start('catchesCancel')
-      await bench.engine.cancel(started, { reason: null, pinned: true }, call())
+      const started = await fixture.start('catchesCancel')
+      await fixture.engine.cancel(started, { reason: null, pinned: true }, call())
 
-      expect((await bench.closed(started)).outcome).toMatchObject({ status: 'completed' })
+      expect((await fixture.closed(started)).outcome).toMatchObject({ status: 'completed' })
     })
   })
 }

@@ -2,33 +2,33 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { Started } from '../../../src/domain/engine.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 /** Signal, query, update, cancel, terminate and the trace. */
 export function describeMessages(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: messages`, () => {
-    const bench = useBench(`${name}-messages`, makeTransport)
+    const fixture = engineFixture(makeTransport)
     const query = (run: Started, handler: string, args: unknown[] = [], timeoutMs = 10_000) =>
-      bench.engine.query(run, { name: handler, args }, call(timeoutMs))
+      fixture.engine.query(run, { name: handler, args }, call(timeoutMs))
     const update = (run: Started, handler: string, args: unknown[] = [], timeoutMs = 10_000) =>
-      bench.engine.update(run, { name: handler, args }, crypto.randomUUID(), call(timeoutMs))
-    const end = (run: Started) => bench.engine.terminate(run, null, call())
+      fixture.engine.update(run, { name: handler, args }, crypto.randomUUID(), call(timeoutMs))
+    const end = (run: Started) => fixture.engine.terminate(run, null, call())
 
     test('signal: takes any number of arguments and names the run that took it', async () => {
-      const started = await bench.start('waitForSignal')
+      const started = await fixture.start('waitForSignal')
 
-      const { runId } = await bench.engine.signal(
+      const { runId } = await fixture.engine.signal(
         { workflowId: started.workflowId },
         { name: 'finish', args: [1, null, { a: 'b' }] },
         call(),
       )
 
       expect(runId).toBe(started.runId)
-      expect((await bench.closed(started)).outcome).toMatchObject({ output: [1, null, { a: 'b' }] })
+      expect((await fixture.closed(started)).outcome).toMatchObject({ output: [1, null, { a: 'b' }] })
     })
 
     test('query: the handler’s value, null for none', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
 
       expect(await query(run, 'echo', [1, 'b'])).toEqual([1, 'b'])
       expect(await query(run, 'void')).toBeNull()
@@ -36,7 +36,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query: one that throws is the workflow’s, one that is missing names those that are there', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
 
       expect(await refusal(query(run, 'throws'))).toMatchObject({
         error: 'QueryFailedError',
@@ -51,16 +51,16 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query: works on a closed run', async () => {
-      const run = await bench.start('messages')
-      await bench.engine.signal(run, { name: 'add', args: [7] }, call())
-      await bench.engine.signal(run, { name: 'finish', args: [] }, call())
-      await bench.closed(run)
+      const run = await fixture.start('messages')
+      await fixture.engine.signal(run, { name: 'add', args: [7] }, call())
+      await fixture.engine.signal(run, { name: 'finish', args: [] }, call())
+      await fixture.closed(run)
 
       expect(await query(run, 'state')).toEqual({ gathered: [7], value: null })
     })
 
     test('query and update: nobody answers where no worker is', async () => {
-      const run = await bench.engine.start(
+      const run = await fixture.engine.start(
         { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] },
         call(),
       )
@@ -68,7 +68,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
 
       expect(await refusal(query(run, 'state', [], 600))).toMatchObject({ error: 'DeadlineExceededError', workflowId })
       expect(
-        await refusal(bench.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600))),
+        await refusal(fixture.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600))),
       ).toMatchObject({
         error: 'DeadlineExceededError',
         workflowId,
@@ -79,7 +79,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query and update: a run whose task keeps failing is not ready', { timeout: 60_000 }, async () => {
-      const run = await bench.start('failTask')
+      const run = await fixture.start('failTask')
       await until(
         'three tasks have failed',
         () => refusal(query(run, 'state', [], 1000)).then(({ error }) => error === 'WorkflowNotReadyError'),
@@ -93,10 +93,10 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('query and update: a paused run is not ready', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
       await query(run, 'state')
       const { workflowId, runId } = run
-      await bench.connection.workflowService.pauseWorkflowExecution({
+      await fixture.connection.workflowService.pauseWorkflowExecution({
         namespace: 'default',
         workflowId,
         runId,
@@ -115,7 +115,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('update: the handler’s value, null for none', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
 
       expect(await update(run, 'set', ['on'])).toEqual({ before: null, after: 'on' })
       expect(await update(run, 'void')).toBeNull()
@@ -123,7 +123,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('update: a handler or validator that refuses is the workflow’s, one that is missing names those that are there', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
 
       expect(await refusal(update(run, 'fails'))).toMatchObject({
         error: 'UpdateFailedError',
@@ -141,8 +141,8 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('update: the same id is run once', async () => {
-      const run = await bench.start('messages')
-      const send = (value: string) => bench.engine.update(run, { name: 'set', args: [value] }, 'the-same', call())
+      const run = await fixture.start('messages')
+      const send = (value: string) => fixture.engine.update(run, { name: 'set', args: [value] }, 'the-same', call())
 
       const first = await send('a')
       const second = await send('b')
@@ -152,10 +152,10 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('update: a run that closes under it is not running', async () => {
-      const run = await bench.start('messages')
+      const run = await fixture.start('messages')
       await query(run, 'state')
       const waiting = refusal(update(run, 'wait', [60_000]))
-      await until('the update is accepted', async () => (await bench.engine.describe(run, call())).historyLength > 6)
+      await until('the update is accepted', async () => (await fixture.engine.describe(run, call())).historyLength > 6)
 
       await end(run)
 
@@ -167,44 +167,44 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
     })
 
     test('signal, update, terminate: a closed run is not running, an unknown one not found; a cancellation is taken in silence', async () => {
-      const run = await bench.start('nothing')
-      await bench.closed(run)
+      const run = await fixture.start('nothing')
+      await fixture.closed(run)
       const closed = { error: 'WorkflowNotRunningError', workflowStatus: 'completed', runId: run.runId }
       const unknown = { workflowId: crypto.randomUUID() }
 
       expect(
-        await refusal(bench.engine.signal({ workflowId: run.workflowId }, { name: 'add', args: [] }, call())),
+        await refusal(fixture.engine.signal({ workflowId: run.workflowId }, { name: 'add', args: [] }, call())),
       ).toMatchObject(closed)
       expect(await refusal(update(run, 'set'))).toMatchObject(closed)
       expect(await refusal(end(run))).toMatchObject(closed)
-      await bench.engine.cancel(run, { reason: null, pinned: true }, call())
+      await fixture.engine.cancel(run, { reason: null, pinned: true }, call())
       const refused = [
-        refusal(bench.engine.signal(unknown, { name: 'add', args: [] }, call())),
-        refusal(bench.engine.update(unknown, { name: 'set', args: [] }, 'u', call())),
-        refusal(bench.engine.query(unknown, { name: 'state', args: [] }, call())),
+        refusal(fixture.engine.signal(unknown, { name: 'add', args: [] }, call())),
+        refusal(fixture.engine.update(unknown, { name: 'set', args: [] }, 'u', call())),
+        refusal(fixture.engine.query(unknown, { name: 'state', args: [] }, call())),
       ]
       for (const answer of await Promise.all(refused))
         expect(answer).toMatchObject({ error: 'WorkflowNotFoundError', ...unknown })
     })
 
     test('cancel: unpinned reaches the run that the chain has come to', async () => {
-      const first = await bench.start('chainOnSignal', 1)
-      await bench.engine.signal(first, { name: 'next', args: [] }, call())
-      const { nextRunId } = await bench.closed(first)
+      const first = await fixture.start('chainOnSignal', 1)
+      await fixture.engine.signal(first, { name: 'next', args: [] }, call())
+      const { nextRunId } = await fixture.closed(first)
 
-      await bench.engine.cancel(first, { reason: null, pinned: false }, call())
+      await fixture.engine.cancel(first, { reason: null, pinned: false }, call())
 
-      expect((await bench.closed({ workflowId: first.workflowId, runId: nextRunId ?? '' })).outcome.status).toBe(
+      expect((await fixture.closed({ workflowId: first.workflowId, runId: nextRunId ?? '' })).outcome.status).toBe(
         'canceled',
       )
     })
 
     test('readEntries: what began and ended, oldest first', async () => {
-      const run = await bench.start('everyKind', 'in')
-      await bench.closed(run)
+      const run = await fixture.start('everyKind', 'in')
+      await fixture.closed(run)
 
       const entries: TraceEntry[] = []
-      for await (const entry of bench.engine.readEntries(run, call())) entries.push(entry)
+      for await (const entry of fixture.engine.readEntries(run, call())) entries.push(entry)
 
       expect(entries.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
         'workflow began',

@@ -1,43 +1,46 @@
 import Long from 'long'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
-import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 /** Start, wait, read, describe. */
 export function describeRunning(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: running`, () => {
-    const bench = useBench(`${name}-running`, makeTransport)
+    const fixture = engineFixture(makeTransport)
 
     test('start: answers the run, which is the first of its chain', async () => {
-      const started = await bench.start('echo', { a: 1 })
+      const started = await fixture.start('echo', { a: 1 })
 
       expect(started.runId).toMatch(/^[0-9a-f-]{36}$/)
       expect(started.firstRunId).toBe(started.runId)
     })
 
     test('start: an id in use is refused with the run that uses it', async () => {
-      const { workflowId, runId } = await bench.start('neverEnds')
+      const { workflowId, runId } = await fixture.start('neverEnds')
 
-      const refused = await refusal(bench.start('neverEnds', null, workflowId))
+      const refused = await refusal(fixture.start('neverEnds', null, workflowId))
 
       expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId })
-      await bench.engine.terminate({ workflowId, runId }, null, call())
+      await fixture.engine.terminate({ workflowId, runId }, null, call())
     })
 
     test('start: a payload that would be too large for the engine is refused before anything is sent', async () => {
       const workflowId = crypto.randomUUID()
 
-      const refused = await refusal(bench.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
+      const refused = await refusal(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
 
       expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-      expect(await refusal(bench.engine.describe({ workflowId }, call()))).toMatchObject({
+      expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
         error: 'WorkflowNotFoundError',
       })
     })
 
     test('start: each argument reaches the workflow as one, and none as none', async () => {
       const start = (workflowName: string, args: unknown[]) =>
-        bench.engine.start({ workflowId: crypto.randomUUID(), workflowName, catalog: bench.taskQueue, args }, call())
+        fixture.engine.start(
+          { workflowId: crypto.randomUUID(), workflowName, catalog: fixture.taskQueue, args },
+          call(),
+        )
       const [several, one, none, byDefault] = await Promise.all([
         start('several', ['a', null, [1, 2]]),
         start('several', [['a', 'b']]),
@@ -45,28 +48,28 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
         start('cleansUp', []),
       ])
 
-      const outcomes = await Promise.all([several, one, none].map(async (run) => (await bench.closed(run)).outcome))
-      const inputs = await Promise.all([several, one, none].map((run) => bench.engine.input(run, call())))
+      const outcomes = await Promise.all([several, one, none].map(async (run) => (await fixture.closed(run)).outcome))
+      const inputs = await Promise.all([several, one, none].map((run) => fixture.engine.input(run, call())))
 
       expect(outcomes).toEqual(
         [['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })),
       )
       expect(inputs).toEqual([['a', null, [1, 2]], ['a', 'b'], null])
       // Its parameter has a default, which null would not be.
-      await bench.engine.cancel(byDefault, { reason: null, pinned: false }, call())
-      expect((await bench.closed(byDefault)).outcome.status).toBe('canceled')
+      await fixture.engine.cancel(byDefault, { reason: null, pinned: false }, call())
+      expect((await fixture.closed(byDefault)).outcome.status).toBe('canceled')
     })
 
     test('wait: numbers come and go exactly, and own __proto__ keys with them', async () => {
       const input = JSON.parse('{"__proto__": {"polluted": true}, "plain": 1.5}')
       input.big = JSON.rawJSON('12345678901234567890')
-      const started = await bench.engine.start(
-        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: bench.taskQueue, args: [input] },
+      const started = await fixture.engine.start(
+        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: fixture.taskQueue, args: [input] },
         call(),
       )
 
-      await bench.closed(started)
-      const execution = await bench.engine.read(started, call())
+      await fixture.closed(started)
+      const execution = await fixture.engine.read(started, call())
 
       expect(JSON.stringify(execution.input)).toBe(
         '{"__proto__":{"polluted":true},"plain":1.5,"big":12345678901234567890}',
@@ -74,7 +77,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
     })
 
     test('wait: a worker may answer numbers that no double holds', async () => {
-      const { outcome } = await bench.closed(await bench.start('hugeNumbers'))
+      const { outcome } = await fixture.closed(await fixture.start('hugeNumbers'))
 
       expect(JSON.stringify(outcome)).toBe(
         '{"status":"completed","output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}}',
@@ -82,48 +85,48 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
     })
 
     test('wait: an output that is undefined is null', async () => {
-      const closing = await bench.closed(await bench.start('nothing'))
+      const closing = await fixture.closed(await fixture.start('nothing'))
 
       expect(closing).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
     })
 
     test('wait: answers null at the deadline, and not before', async () => {
-      const started = await bench.start('neverEnds')
+      const started = await fixture.start('neverEnds')
       const beganAt = Date.now()
 
-      const closing = await bench.engine.wait(started, call(400))
+      const closing = await fixture.engine.wait(started, call(400))
 
       expect(closing).toBeNull()
       expect(Date.now() - beganAt).toBeGreaterThanOrEqual(395)
-      await bench.engine.terminate(started, null, call())
+      await fixture.engine.terminate(started, null, call())
     })
 
     test('wait: ends when its caller goes away', async () => {
-      const started = await bench.start('neverEnds')
+      const started = await fixture.start('neverEnds')
       const caller = new AbortController()
-      const waiting = bench.engine.wait(started, call(60_000, caller.signal))
+      const waiting = fixture.engine.wait(started, call(60_000, caller.signal))
 
       caller.abort()
 
       expect(await waiting).toBeNull()
-      await bench.engine.terminate(started, null, call())
+      await fixture.engine.terminate(started, null, call())
     })
 
     test('wait: follows a continue-as-new run by run, and each run speaks for itself', async () => {
-      const first = await bench.start('chain', { links: 2 })
+      const first = await fixture.start('chain', { links: 2 })
 
-      const { outcome, nextRunId } = await bench.closed(first)
+      const { outcome, nextRunId } = await fixture.closed(first)
       const last = { workflowId: first.workflowId, runId: nextRunId ?? '' }
-      const end = await bench.closed(last)
+      const end = await fixture.closed(last)
 
       expect(outcome).toEqual({ status: 'continued' })
       expect(end).toEqual({ outcome: { status: 'completed', output: { links: 2, link: 2 } }, nextRunId: null })
-      expect(await bench.engine.read({ workflowId: first.workflowId }, call())).toMatchObject({
+      expect(await fixture.engine.read({ workflowId: first.workflowId }, call())).toMatchObject({
         runId: last.runId,
         firstRunId: first.runId,
         input: { links: 2, link: 2 },
       })
-      expect(await bench.engine.read(first, call())).toMatchObject({
+      expect(await fixture.engine.read(first, call())).toMatchObject({
         runId: first.runId,
         status: 'continued',
         input: { links: 2 },
@@ -132,11 +135,11 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
 
     test('wait: a run that the engine retries is failed, and names its successor', async () => {
       const workflowId = crypto.randomUUID()
-      const { runId } = await bench.connection.workflowService.startWorkflowExecution({
+      const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
         namespace: 'default',
         workflowId,
         workflowType: { name: 'retriedRun' },
-        taskQueue: { name: bench.taskQueue },
+        taskQueue: { name: fixture.taskQueue },
         input: {
           payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }],
         },
@@ -144,38 +147,38 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
         retryPolicy: { initialInterval: { nanos: 10_000_000 }, maximumAttempts: 3 },
       })
 
-      const first = await bench.closed({ workflowId, runId })
-      const second = await bench.closed({ workflowId, runId: first.nextRunId ?? '' })
+      const first = await fixture.closed({ workflowId, runId })
+      const second = await fixture.closed({ workflowId, runId: first.nextRunId ?? '' })
 
       expect(first.outcome).toMatchObject({ status: 'failed', error: { name: 'Flaky', message: 'run 1 fails' } })
       expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
     })
 
     test('wait: a paused run is no end', async () => {
-      const started = await bench.start('waitForSignal')
+      const started = await fixture.start('waitForSignal')
       const { workflowId, runId } = started
       const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
       await until(
         'its first task is done',
-        async () => (await bench.engine.describe(started, call())).historyLength > 3,
+        async () => (await fixture.engine.describe(started, call())).historyLength > 3,
       )
-      await bench.connection.workflowService.pauseWorkflowExecution(target)
+      await fixture.connection.workflowService.pauseWorkflowExecution(target)
 
-      expect(await bench.engine.wait(started, call(1500))).toBeNull()
-      expect(await bench.engine.describe(started, call())).toMatchObject({ status: 'paused', completedAt: null })
-      expect(await bench.engine.read(started, call())).toMatchObject({ status: 'paused', closing: null })
+      expect(await fixture.engine.wait(started, call(1500))).toBeNull()
+      expect(await fixture.engine.describe(started, call())).toMatchObject({ status: 'paused', completedAt: null })
+      expect(await fixture.engine.read(started, call())).toMatchObject({ status: 'paused', closing: null })
 
-      await bench.connection.workflowService.unpauseWorkflowExecution({ ...target, requestId: crypto.randomUUID() })
-      await bench.engine.signal(started, { name: 'finish', args: [] }, call())
-      expect(await bench.closed(started)).toMatchObject({ outcome: { status: 'completed' } })
+      await fixture.connection.workflowService.unpauseWorkflowExecution({ ...target, requestId: crypto.randomUUID() })
+      await fixture.engine.signal(started, { name: 'finish', args: [] }, call())
+      expect(await fixture.closed(started)).toMatchObject({ outcome: { status: 'completed' } })
     })
 
     test('read: a history longer than its page, of the latest run and pinned', async () => {
-      const started = await bench.start('manySteps', { n: 12 })
-      await bench.closed(started)
+      const started = await fixture.start('manySteps', { n: 12 })
+      await fixture.closed(started)
 
-      const unpinned = await bench.engine.read({ workflowId: started.workflowId }, call())
-      const pinned = await bench.engine.read(started, call())
+      const unpinned = await fixture.engine.read({ workflowId: started.workflowId }, call())
+      const pinned = await fixture.engine.read(started, call())
 
       const expected = {
         runId: started.runId,
@@ -188,37 +191,37 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
     })
 
     test.for([2, 12])('read: a reset run of %i steps names itself, not its base', async (n) => {
-      const base = await bench.start('manySteps', { n })
-      await bench.closed(base)
-      const { runId } = await bench.connection.workflowService.resetWorkflowExecution({
+      const base = await fixture.start('manySteps', { n })
+      await fixture.closed(base)
+      const { runId } = await fixture.connection.workflowService.resetWorkflowExecution({
         namespace: 'default',
         workflowExecution: { workflowId: base.workflowId, runId: base.runId },
         workflowTaskFinishEventId: Long.fromNumber(4),
         requestId: crypto.randomUUID(),
       })
-      await bench.closed({ workflowId: base.workflowId, runId })
+      await fixture.closed({ workflowId: base.workflowId, runId })
 
-      const latest = await bench.engine.read({ workflowId: base.workflowId }, call())
+      const latest = await fixture.engine.read({ workflowId: base.workflowId }, call())
 
       expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
     })
 
     test('read: an open run has no closing', async () => {
-      const started = await bench.start('neverEnds', 'in')
+      const started = await fixture.start('neverEnds', 'in')
 
-      const execution = await bench.engine.read({ workflowId: started.workflowId }, call())
+      const execution = await fixture.engine.read({ workflowId: started.workflowId }, call())
 
       expect(execution).toMatchObject({ runId: started.runId, status: 'running', closing: null, input: 'in' })
-      await bench.engine.terminate(started, null, call())
+      await fixture.engine.terminate(started, null, call())
     })
 
     test('read: a reason for a cancellation is told, also far down a history', async () => {
-      const started = await bench.start('cleansUp', {})
-      await until('it has begun', async () => (await bench.engine.describe(started, call())).historyLength > 3)
-      await bench.engine.cancel(started, { reason: 'enough', pinned: false }, call())
-      await bench.closed(started)
+      const started = await fixture.start('cleansUp', {})
+      await until('it has begun', async () => (await fixture.engine.describe(started, call())).historyLength > 3)
+      await fixture.engine.cancel(started, { reason: 'enough', pinned: false }, call())
+      await fixture.closed(started)
 
-      const { closing } = await bench.engine.read(started, call())
+      const { closing } = await fixture.engine.read(started, call())
 
       expect(closing?.outcome).toEqual({
         status: 'canceled',
@@ -233,50 +236,53 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
     })
 
     test('read: the memo that a workflow has written', async () => {
-      const started = await bench.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
-      await bench.closed(started)
+      const started = await fixture.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
+      await fixture.closed(started)
 
-      expect((await bench.engine.read(started, call())).memo.get('trace')).toEqual({
+      expect((await fixture.engine.read(started, call())).memo.get('trace')).toEqual({
         remote: 'https://traces.example/x',
       })
-      expect((await bench.engine.describe(started, call())).memo.get('trace')).toEqual({
+      expect((await fixture.engine.describe(started, call())).memo.get('trace')).toEqual({
         remote: 'https://traces.example/x',
       })
     })
 
     test('read: a child knows its parent', async () => {
       const workflowId = crypto.randomUUID()
-      const parent = await bench.start('parent', { child: 'echo', input: 1, workflowId })
-      await bench.closed(parent)
+      const parent = await fixture.start('parent', { child: 'echo', input: 1, workflowId })
+      await fixture.closed(parent)
 
       const expected = { workflowId: parent.workflowId, runId: parent.runId }
-      expect((await bench.engine.read({ workflowId }, call())).parent).toEqual(expected)
-      expect((await bench.engine.describe({ workflowId }, call())).parent).toEqual(expected)
-      expect((await bench.engine.describe(parent, call())).parent).toBeNull()
+      expect((await fixture.engine.read({ workflowId }, call())).parent).toEqual(expected)
+      expect((await fixture.engine.describe({ workflowId }, call())).parent).toEqual(expected)
+      expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
     })
 
     test('describe: an unknown id, an unknown run, another workflow’s run are not found', async () => {
-      const { workflowId, runId } = await bench.start('nothing')
+      const { workflowId, runId } = await fixture.start('nothing')
       const unknown = crypto.randomUUID()
 
       for (const ref of [{ workflowId: unknown }, { workflowId, runId: unknown }, { workflowId: unknown, runId }]) {
-        expect(await refusal(bench.engine.describe(ref, call()))).toMatchObject({
+        expect(await refusal(fixture.engine.describe(ref, call()))).toMatchObject({
           error: 'WorkflowNotFoundError',
           ...ref,
         })
-        expect(await refusal(bench.engine.read(ref, call()))).toMatchObject({ error: 'WorkflowNotFoundError', ...ref })
+        expect(await refusal(fixture.engine.read(ref, call()))).toMatchObject({
+          error: 'WorkflowNotFoundError',
+          ...ref,
+        })
       }
     })
 
     test('describe: names, times and length of a closed run', async () => {
-      const started = await bench.start('nothing')
-      await bench.closed(started)
+      const started = await fixture.start('nothing')
+      await fixture.closed(started)
 
-      const described = await bench.engine.describe(started, call())
+      const described = await fixture.engine.describe(started, call())
 
       expect(described).toMatchObject({
         workflowName: 'nothing',
-        catalog: bench.taskQueue,
+        catalog: fixture.taskQueue,
         status: 'completed',
         historyLength: 5,
       })
@@ -286,10 +292,10 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
     })
 
     test('lastPolledAt: lately where a worker is, null where none was', async () => {
-      const polledAt = await bench.engine.lastPolledAt(bench.taskQueue, call())
+      const polledAt = await fixture.engine.lastPolledAt(fixture.taskQueue, call())
 
       expect(Date.now() - (polledAt?.getTime() ?? 0)).toBeLessThan(75_000)
-      expect(await bench.engine.lastPolledAt(crypto.randomUUID(), call())).toBeNull()
+      expect(await fixture.engine.lastPolledAt(crypto.randomUUID(), call())).toBeNull()
     })
   })
 }

@@ -1,33 +1,28 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import type { Transport } from '../../../src/engine/transport/transport.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
+import { test } from '../../support/fixtures.ts'
+import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 /** A start whose first answer is lost: the engine has done it, and nobody knows. */
 export function describeStarting(name: string, makeTransport: MakeTransport): void {
   describe(`engine over ${name}: a start whose answer is lost`, () => {
-    const bench = useBench(`${name}-starting`, makeTransport)
+    const fixture = engineFixture(makeTransport)
     let proxy: FaultProxy
-    let transport: Transport
     let engine: Engine
 
-    beforeAll(async () => {
-      const { address, httpUrl } = inject('engine')
+    test.beforeAll(async ({ engine: { address, httpUrl }, cleanup }) => {
       proxy = await startFaultProxy(address, httpUrl)
-      transport = makeTransport(proxy)
+      cleanup.defer(() => proxy.stop())
+      const transport = makeTransport(proxy)
+      cleanup.defer(() => transport.close())
       engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
     })
 
-    afterAll(async () => {
-      await transport.close()
-      await proxy.stop()
-    })
-
     const start = (workflowName: string, workflowId: string, input: unknown = null) =>
-      engine.start({ workflowId, workflowName, catalog: bench.taskQueue, args: [input] }, call(20_000))
+      engine.start({ workflowId, workflowName, catalog: fixture.taskQueue, args: [input] }, call(20_000))
 
     const lose = (workflowId: string, lost: () => Promise<unknown> = async () => {}) =>
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
@@ -35,7 +30,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     /** All runs of the id, the latest first, each with whether it is open. */
     async function runsOf(workflowId: string): Promise<{ runId: string; isOpen: boolean }[]> {
       const query = `WorkflowId = '${workflowId}'`
-      const { executions } = await bench.connection.workflowService.listWorkflowExecutions({
+      const { executions } = await fixture.connection.workflowService.listWorkflowExecutions({
         namespace: 'default',
         query,
       })
@@ -70,7 +65,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const workflowId = crypto.randomUUID()
       lose(workflowId, async () => {
         const workflowExecution = { workflowId }
-        await bench.connection.workflowService.signalWorkflowExecution({
+        await fixture.connection.workflowService.signalWorkflowExecution({
           namespace: 'default',
           workflowExecution,
           signalName: 'next',
@@ -107,7 +102,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     test('start: an older run of the id that has ended is not taken for it', async () => {
       const workflowId = crypto.randomUUID()
       const older = await start('nothing', workflowId)
-      await bench.closed(older)
+      await fixture.closed(older)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
       const { runId } = await start('neverEnds', workflowId)
@@ -120,7 +115,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       const workflowId = crypto.randomUUID()
       lose(workflowId, async () => {
         await until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen))
-        await bench.closed(await bench.start('nothing', null, workflowId))
+        await fixture.closed(await fixture.start('nothing', null, workflowId))
         await until(
           'both have ended',
           async () => (await runsOf(workflowId)).filter(({ isOpen }) => !isOpen).length === 2,
@@ -136,7 +131,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
 
     test('start: another’s run of the id that is open is not taken for it', async () => {
       const workflowId = crypto.randomUUID()
-      const other = await bench.start('neverEnds', null, workflowId)
+      const other = await fixture.start('neverEnds', null, workflowId)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
 
       expect(await refusal(start('neverEnds', workflowId))).toMatchObject({

@@ -1,5 +1,5 @@
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { Client } from '@temporalio/client'
+import { describe, expect } from 'vitest'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { remoteCodec } from '../../../src/engine/codec.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
@@ -8,7 +8,7 @@ import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { startCodec } from '../../support/codec.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
-import { startWorker, type TestWorker } from '../../support/worker.ts'
+import { test } from '../../support/fixtures.ts'
 import { call, type MakeTransport, refusal } from './engine-fixture.ts'
 
 const LARGE = 'x'.repeat(600)
@@ -20,28 +20,21 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
   describe.concurrent(`engine over ${name}: values stored elsewhere`, () => {
     const taskQueue = `stored-elsewhere-${name}-${crypto.randomUUID()}`
     let store: RunningStore
-    let worker: TestWorker
-    let connection: Connection
     let transport: Transport
     let client: Client
     let without: Engine
     let withCodec: Engine
 
-    beforeAll(async () => {
-      const addresses = inject('engine')
+    test.beforeAll(async ({ engine, connection, startWorker, cleanup }) => {
       store = await startStore({ thresholdBytes: 500 })
-      worker = await startWorker({ ...addresses, taskQueue, options: { dataConverter: store.dataConverter } })
-      connection = await Connection.connect(addresses)
+      cleanup.defer(() => store.stop())
+      await startWorker({ taskQueue, options: { dataConverter: store.dataConverter } })
       client = new Client({ connection, dataConverter: store.dataConverter })
-      transport = makeTransport(addresses)
+      transport = makeTransport(engine)
+      cleanup.defer(() => transport.close())
       const options = { transport, namespace: 'default', maxPayloadBytes: 1_000_000 }
       without = createEngine({ ...options, codec: null })
       withCodec = createEngine({ ...options, codec: remoteCodec({ endpoint: store.codec.url, namespace: 'default' }) })
-    })
-
-    afterAll(async () => {
-      await worker.stop()
-      await Promise.all([transport.close(), connection.close(), store.stop()])
     })
 
     /** Started by a client that stores large inputs elsewhere too. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { StartedUpdate } from '../../../src/domain/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
-import { call, type MakeTransport, refusal, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 const CONTINUE_AS_NEW = 10
 
@@ -20,21 +20,21 @@ interface Sent {
 /** A start and an update in one step, where the transport carries it. */
 export function describeUpdateWithStart(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: update-with-start`, () => {
-    const bench = useBench(`${name}-update-with-start`, makeTransport)
+    const fixture = engineFixture(makeTransport)
 
     function send(handler: string, sent: Sent = {}): Promise<StartedUpdate> {
       const {
         workflowId = crypto.randomUUID(),
         workflowName = 'messages',
-        catalog = bench.taskQueue,
+        catalog = fixture.taskQueue,
         startArgs = [null],
       } = sent
       const { args = [], updateId = crypto.randomUUID(), timeoutMs = 10_000 } = sent
       const request = { workflowId, workflowName, catalog, args: startArgs }
-      return bench.engine.updateWithStart(request, { name: handler, args }, updateId, call(timeoutMs))
+      return fixture.engine.updateWithStart(request, { name: handler, args }, updateId, call(timeoutMs))
     }
     const end = (run: { workflowId?: string | undefined; runId?: string | undefined }) =>
-      bench.engine.terminate({ workflowId: run.workflowId ?? '', runId: run.runId ?? '' }, null, call())
+      fixture.engine.terminate({ workflowId: run.workflowId ?? '', runId: run.runId ?? '' }, null, call())
 
     test('starts the run, and answers with the handler’s value while it goes on; the next one finds it', async () => {
       const first = await send('set', { args: ['a'] })
@@ -42,8 +42,8 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
       expect([first.started, first.result]).toEqual([true, { before: null, after: 'a' }])
       expect(second).toEqual({ ...first, started: false, result: { before: 'a', after: 'b' } })
-      expect((await bench.engine.describe(first, call())).status).toBe('running')
-      expect(await bench.engine.input(first, call())).toBeNull()
+      expect((await fixture.engine.describe(first, call())).status).toBe('running')
+      expect(await fixture.engine.input(first, call())).toBeNull()
       await end(first)
     })
 
@@ -54,7 +54,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const runs = [both, neither, onlyStart]
 
       expect(runs.map(({ result }) => result)).toEqual([[3, 4], [], []])
-      expect(await Promise.all(runs.map((run) => bench.engine.input(run, call())))).toEqual([[1, [2]], null, 5])
+      expect(await Promise.all(runs.map((run) => fixture.engine.input(run, call())))).toEqual([[1, [2]], null, 5])
       await Promise.all(runs.map(end))
     })
 
@@ -67,8 +67,8 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
     })
 
     test('the id of a closed run is free for a new one', async () => {
-      const closed = await bench.start('nothing')
-      await bench.closed(closed)
+      const closed = await fixture.start('nothing')
+      await fixture.closed(closed)
 
       const { started, runId } = await send('void', { workflowId: closed.workflowId })
 
@@ -93,7 +93,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const failed = await refusal(send('fails', { workflowId, updateId: 'u2' }))
       const missing = await refusal(send('nope', { workflowId, updateId: 'u3' }))
 
-      const { runId, status } = await bench.engine.describe({ workflowId }, call())
+      const { runId, status } = await fixture.engine.describe({ workflowId }, call())
       expect(status).toBe('running')
       const ids = { workflowId, runId }
       expect(refused).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
@@ -136,7 +136,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
     test('a run that it has started and that goes on before it takes it is followed', async () => {
       const workflowId = crypto.randomUUID()
-      const goesOn = { workflowType: { name: 'messages' }, taskQueue: { name: bench.taskQueue } }
+      const goesOn = { workflowType: { name: 'messages' }, taskQueue: { name: fixture.taskQueue } }
       const queue = `by-hand-${workflowId}`
       const sending = send('set', { workflowId, catalog: queue, args: ['a'] })
 
@@ -146,7 +146,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       })
       const { started, runId, result } = await sending
 
-      const latest = await bench.engine.describe({ workflowId }, call())
+      const latest = await fixture.engine.describe({ workflowId }, call())
       expect([started, result]).toEqual([true, { before: null, after: 'a' }])
       expect([runId, runId === latest.firstRunId]).toEqual([latest.runId, false])
       await end({ workflowId, runId })
@@ -157,7 +157,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
       const refused = await refusal(send('set', { workflowId, catalog: 'nobody', updateId: 'u', timeoutMs: 600 }))
 
-      const { runId } = await bench.engine.describe({ workflowId }, call())
+      const { runId } = await fixture.engine.describe({ workflowId }, call())
       expect(refused).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
       expect(refused).not.toHaveProperty('retryAfterSeconds')
       await end({ workflowId, runId })
@@ -182,8 +182,8 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const paused = await send('void')
       const { workflowId, runId } = paused
       const request = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
-      await bench.connection.workflowService.pauseWorkflowExecution(request)
-      const failing = await bench.start('failTask')
+      await fixture.connection.workflowService.pauseWorkflowExecution(request)
+      const failing = await fixture.start('failTask')
       await until('three tasks have failed', async () => (await attempts(failing.workflowId)) >= 3, {
         timeoutMs: 40_000,
       })
@@ -220,17 +220,17 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const single = await send('void', { startArgs: [half] })
 
       expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-      expect((await refusal(bench.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+      expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
       await end(single)
     })
 
     test('the same update id in a run that has gone on belongs to the run that took it', async () => {
       const workflowId = crypto.randomUUID()
       const first = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
-      await bench.engine.signal(first, { name: 'next', args: [] }, call())
-      await bench.closed(first)
+      await fixture.engine.signal(first, { name: 'next', args: [] }, call())
+      await fixture.closed(first)
 
-      const again = await bench.engine.update(first, { name: 'round', args: [] }, 'same', call())
+      const again = await fixture.engine.update(first, { name: 'round', args: [] }, 'same', call())
       const later = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
 
       // Why no try is repeated blindly: to the engine it is a new update there.
@@ -243,7 +243,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       events: number,
     ): Promise<Required<Pick<ErrorFacts, 'workflowId' | 'runId'>>> {
       const { runId } = await until(`${workflowId} has ${events} events`, async () => {
-        const run = await bench.engine.describe({ workflowId }, call()).catch(() => null)
+        const run = await fixture.engine.describe({ workflowId }, call()).catch(() => null)
         return run !== null && run.historyLength >= events ? run : null
       })
       return { workflowId, runId }
@@ -251,9 +251,9 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
     /** In the place of a worker that does not look at the update, as those of other SDKs do when the workflow ends at once. */
     async function completeTask(queue: string, command: temporal.api.command.v1.ICommand): Promise<void> {
-      const { workflowService } = bench.connection
+      const { workflowService } = fixture.connection
       const from = { namespace: 'default', identity: 'by hand' }
-      const { taskToken, messages } = await bench.connection.withDeadline(Date.now() + 10_000, () =>
+      const { taskToken, messages } = await fixture.connection.withDeadline(Date.now() + 10_000, () =>
         workflowService.pollWorkflowTaskQueue({ ...from, taskQueue: { name: queue } }),
       )
       expect(messages.length).toBe(1)
@@ -262,7 +262,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
 
     async function attempts(workflowId: string): Promise<number> {
       const request = { namespace: 'default', execution: { workflowId } }
-      const { pendingWorkflowTask } = await bench.connection.workflowService.describeWorkflowExecution(request)
+      const { pendingWorkflowTask } = await fixture.connection.workflowService.describeWorkflowExecution(request)
       return pendingWorkflowTask?.attempt ?? 0
     }
   })

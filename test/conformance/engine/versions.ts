@@ -2,16 +2,16 @@ import type { VersioningBehavior } from '@temporalio/common'
 import { describe, expect, inject, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import { startWorker } from '../../support/worker.ts'
-import { call, type MakeTransport, useBench } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport } from './engine-fixture.ts'
 
 /** Runs of workers that use Worker Versioning. */
 export function describeVersions(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: versions`, () => {
-    const bench = useBench(`${name}-versions`, makeTransport)
+    const fixture = engineFixture(makeTransport)
 
     /** Starts a run on a versioned worker whose version is the current one, and resolves when it has its versioning behavior. */
     async function startVersioned(defaultVersioningBehavior: VersioningBehavior, address: string) {
-      const { connection, engine } = bench
+      const { connection, engine } = fixture
       const deploymentName = `deployment-${crypto.randomUUID()}`
       const version = { deploymentName, buildId: '1.0' }
       const workerDeploymentOptions = { useWorkerVersioning: true as const, version, defaultVersioningBehavior }
@@ -35,15 +35,17 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
         startVersioned('PINNED', address),
         startVersioned('AUTO_UPGRADE', address),
       ])
-      const unversioned = await bench.start('neverEnds')
+      const unversioned = await fixture.start('neverEnds')
 
       const described = await Promise.all(
-        [pinned.run, upgraded.run, unversioned].map((run) => bench.engine.describe(run, call())),
+        [pinned.run, upgraded.run, unversioned].map((run) => fixture.engine.describe(run, call())),
       )
 
       const version = { deploymentName: pinned.taskQueue, buildId: '1.0' }
       expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null])
-      await Promise.all([pinned.run, upgraded.run, unversioned].map((run) => bench.engine.terminate(run, null, call())))
+      await Promise.all(
+        [pinned.run, upgraded.run, unversioned].map((run) => fixture.engine.terminate(run, null, call())),
+      )
       await Promise.all([pinned.worker, upgraded.worker].map((worker) => worker.stop()))
     })
   })
