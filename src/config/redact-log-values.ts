@@ -1,5 +1,5 @@
 /** What is kept out of the log even where others repeat it: their errors quote the address they called, or the name they were given. */
-import { ADDRESS } from '../lib/network-address.ts'
+import { NETWORK_ADDRESSES } from '../lib/network-address.ts'
 import type { Environment } from './variables.ts'
 
 /** Secrets, and what tells of the network and the disks behind the service. */
@@ -40,7 +40,7 @@ export function hidingValues(env: Environment): (text: string) => string {
   return (text) =>
     hidden
       .reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text)
-      .replace(ADDRESS, (place) => (LOOPBACK.test(place) ? place : '<address>'))
+      .replace(NETWORK_ADDRESSES, (place) => (LOOPBACK.test(place) ? place : '<address>'))
 }
 
 /** A list's entries, a URL's host and credentials, an address's host. */

@@ -4,7 +4,7 @@ import type * as z from 'zod/mini'
 import { type Issue, ServiceError } from '../domain/errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../lib/exact-json.ts'
 import { toPointer } from '../lib/json-pointer.ts'
-import { findJsonFault } from '../lib/json-syntax-error.ts'
+import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
 /** Reads and validates the body; a request without a body reads as an empty object. Values of type `unknown` keep exact numbers. */
@@ -39,9 +39,9 @@ function parse(text: string): unknown {
 }
 
 function notJson(text: string): string {
-  const fault = findJsonFault(text)
-  if (fault === null) return `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
-  const { line, column, atEnd } = fault
+  const error = findJsonSyntaxError(text)
+  if (error === null) return `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
+  const { line, column, atEnd } = error
   return `The request body is not valid JSON: unexpected ${atEnd ? 'end' : 'character'} at line ${line}, column ${column}`
 }
 

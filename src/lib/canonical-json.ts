@@ -1,7 +1,8 @@
 /**
- * JSON as RFC 8785 has it: no spaces, the keys of each object in the order of their UTF-16 code units.
+ * Canonical JSON (RFC 8785): no spaces, and object keys sorted by their UTF-16 code units. Omits keys whose value is undefined.
  *
- * Written key by key, for an object of ours would put keys like "10" first whatever we do. Keys without a value are left out.
+ * It writes the keys itself, because a sorted JavaScript object would still list keys like "10" first. Libraries for RFC 8785
+ * do not know `JSON.rawJSON`.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((element) => canonicalJson(element ?? null)).join(',')}]`

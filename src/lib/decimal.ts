@@ -1,16 +1,16 @@
 /** Decimal numbers as strings: exact, of any size. */
 
-/** A number in lowest terms: its digits without zeros at either end, and the power of ten of the last one. Zero has no digits. */
+/** A normalized number: its digits without leading and trailing zeros, and the power of ten of the last digit. Zero has no digits. */
 export interface Decimal {
   negative: boolean
   digits: string
   exponent: number
 }
 
-/** Of a number as JSON spells it. Linear in its length. */
-export function toDecimal(text: string): Decimal {
-  const negative = text.startsWith('-')
-  const [mantissa = '', exponent = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/)
+/** Takes a JSON number. Linear in its length. */
+export function toDecimal(number: string): Decimal {
+  const negative = number.startsWith('-')
+  const [mantissa = '', exponent = '0'] = number.slice(negative ? 1 : 0).split(/[eE]/)
   const [whole = '', fraction = ''] = mantissa.split('.')
   const all = whole + fraction
   let first = 0
@@ -22,7 +22,7 @@ export function toDecimal(text: string): Decimal {
   return { negative, digits, exponent: Number(exponent) - fraction.length + all.length - end }
 }
 
-/** Below zero when `a` is less than `b`, above when it is more. */
+/** Negative if `a` is less than `b`, positive if it is greater, 0 if they are equal. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const sign = signOf(a)
   if (sign !== signOf(b)) return sign - signOf(b)

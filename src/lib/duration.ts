@@ -6,12 +6,12 @@ const UNIT_MS = new Map([
   ['d', 86_400_000],
 ])
 
-/** Past 2^31 - 1 ms timers fire at once. */
+/** Timers with a longer delay than 2^31 - 1 ms fire at once. */
 export const MAX_TIMER_MS = 2_147_483_647
 
-/** Milliseconds of a duration with its unit ("30s", "1.5h"); null when it is none. */
-export function durationMs(text: string): number | null {
-  const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,15})?) ?(ms|s|m|h|d)$/.exec(text) ?? []
+/** Milliseconds of a duration with a unit ("30s", "1.5h"); null for anything else. */
+export function durationMs(duration: string): number | null {
+  const [, amount, unit = ''] = /^(\d{1,15}(?:\.\d{1,15})?) ?(ms|s|m|h|d)$/.exec(duration) ?? []
   const unitMs = UNIT_MS.get(unit)
   return unitMs === undefined ? null : Number(amount) * unitMs
 }

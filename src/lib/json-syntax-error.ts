@@ -1,109 +1,124 @@
-/** Where a string stops being JSON. Each runtime's parser words that differently, and quotes the string. */
+/** Where a string stops being JSON. The parsers of the runtimes say it in different words, and quote the string. */
 
-export interface JsonFault {
-  /** Both from 1; columns count UTF-16 code units. */
+export interface JsonSyntaxError {
+  /** Both start at 1; columns count UTF-16 code units. */
   line: number
   column: number
-  /** The text ends where more is expected. */
+  /** The string ends where more is expected. */
   atEnd: boolean
 }
 
-/** Null for a text that is JSON. Takes one pass, and no stack, however deep the text is nested. */
-export function findJsonFault(text: string): JsonFault | null {
-  const open: ('[' | '{')[] = []
+/** Null for valid JSON. Takes one pass and no stack, however deep the document is nested. */
+export function findJsonSyntaxError(json: string): JsonSyntaxError | null {
+  const open: Bracket[] = []
   let expected: Expected = 'value'
-  for (let at = endOfSpace(text, 0); ; at = endOfSpace(text, at)) {
-    if (expected === 'end' && at === text.length) return null
-    const token = tokenAt(text, at)
-    const next: Expected | null = token.fault ? null : step(expected, token.kind, open)
-    if (next === null) return positionOf(text, token.fault ? token.end : at)
+  for (let at = skipSpace(json, 0); ; at = skipSpace(json, at)) {
+    if (expected === 'end' && at === json.length) return null
+    const token = readToken(json, at)
+    const next: Expected | null = token.isValid ? step(expected, token.kind, open) : null
+    if (next === null) return positionOf(json, token.isValid ? at : token.end)
     expected = next
     at = token.end
   }
 }
 
+type Bracket = '[' | '{'
+
 /** What may come next. */
 type Expected = 'value' | 'value or close' | 'key' | 'key or close' | 'colon' | 'comma or close' | 'end'
 
-type Kind = '[' | '{' | ']' | '}' | ':' | ',' | 'string' | 'scalar'
+type Kind = Bracket | ']' | '}' | ':' | ',' | 'string' | 'scalar'
 
-/** What may come after a token of this kind, and updates `open`; null where the token is not allowed. */
-function step(expected: Expected, kind: Kind, open: ('[' | '{')[]): Expected | null {
-  const container = open.at(-1)
-  const takesValue = expected === 'value' || expected === 'value or close'
+/** What may come after a token of this kind; null where the token is not allowed. Updates `open`. */
+function step(expected: Expected, kind: Kind, open: Bracket[]): Expected | null {
   switch (kind) {
     case '[':
     case '{':
-      if (!takesValue) return null
-      open.push(kind)
-      return kind === '[' ? 'value or close' : 'key or close'
+      return expectsValue(expected) ? afterOpen(kind, open) : null
     case ']':
+      return afterClose(expected, '[', open)
     case '}':
-      if (container !== (kind === ']' ? '[' : '{') || !expected.endsWith('or close')) return null
-      open.pop()
-      return afterValue(open)
+      return afterClose(expected, '{', open)
     case ':':
       return expected === 'colon' ? 'value' : null
     case ',':
-      if (expected !== 'comma or close') return null
-      return container === '[' ? 'value' : 'key'
+      return expected === 'comma or close' ? afterComma(open) : null
     case 'string':
       if (expected === 'key' || expected === 'key or close') return 'colon'
-      return takesValue ? afterValue(open) : null
+      return expectsValue(expected) ? afterValue(open) : null
     case 'scalar':
-      return takesValue ? afterValue(open) : null
+      return expectsValue(expected) ? afterValue(open) : null
   }
 }
 
-function afterValue(open: readonly unknown[]): Expected {
+function expectsValue(expected: Expected): boolean {
+  return expected === 'value' || expected === 'value or close'
+}
+
+function afterOpen(bracket: Bracket, open: Bracket[]): Expected {
+  open.push(bracket)
+  return bracket === '[' ? 'value or close' : 'key or close'
+}
+
+function afterClose(expected: Expected, bracket: Bracket, open: Bracket[]): Expected | null {
+  if (open.at(-1) !== bracket || !expected.endsWith('or close')) return null
+  open.pop()
+  return afterValue(open)
+}
+
+function afterComma(open: readonly Bracket[]): Expected {
+  return open.at(-1) === '[' ? 'value' : 'key'
+}
+
+function afterValue(open: readonly Bracket[]): Expected {
   return open.length === 0 ? 'end' : 'comma or close'
 }
 
 interface Token {
   kind: Kind
-  /** Where it ends, or where its fault is. */
+  isValid: boolean
+  /** The index after the token; for an invalid one, where it stops being valid. */
   end: number
-  fault: boolean
 }
 
-const MARKS: ReadonlyMap<string | undefined, Kind> = new Map(
-  (['[', '{', ']', '}', ':', ','] as const).map((mark) => [mark, mark]),
+const PUNCTUATION: ReadonlyMap<string | undefined, Kind> = new Map(
+  (['[', '{', ']', '}', ':', ','] as const).map((character) => [character, character]),
 )
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 
-function tokenAt(text: string, at: number): Token {
-  const mark = MARKS.get(text[at])
-  if (mark !== undefined) return { kind: mark, end: at + 1, fault: false }
-  if (text[at] === '"') return stringAt(text, at)
-  const end = endOf(SCALAR, text, at)
-  return { kind: 'scalar', end: end ?? at, fault: end === null }
+function readToken(json: string, at: number): Token {
+  const kind = PUNCTUATION.get(json[at])
+  if (kind !== undefined) return { kind, isValid: true, end: at + 1 }
+  if (json[at] === '"') return readString(json, at)
+  const end = endOfMatch(SCALAR, json, at)
+  return { kind: 'scalar', isValid: end !== null, end: end ?? at }
 }
 
-function stringAt(text: string, start: number): Token {
+function readString(json: string, start: number): Token {
   let at = start + 1
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) return { kind: 'string', end: at + 1, fault: false } // "
-    const end = code === 0x5c ? endOf(ESCAPE, text, at) : at + 1 // \
+  while (at < json.length) {
+    const code = json.charCodeAt(at)
+    if (code === 0x22) return { kind: 'string', isValid: true, end: at + 1 } // "
+    const end = code === 0x5c ? endOfMatch(ESCAPE, json, at) : at + 1 // \
     if (end === null || code < 0x20) break
     at = end
   }
-  return { kind: 'string', end: at, fault: true }
+  return { kind: 'string', isValid: false, end: at }
 }
 
-function endOf(pattern: RegExp, text: string, at: number): number | null {
+function endOfMatch(pattern: RegExp, json: string, at: number): number | null {
   pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : null
+  return pattern.test(json) ? pattern.lastIndex : null
 }
 
-function endOfSpace(text: string, at: number): number {
+function skipSpace(json: string, at: number): number {
   let end = at
-  while (' \t\n\r'.includes(text[end] ?? '?')) end++
+  while (' \t\n\r'.includes(json[end] ?? '?')) end++
   return end
 }
 
-function positionOf(text: string, at: number): JsonFault {
-  const before = text.slice(0, at)
-  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), atEnd: at >= text.length }
+function positionOf(json: string, at: number): JsonSyntaxError {
+  const before = json.slice(0, at)
+  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), atEnd: at >= json.length }
 }

@@ -1,12 +1,12 @@
-/** Runs `act` on every item, at most `limit` at a time, in order. Rejects with the first rejection; what has begun continues. */
+/** Calls `act` for every item in order, at most `limit` at a time. Rejects with the first rejection; calls already made continue. */
 export async function mapConcurrent<T>(
   items: readonly T[],
   limit: number,
   act: (item: T) => Promise<void>,
 ): Promise<void> {
-  const left = items.values()
+  const remaining = items.values()
   const next = async (): Promise<void> => {
-    for (const item of left) await act(item)
+    for (const item of remaining) await act(item)
   }
   await Promise.all(Array.from({ length: limit }, next))
 }

@@ -1,4 +1,4 @@
-/** The hash as hexadecimal text; of a text, that of its UTF-8. */
+/** The hash in hexadecimal. Strings are hashed as UTF-8. */
 export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))

@@ -1,4 +1,4 @@
-import { ADDRESS } from '../lib/network-address.ts'
+import { NETWORK_ADDRESSES } from '../lib/network-address.ts'
 
 // What is longer tells a person nothing more.
 const MAX_LENGTH = 2000
@@ -17,5 +17,5 @@ const IDENTITY = /\b\d+@[\w.-]+/g
 export function withoutMachine(message: string): string {
   const text = message.slice(0, MAX_LENGTH).replace(STACK, '')
   const named = text.replace(QUOTED_PATH, '$1<path>$1').replace(PATH, '<path>').replace(IDENTITY, '<worker>')
-  return named.replace(ADDRESS, '<address>').slice(0, MAX_LENGTH).toWellFormed().trim()
+  return named.replace(NETWORK_ADDRESSES, '<address>').slice(0, MAX_LENGTH).toWellFormed().trim()
 }

@@ -1,4 +1,4 @@
-import { percentEncoded } from '../../lib/percent-encode.ts'
+import { percentEncode } from '../../lib/percent-encode.ts'
 
 /** Both are required: run ids are unique within a namespace only, and every run has an object of its own. */
 export const PLACEHOLDERS = ['{namespace}', '{runId}'] as const
@@ -10,6 +10,6 @@ export function isTraceTemplate(template: string): boolean {
 /** Replaces `{namespace}` and `{runId}` by their percent-encoded values. */
 export function fillTemplate(template: string, { namespace, runId }: { namespace: string; runId: string }): string {
   return template
-    .replaceAll('{namespace}', () => percentEncoded(namespace))
-    .replaceAll('{runId}', () => percentEncoded(runId))
+    .replaceAll('{namespace}', () => percentEncode(namespace))
+    .replaceAll('{runId}', () => percentEncode(runId))
 }

@@ -1,4 +1,4 @@
-import { percentEncoded } from '../../lib/percent-encode.ts'
+import { percentEncode } from '../../lib/percent-encode.ts'
 import { StoreError } from '../store-call.ts'
 
 export interface ObjectRef {
@@ -45,5 +45,5 @@ export function keyFault(key: string): string | null {
 }
 
 function encodeKey(key: string): string {
-  return key.split('/').map(percentEncoded).join('/')
+  return key.split('/').map(percentEncode).join('/')
 }

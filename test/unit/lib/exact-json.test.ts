@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MAX_JSON_DEPTH, parseJson } from '../../../src/lib/exact-json.ts'
 
-/** What leaves when `text` came in. */
-function through(text: string): string {
+/** Parses and prints. */
+function roundTrip(text: string): string {
   return JSON.stringify(parseJson(text))
 }
 
-test('parseJson: carries integers that a double skips', () => {
-  expect(through('[9007199254740993,-9007199254740993,36893488147419103233]')).toBe(
+test('parseJson: keeps integers that a double cannot represent', () => {
+  expect(roundTrip('[9007199254740993,-9007199254740993,36893488147419103233]')).toBe(
     '[9007199254740993,-9007199254740993,36893488147419103233]',
   )
 })
 
-test('parseJson: gives a plain number where a double is the very number', () => {
+test('parseJson: returns a plain number if a double represents it', () => {
   expect(parseJson('[9007199254740991,9007199254740992,9007199254740994,0.1,1.5e3,123456789012345678e1]')).toEqual([
     9007199254740991,
     9007199254740992,
@@ -24,27 +24,27 @@ test('parseJson: gives a plain number where a double is the very number', () => 
   ])
 })
 
-test('parseJson: carries decimals longer than a double', () => {
-  expect(through('{"pi":3.14159265358979323846,"third":0.33333333333333333333}')).toBe(
+test('parseJson: keeps decimals with more digits than a double', () => {
+  expect(roundTrip('{"pi":3.14159265358979323846,"third":0.33333333333333333333}')).toBe(
     '{"pi":3.14159265358979323846,"third":0.33333333333333333333}',
   )
 })
 
-test('parseJson: carries numbers beyond the range of a double, up and down', () => {
-  expect(through('[1e400,-1E+400,1e-400,4.9e-324]')).toBe('[1e400,-1E+400,1e-400,4.9e-324]')
+test('parseJson: keeps numbers beyond the range of a double, large and small', () => {
+  expect(roundTrip('[1e400,-1E+400,1e-400,4.9e-324]')).toBe('[1e400,-1E+400,1e-400,4.9e-324]')
 })
 
-test('parseJson: takes another spelling of a number that a double holds as the double', () => {
+test('parseJson: returns a plain number whatever its spelling', () => {
   expect(parseJson('[1.0,1e20,100000000000000000000,1.50000000000000000,0e999,5e-324,12300e-2]')).toEqual([
     1, 1e20, 1e20, 1.5, 0, 5e-324, 123,
   ])
 })
 
 test('parseJson: minus zero is zero', () => {
-  expect(through('[-0,-0.0,-0.0000000000000000000,-0e1]')).toBe('[0,0,0,0]')
+  expect(roundTrip('[-0,-0.0,-0.0000000000000000000,-0e1]')).toBe('[0,0,0,0]')
 })
 
-test('parseJson: leaves numbers inside strings alone', () => {
+test('parseJson: does not touch numbers inside strings', () => {
   expect(parseJson('["9007199254740993","1e400",{"9007199254740993":"\\"9007199254740993"},7]')).toEqual([
     '9007199254740993',
     '1e400',
@@ -54,21 +54,21 @@ test('parseJson: leaves numbers inside strings alone', () => {
 })
 
 test('parseJson: the last of several equal keys wins, exact or not', () => {
-  expect(through('{"a":9007199254740993,"a":1,"b":1,"b":9007199254740993}')).toBe('{"a":1,"b":9007199254740993}')
+  expect(roundTrip('{"a":9007199254740993,"a":1,"b":1,"b":9007199254740993}')).toBe('{"a":1,"b":9007199254740993}')
 })
 
 test('parseJson: keeps an own __proto__, beside plain and exact numbers', () => {
-  expect(through('{"__proto__":{"a":1}}')).toBe('{"__proto__":{"a":1}}')
-  expect(through('{"__proto__":{"a":9007199254740993}}')).toBe('{"__proto__":{"a":9007199254740993}}')
+  expect(roundTrip('{"__proto__":{"a":1}}')).toBe('{"__proto__":{"a":1}}')
+  expect(roundTrip('{"__proto__":{"a":9007199254740993}}')).toBe('{"__proto__":{"a":9007199254740993}}')
 })
 
-test('parseJson: takes a nesting of 1000 levels, of arrays and objects', () => {
+test('parseJson: accepts 1000 levels of arrays and objects', () => {
   const deep = `${'[{"a":'.repeat(500)}9007199254740993${'}]'.repeat(500)}`
 
-  expect(through(deep)).toBe(deep)
+  expect(roundTrip(deep)).toBe(deep)
 })
 
-test('parseJson: refuses a nesting of 1001 levels', () => {
+test('parseJson: rejects 1001 levels', () => {
   expect(() => parseJson('['.repeat(1001) + ']'.repeat(1001))).toThrow(
     new SyntaxError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`),
   )
@@ -78,7 +78,7 @@ test('parseJson: counts the deepest level, not the brackets', () => {
   expect(parseJson(`[${'[],'.repeat(5000)}{}]`)).toHaveLength(5001)
 })
 
-test('parseJson: brackets inside strings are no levels, whatever is escaped around them', () => {
+test('parseJson: brackets inside strings do not count as levels, whatever is escaped around them', () => {
   const texts = ['['.repeat(2000), `\\"${'{'.repeat(2000)}`, `${'['.repeat(2000)}\\`, `\\\\"${'['.repeat(2000)}`]
 
   for (const text of texts) expect(parseJson(JSON.stringify(text))).toBe(text)
@@ -88,7 +88,7 @@ test('parseJson: levels after a string that ends in a backslash count', () => {
   expect(() => parseJson(`["\\\\",${'['.repeat(1000)}${']'.repeat(1000)}]`)).toThrow('nested deeper')
 })
 
-test('parseJson: refuses what is no JSON with a SyntaxError', () => {
+test('parseJson: throws a SyntaxError for invalid JSON', () => {
   const texts = [
     '',
     '{',
@@ -110,10 +110,10 @@ test('parseJson: refuses what is no JSON with a SyntaxError', () => {
   for (const text of texts) expect(() => parseJson(text), text).toThrow(SyntaxError)
 })
 
-// They take half a second; what is not linear in the length would take minutes.
+// It takes half a second; an algorithm that is not linear would take minutes.
 const BOUND_MS = 5000
 
-test('parseJson: takes a bounded time for 2 MB, whatever they are made of', () => {
+test('parseJson: takes bounded time for 2 MB of anything', () => {
   const texts = [
     '1'.repeat(2_000_000),
     `1${'0'.repeat(2_000_000)}`,
@@ -125,13 +125,13 @@ test('parseJson: takes a bounded time for 2 MB, whatever they are made of', () =
   ]
   const beganAt = performance.now()
 
-  const left = texts.map(through)
+  const left = texts.map(roundTrip)
 
   expect(performance.now() - beganAt).toBeLessThan(BOUND_MS)
   expect(left.every((text, index) => text === texts[index])).toBe(true)
 })
 
-test('parseJson: whatever the decimals in a text, the same numbers leave', () => {
+test('parseJson: prints the same decimals that it has parsed', () => {
   const digits = (minLength: number, maxLength: number) =>
     fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength }).map((text) => text || '0')
   const literal = fc
@@ -156,7 +156,7 @@ test('parseJson: whatever the decimals in a text, the same numbers leave', () =>
       const given = JSON.stringify(text)
       const sent = `[${literals.map((number, index) => `{"k${index}":[${given},${number}]}`).join(',')}]`
 
-      const left = through(sent)
+      const left = roundTrip(sent)
 
       expect(numbersIn(left, given)).toEqual(numbersIn(sent, given))
     }),
@@ -167,7 +167,7 @@ test('parseJson: whatever the decimals in a text, the same numbers leave', () =>
 test('parseJson: leaves texts alone that look like its own marks, and keys that look like numbers', () => {
   const text = `{"9007199254740993":"9007199254740993","\\u0022":1e400,"${crypto.randomUUID()}1":[9007199254740993]}`
 
-  expect(through(text)).toBe(text.replace('\\u0022', '\\"'))
+  expect(roundTrip(text)).toBe(text.replace('\\u0022', '\\"'))
 })
 
 test('parseJson: a long number in the place of a key is no JSON', () => {
@@ -214,7 +214,7 @@ test('parseJson: gives what a parser gives that looks at every number', () => {
 
   fc.assert(
     fc.property(document, (text) => {
-      expect(through(text)).toBe(JSON.stringify(parseEachNumber(text)))
+      expect(roundTrip(text)).toBe(JSON.stringify(parseEachNumber(text)))
     }),
     { numRuns: 2000 },
   )
