@@ -18,6 +18,8 @@ const SHOWN_CATALOG = 'examples'
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WAITED = /(?:after|within) \d+ ms/
+// `"…": "…"` in an object of the document: it has keys that are not shown.
+const LEFT_OUT = '…'
 const YEAR_2000_MS = 946_684_800_000
 
 let service: Served
@@ -95,6 +97,7 @@ function namesOf(catalog: string): Names {
     if (Array.isArray(value))
       return value.map((item, at) => asShown(item, Array.isArray(shown) ? shown[at] : undefined))
     if (!isRecord(value)) return value
+    if (isRecord(shown) && Object.hasOwn(shown, LEFT_OUT)) return { ...onlyShown(value, shown), [LEFT_OUT]: LEFT_OUT }
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const like = isRecord(shown) ? shown[key] : undefined
@@ -105,6 +108,11 @@ function namesOf(catalog: string): Names {
         ]
       }),
     )
+  }
+
+  function onlyShown(value: Record<string, unknown>, shown: Record<string, unknown>): Record<string, unknown> {
+    const keys = Object.keys(shown).filter((key) => Object.hasOwn(value, key))
+    return Object.fromEntries(keys.map((key) => [key, asShown(value[key], shown[key])]))
   }
 
   function textAsShown(value: string, shown: string): string {
