@@ -13,8 +13,8 @@ const MAX_BEHIND_MS = 60_000
 const MEASUREMENT_VALID_MS = 600_000
 
 /**
- * Keeps an upper bound of how far the engine's clock is behind ours: the difference between the arrival of a response and
- * the newest time in it.
+ * Keeps an upper bound of how far the engine's clock is behind ours: the difference between the arrival of a response
+ * and the newest time in it.
  *
  * A clock that seems to be ahead counts as exact: an engine may have several hosts, and only one of them may be ahead.
  */
@@ -30,7 +30,7 @@ export function createEngineClock(now: () => number = Date.now): EngineClock {
   }
 }
 
-/** When the run was started (epoch milliseconds), if its id is a UUID of version 7, which contains the time; null otherwise. */
+/** The start time in a run id (epoch milliseconds). Null if the id is not a UUID of version 7. */
 export function startTimeOf(runId: string): number | null {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(runId) ?? []
   return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16)

@@ -14,16 +14,17 @@ export interface RemoteCodecOptions {
   fetch?: typeof globalThis.fetch
 }
 
-const RETRY_AFTER_MS = [100, 300]
+// The delay before each retry.
+const BACKOFF_MS = [100, 300]
 
-// A codec server without a store, or whose store does not have the value, answers with one of these.
+// A codec server without a store, or without this value in its store, responds with one of these.
 const NOT_STORED: ReadonlySet<number> = new Set([400, 404, 405, 501])
 
-// Base64 takes a third more; the rest is for what is around the data.
-const MAX_DOWNLOAD_ANSWER_BYTES = MAX_DOWNLOAD_BYTES * 1.5
+// Base64 adds a third. The rest is for the JSON around the data.
+const MAX_DOWNLOAD_RESPONSE_BYTES = MAX_DOWNLOAD_BYTES * 1.5
 
 /**
- * Payloads encoded and decoded by a codec server, as Temporal's own tools ask it.
+ * A codec that calls a remote codec server, with the protocol of Temporal's own tools.
  *
  * https://docs.temporal.io/remote-data-encoding
  */
@@ -37,69 +38,70 @@ export function remoteCodec({ endpoint, namespace, fetch = globalThis.fetch }: R
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-namespace': namespace },
       body: JSON.stringify({ payloads: payloads.map(toPayloadJson) }),
-      // 'error' is unknown to workerd; the answer of a redirect is refused below.
+      // workerd does not know 'error'. A redirect is rejected below, because its status is not 2xx.
       redirect: 'manual',
       signal,
     })
   }
 
-  const code = (verb: 'decode' | 'encode', payloads: Payload[]) =>
-    retried(TIMEOUT_MS.codec, async (signal) => {
+  const transform = (verb: 'decode' | 'encode', payloads: Payload[]) =>
+    withRetries(TIMEOUT_MS.codec, async (signal) => {
       const response = await send(verb, payloads, signal)
-      await refuseFailure(response)
+      await rejectFailure(response)
       return toPayloads(await response.json(), payloads.length)
     })
 
   return {
-    encode: (payloads) => code('encode', payloads),
-    decode: (payloads) => code('decode', payloads),
+    encode: (payloads) => transform('encode', payloads),
+    decode: (payloads) => transform('decode', payloads),
     download: (references) =>
-      retried(TIMEOUT_MS.codecDownload, async (signal) => {
+      withRetries(TIMEOUT_MS.codecDownload, async (signal) => {
         const response = await send('download', references, signal)
         if (NOT_STORED.has(response.status)) return discard(response)
-        await refuseFailure(response)
-        const body = await readText(response, MAX_DOWNLOAD_ANSWER_BYTES)
+        await rejectFailure(response)
+        const body = await readText(response, MAX_DOWNLOAD_RESPONSE_BYTES)
         return body === null ? null : toPayloads(JSON.parse(body.text), references.length)
       }),
   }
 }
 
-/** No verb changes anything: a failure is retried, whatever it is. */
-async function retried<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** No endpoint of a codec has side effects: every failure is retried. */
+async function withRetries<T>(timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(timeoutMs)
   for (let attempt = 0; ; attempt++) {
     try {
       return await act(signal)
     } catch (error) {
-      const restMs = RETRY_AFTER_MS[attempt]
-      if (restMs === undefined || signal.aborted) throw failed(error)
-      await sleep(restMs, signal)
+      const delayMs = BACKOFF_MS[attempt]
+      if (delayMs === undefined || signal.aborted) throw codecError(error)
+      await sleep(delayMs, signal)
     }
   }
 }
 
-async function refuseFailure(response: Response): Promise<void> {
+async function rejectFailure(response: Response): Promise<void> {
   if (response.ok) return
   await discard(response)
-  throw new Error(`the codec answered ${response.status}`)
+  throw new Error(`the codec server responded with status ${response.status}`)
 }
 
-function toPayloads(answer: unknown, count: number): Payload[] {
-  const { payloads } = answer as { payloads?: PayloadJson[] }
-  if (payloads?.length !== count) throw new Error(`the codec answered ${payloads?.length} payloads for ${count}`)
+function toPayloads(response: unknown, count: number): Payload[] {
+  const { payloads } = response as { payloads?: PayloadJson[] }
+  if (payloads?.length !== count)
+    throw new Error(`the codec server returned ${payloads?.length} payloads instead of ${count}`)
   return payloads.map(fromPayloadJson)
 }
 
-/** An unread body keeps its connection busy; workerd has six for a request. */
+/** An unread body keeps its connection busy, and workerd has only six for a request. */
 async function discard(response: Response): Promise<null> {
   await response.body?.cancel()
   return null
 }
 
-/** Nothing has been sent to the engine, or only read from it: the request may be repeated. What has changed something drops `Retry-After`. */
-function failed(cause: unknown): ServiceError {
+/** Callers remove `Retry-After` if the engine has carried out something before. */
+function codecError(cause: unknown): ServiceError {
   return new ServiceError('PayloadCodecError', 'The payload codec failed.', {
-    cause: new Error('look at ENGINE_CODEC_ENDPOINT', { cause }),
+    cause: new Error('check ENGINE_CODEC_ENDPOINT', { cause }),
     details: { retryAfterSeconds: 1 },
   })
 }

@@ -5,7 +5,7 @@ import type { EngineClock } from './clock.ts'
 import type { Payloads } from './payloads.ts'
 import type { Rpc } from './rpc.ts'
 
-/** What every call needs. */
+/** What every engine call needs. */
 export interface EngineContext {
   rpc: Rpc
   namespace: string
@@ -13,15 +13,15 @@ export interface EngineContext {
   clock: EngineClock
 }
 
-/** Who the engine notes as the author of what we do: no host, no process. */
+/** The identity that the engine records with our requests. It names neither host nor process. */
 export const IDENTITY = 'portico'
 
-/** The engine's form of a reference; no run id: the latest run. */
+/** The engine's form of a reference. An empty run id means the latest run. */
 export function toExecution({ workflowId, runId = '' }: ExecutionRef): temporal.api.common.v1.IWorkflowExecution {
   return { workflowId, runId }
 }
 
-/** What every refusal about this execution carries. */
+/** The details of every error about this execution. */
 export function executionIds({ workflowId, runId }: ExecutionRef): ErrorFacts {
   return runId === undefined ? { workflowId } : { workflowId, runId }
 }

@@ -25,14 +25,14 @@ import type { Transport } from './transport/transport.ts'
 export interface EngineOptions {
   transport: Transport
   namespace: string
-  /** Bytes that the payloads of one call may have, encoded, together. */
+  /** Size limit for all payloads of one call together, encoded. */
   maxPayloadBytes: number
   codec: Codec | null
-  /** Gets each output, or value of a query or update, that needs a codec while there is none. */
+  /** Called for each output, query result or update result that needs a codec while none is configured. */
   onEncodedOutput?: (output: EncodedOutput) => void
 }
 
-/** Temporal as the port Engine, whatever carries the calls. */
+/** The port `Engine` for Temporal, over any transport. */
 export function createEngine({ transport, namespace, maxPayloadBytes, codec, onEncodedOutput }: EngineOptions): Engine {
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }

@@ -1,4 +1,4 @@
-/** Translates errors of the engine. It tells them apart by code, details and message, and no message of the engine reaches clients. */
+/** Translates errors of the engine. Its own messages decide what an error means, but are never passed on. */
 import type { temporal } from '@temporalio/proto'
 import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
@@ -17,7 +17,7 @@ export interface RequestFacts {
   details: ErrorFacts
 }
 
-/** The error to throw. An error that does not come from the engine or the way to it is a bug, and is returned as it is. */
+/** The error to throw. Anything but an `RpcError` is a bug, or translated already, and is returned unchanged. */
 export function toServiceError(error: unknown, request: RequestFacts): unknown {
   if (!(error instanceof RpcError)) return error
   switch (error.code) {
@@ -43,7 +43,7 @@ export function toServiceError(error: unknown, request: RequestFacts): unknown {
   }
 }
 
-/** The error of a call with several operations: that of the operation that failed, not of those aborted because of it. */
+/** For a call with several operations: the error of the one that failed, not of those aborted because of it. */
 export function unwrapMultiOperationError(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error
   const { fields = {} } = error.details.find(({ name }) => name === 'MultiOperationExecutionFailure') ?? {}
@@ -76,8 +76,8 @@ function isAbortedForAnother({ details = [] }: OperationStatus): boolean {
 }
 
 /**
- * Whether the run is unknown or closed: describe it to find out which. The engine returns the same error for both. A run
- * that exceeds a limit of its history is closed by the engine.
+ * Whether the run is unknown or closed: describe it to find out which. The engine returns the same error for both. A
+ * run that exceeds a limit of its history is closed by the engine.
  */
 export function isGoneOrClosed(error: unknown): error is RpcError {
   if (!(error instanceof RpcError)) return false
@@ -98,7 +98,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([
   GrpcCode.DATA_LOSS,
 ])
 
-/** Whether the connection to the engine failed in a way that a retry may fix at once: the codes that Temporal's clients retry. */
+/** Whether a retry may succeed at once: the connection failed with a code that Temporal's own clients retry. */
 export function isRetryable({ code, message }: RpcError): boolean {
   return (
     RETRYABLE.has(code) ||
@@ -212,11 +212,16 @@ function exhausted(error: RpcError, request: RequestFacts): ServiceError {
   return wrap('ResourceExhaustedError', message, error, request, isRetrySafe ? { retryAfterSeconds: 1 } : {})
 }
 
-/** The limits in this order: a payload, a memo, a whole message over gRPC, one over HTTP, a proxy in front of the engine. */
-function isTooLarge(error: RpcError): boolean {
-  return /^(Blob data size exceeds limit|Memo size exceeds limit|grpc: received message larger than max|http: request body too large|Received HTTP status code 413)/.test(
-    error.message,
-  )
+const TOO_LARGE_MESSAGES = [
+  'Blob data size exceeds limit', // one payload
+  'Memo size exceeds limit',
+  'grpc: received message larger than max', // the whole request
+  'http: request body too large', // the whole request, over HTTP
+  'Received HTTP status code 413', // from a proxy in front of the engine
+]
+
+function isTooLarge({ message }: RpcError): boolean {
+  return TOO_LARGE_MESSAGES.some((start) => message.startsWith(start))
 }
 
 function tooLarge(error: RpcError, request: RequestFacts): ServiceError {

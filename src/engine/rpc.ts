@@ -3,7 +3,7 @@ import { sleep } from '../lib/abort.ts'
 import { decideRetry } from './retry.ts'
 import { type Method, type Request, type Response, RpcError, type Transport } from './transport/transport.ts'
 
-/** Sends a request to the engine. Retries a few times while the engine is unreachable and the deadline of the call allows. */
+/** Sends a request to the engine. While the engine is unreachable it retries a few times, within the deadline. */
 export type Rpc = <M extends Method, Result = never>(
   method: M,
   request: Request<M>,

@@ -255,7 +255,7 @@ test('secrets: nothing is told of a codec that fails or is gone', async () => {
   expect([failed, gone].map(({ status, body }) => [status, body.error])).toEqual(
     Array(2).fill([502, 'PayloadCodecError']),
   )
-  const logged = () => well.lines.filter((line) => line.includes('look at ENGINE_CODEC_ENDPOINT'))
+  const logged = () => well.lines.filter((line) => line.includes('check ENGINE_CODEC_ENDPOINT'))
   await until('it is logged, with the variable to look at', () => logged().length >= 2)
   expectNothingToldBy(well)
 })

@@ -5,7 +5,7 @@ import { type EngineContext, executionIds, IDENTITY, toExecution } from '../cont
 import { isGoneOrClosed } from '../errors.ts'
 import { onOpenRun } from './on-open-run.ts'
 
-/** Unpinned, it reaches the run that its chain has come to by now: the engine takes a cancellation of a closed run in silence. */
+/** Cancels the pinned run, or the latest run of its chain. For a closed run the engine succeeds without an effect. */
 export async function cancel(
   context: EngineContext,
   run: Started,
@@ -25,7 +25,7 @@ export async function cancel(
     try {
       await context.rpc('requestCancelWorkflowExecution', request, call)
     } catch (error) {
-      // An attempt may have arrived, and the id has another use since, or none: the chain has ended.
+      // The chain has ended, and an earlier attempt may have canceled it: count that as done.
       if (!(isGoneOrClosed(error) && error.mayHaveTakenEffect)) throw error
     }
   })
@@ -33,7 +33,7 @@ export async function cancel(
 
 export async function terminate(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
   const request = { namespace: context.namespace, workflowExecution: toExecution(run), reason, identity: IDENTITY }
-  // Not repeated once it may have arrived: the second try would find the run closed, by us.
+  // Not sent again once it may have arrived: the retry would find the run closed, by the first attempt.
   await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, () =>
     context.rpc('terminateWorkflowExecution', request, call, { onLostResponse: 'throw' }),
   )

@@ -10,10 +10,10 @@ import { toDate } from '../../temporal/time.ts'
 import type { EngineContext } from '../context.ts'
 import { readLast } from './history-pages.ts'
 
-// The engine writes down only the first failure of a task, and one more after each signal that arrives meanwhile.
+// The engine records only the first failure of a task, and one more after each signal that arrives meanwhile.
 const PAGE_SIZE = 40
 
-/** The workflow task that is tried again; null while it is tried for the first time, and when there is none. */
+/** The pending workflow task, if it has failed before. */
 export function toFailingTask(
   context: EngineContext,
   run: RunRef,
@@ -25,24 +25,24 @@ export function toFailingTask(
     : { attempt, problem: (call) => toProblem(context, run, attempt, atMost(call, TIMEOUT_MS.failingTask)) }
 }
 
-/** The engine keeps the reason in the history alone. The failure is noted for the log, with its causes. */
+/** Reads the failure from the history, the only place that has it. The log gets the failure with its causes. */
 async function toProblem(context: EngineContext, run: RunRef, attempt: number, call: Call): Promise<Problem> {
   const known = { kind: 'workflow_task_failing', attempt } as const
   try {
     const failed = failuresOfLastTask((await readLast(context, run, call, { maximumPageSize: PAGE_SIZE })).events)
-    // SDKs let later attempts time out in silence: what a worker has said counts more.
+    // SDKs do not report later failures, and those attempts time out: a failure that a worker reported says more.
     const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
     const taskFailure = await toTaskError((latest && failureOfTask(latest)) ?? {}, context.payloads)
     call.note({ taskFailure })
     return { ...known, since: toDate(failed.at(-1)?.eventTime), message: taskFailure.message }
   } catch (error) {
-    // That it fails is known, and is said without the reason too.
+    // The problem is useful without its reason too.
     call.note({ reasonUnread: error })
-    return { ...known, since: null, message: 'a failure that could not be read from the history' }
+    return { ...known, since: null, message: 'the failure could not be read from the workflow history' }
   }
 }
 
-/** Latest first, as the events are. */
+/** `events` and the result start with the latest event. */
 function failuresOfLastTask(events: readonly HistoryEvent[]): HistoryEvent[] {
   const completedAt = events.findIndex((event) => event.workflowTaskCompletedEventAttributes)
   return events

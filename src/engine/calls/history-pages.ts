@@ -4,7 +4,7 @@ import type { ExecutionRef } from '../../domain/execution.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { type EngineContext, toExecution } from '../context.ts'
 
-// One event is mostly enough; what is not within some thousand is looked for no further.
+// One event is enough for most runs. After about a thousand events the search ends.
 const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
 
 export interface Page {
@@ -47,7 +47,7 @@ export async function readLast(
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
-/** The last events, oldest first: back to the first page in which `isEnough` is true of one. */
+/** The last events, oldest first. Reads backwards until a page has an event for which `isEnough` is true. */
 export async function readEnd(
   context: EngineContext,
   ref: ExecutionRef,

@@ -7,29 +7,29 @@ import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /**
- * The `HandlerNotFoundError` behind a failed query or update, or null when there is such a handler.
+ * The `HandlerNotFoundError` for a query or update that failed, or null if the workflow has the handler.
  *
- * Engine and SDKs answer a missing handler as they answer one that throws, in words that differ by language. All of them
- * name it, so only then the workflow itself is asked which handlers it has.
+ * A missing handler fails like one that throws, with a message that depends on the SDK. All of these messages contain
+ * the name of the handler. If `failure` does, the workflow is queried for the handlers that it has.
  */
 export async function missingHandler(
   context: EngineContext,
   ref: ExecutionRef,
   kind: 'query' | 'update',
   { name }: Message,
-  answer: string,
+  failure: string,
   call: Call,
 ): Promise<ServiceError | null> {
-  if (!answer.includes(name)) return null
+  if (!failure.includes(name)) return null
   const names = await handlerNames(context, ref, kind, call)
-  // A nameless handler takes every name.
+  // A handler without a name handles every name.
   if (names === null || names.some((known) => known === name || known === '')) return null
   return new ServiceError('HandlerNotFoundError', `Workflow ${ref.workflowId} has no ${kind} handler "${name}"`, {
     details: { ...executionIds(ref), available: names.filter((known) => !known.startsWith('__')) },
   })
 }
 
-/** Null when the workflow's SDK does not tell. */
+/** Null if the SDK of the workflow does not list its handlers. */
 async function handlerNames(
   context: EngineContext,
   ref: ExecutionRef,
@@ -48,7 +48,7 @@ async function handlerNames(
     const [metadata] = await context.payloads.decode(queryResult?.payloads)
     return namesIn(metadata, kind === 'query' ? 'queryDefinitions' : 'updateDefinitions')
   } catch {
-    // Without the list the answer is the handler's failure, which says the same in the SDK's words.
+    // Without the list, the client gets the failure itself, with the message of the SDK.
     return null
   }
 }
@@ -57,10 +57,10 @@ function namesIn(metadata: unknown, list: string): string[] | null {
   const definition = property(metadata, 'definition')
   if (definition === undefined) return null
   const handlers = property(definition, list) ?? []
-  return Array.isArray(handlers) ? handlers.map((handler) => textOf(property(handler, 'name'))) : null
+  return Array.isArray(handlers) ? handlers.map((handler) => stringOf(property(handler, 'name'))) : null
 }
 
-function textOf(value: unknown): string {
+function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

@@ -15,9 +15,10 @@ const MAX_ATTEMPTS = 3
 /**
  * Sends a request to an open run.
  *
- * The engine rejects unknown and closed runs with the same error, so the run is described to tell `WorkflowNotFoundError`
- * from `WorkflowNotRunningError`. If the workflow continued as a new run meanwhile (continue-as-new, retry by the engine),
- * `act` is called again, at most twice, and never after an attempt that may have reached the engine.
+ * The engine rejects unknown and closed runs with the same error, so the run is described to tell
+ * `WorkflowNotFoundError` from `WorkflowNotRunningError`. If the workflow continued as a new run meanwhile (continue-
+ * as-new, retry by the engine), `act` is called again, at most twice, and never after an attempt that may have
+ * reached the engine.
  */
 export async function onOpenRun<T>(
   context: EngineContext,

@@ -4,7 +4,7 @@ import { toEpochMs } from '../../temporal/time.ts'
 import type { EngineContext } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 
-/** The latest poll of any worker; the engine forgets a poller after 300 s. */
+/** The latest poll of any worker. The engine forgets a poller after 300 s. */
 export async function lastPolledAt(
   { rpc, namespace }: EngineContext,
   catalog: string,

@@ -10,12 +10,12 @@ import { readClosing } from '../read-closing.ts'
 import { describe } from './describe.ts'
 import { readEnd, readPage } from './history-pages.ts'
 
-// Most histories are shorter: their one page says everything. Of longer ones most of the page would be thrown away.
+// Most histories are shorter, so one page has everything. Of a longer history only the first event of the page is used.
 const PAGE_SIZE = 40
 
 export async function read(context: EngineContext, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
   let execution = await readRun(context, ref, call, known)
-  // The engine resolves the latest run before it reads the history: by then that run may have continued as a new one.
+  // The engine selects the latest run before it reads the history: meanwhile that run may have continued as a new one.
   while (ref.runId === undefined && execution.closing?.nextRunId != null) {
     execution = await readRun(context, { workflowId: ref.workflowId, runId: execution.closing.nextRunId }, call)
   }
@@ -25,14 +25,15 @@ export async function read(context: EngineContext, ref: ExecutionRef, call: Call
 async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, known?: Closing): Promise<Execution> {
   try {
     const { events, nextPageToken } = await readPage(context, ref, call, { maximumPageSize: PAGE_SIZE })
-    // At once: a codec, or the store behind it, may take seconds for each.
+    // In parallel: a codec, or the store behind it, may take seconds for each.
     const [started, closing] = await Promise.all([
       readStartedEvent(ref.workflowId, events, context.payloads),
       nextPageToken === null ? readClosing(events, context.payloads, ref.workflowId) : null,
     ])
     if (closing !== null) return { ...started, status: closing.outcome.status, closing }
 
-    // Still open, or longer than its page: only a description says whether it is closed, and which run an unpinned request got.
+    // The run is open, or its history is longer than the page: only its description says which, and names the latest
+    // run.
     const description = await describe(context, ref, call)
     const given = started.runId === description.runId ? started.input : await input(context, description, call)
     return {
@@ -54,10 +55,10 @@ export async function input(context: EngineContext, run: RunRef, call: Call): Pr
   }
 }
 
-/** How the run ended; null while it is open. */
+/** How the run ended. Null while it is open. */
 export async function closingOf(context: EngineContext, run: Description, call: Call): Promise<Closing | null> {
   if (isOpen(run.status)) return null
-  // The reason of a cancellation stands in an event of its own, some way before the end.
+  // The reason of a cancellation is in an earlier event of its own.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>
     run.status !== 'canceled' || request != null
   return readClosing(await readEnd(context, run, call, isEnough), context.payloads, run.workflowId)

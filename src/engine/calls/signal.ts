@@ -16,7 +16,7 @@ export async function signal(
     signalName: name,
     input: await context.payloads.encode(args),
     identity: IDENTITY,
-    // One for all attempts: a run takes the signal once, whichever of them arrive.
+    // All attempts share it: a run accepts the signal once, even if several of them arrive.
     requestId: crypto.randomUUID(),
   }
   const { link } = await onOpenRun(

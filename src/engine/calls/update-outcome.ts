@@ -42,7 +42,7 @@ export function toRequest({ updateId, message: { name }, args }: Update): tempor
   return { meta: { updateId, identity: IDENTITY }, input: { name, args } }
 }
 
-/** Sends the update until it has completed, and returns the value of its handler. An update already sent must be pinned. */
+/** Sends the update until it has completed, and returns its result. If it was `sent` before, `ref` must be pinned. */
 export async function outcomeOf(
   context: EngineContext,
   update: Update,

@@ -1,4 +1,4 @@
-/** The decisions of an update-with-start, as pure functions: docs/decisions/018-update-with-start-looks-first.md. */
+/** The decisions of an update-with-start, as pure functions: docs/decisions/018-retrying-update-with-start.md. */
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { RpcError } from '../transport/transport.ts'

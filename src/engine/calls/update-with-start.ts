@@ -20,7 +20,7 @@ import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse
 import { stepAfterLostResponse, stepAfterRefusal } from './update-with-start-step.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-/** Why a lost response needs a look at the run first: docs/decisions/018-update-with-start-looks-first.md. */
+/** Why the run is described before a retry: docs/decisions/018-retrying-update-with-start.md. */
 export async function updateWithStart(
   context: EngineContext,
   request: StartRequest,
@@ -130,7 +130,8 @@ function toReceiver({ responses }: Response<'executeMultiOperation'>): Receiver 
 /** Whether the run closed before it received the update, or was started but did not accept the update. */
 function isUpdateRefused(error: unknown): error is RpcError {
   if (isGoneOrClosed(error)) return true
-  // The run is continuing as a new one or at a limit (RESOURCE_EXHAUSTED), or its workflow task fails (FAILED_PRECONDITION).
+  // The run is continuing as a new one or at a limit (RESOURCE_EXHAUSTED), or its workflow task fails
+  // (FAILED_PRECONDITION).
   return (
     error instanceof RpcError &&
     error.mayHaveTakenEffect &&
@@ -168,7 +169,7 @@ async function isStartedByRequest(
 
 const LACKS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
 
-/** The same error, with the run that may have received the update if no worker responded in time or the run was not ready. */
+/** Adds the run that may have received the update to an error about a worker that did not respond. */
 async function withRunId(
   context: EngineContext,
   request: UpdateWithStartRequest,

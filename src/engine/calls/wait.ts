@@ -11,8 +11,8 @@ import { describe } from './describe.ts'
 import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
 import { closingOf } from './read.ts'
 
-// The engine holds a poll for 20 s, but returns at once if its deadline is less than a second away. Each poll therefore has
-// a deadline of its own, and the caller's deadline aborts it.
+// The engine holds a poll for 20 s, but returns at once if its deadline is less than a second away. Each poll
+// therefore has a deadline of its own, and the caller's deadline aborts it.
 const POLL_DEADLINE_MS = 30_000
 
 export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {

@@ -6,7 +6,7 @@ import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
 
-/** Runs a call that may wait for a worker, and pings the engine meanwhile. Rejects as UNAVAILABLE when the pings fail. */
+/** Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when the pings fail. */
 export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const linked = linkSignals(call.signal)
   let unavailable: RpcError | null = null
@@ -33,8 +33,8 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
 }
 
 /**
- * A ping that times out late was delayed by our own process (CPU throttling, parsing a large body): the response may have
- * arrived without being read. Then one more ping decides.
+ * A ping that times out late was delayed by our own process (CPU throttling, parsing a large body): the response may
+ * have arrived without being read. Then one more ping decides.
  */
 async function pingEngine(rpc: Rpc, call: Call): Promise<void> {
   const lateAt = Date.now() + TIMEOUT_MS.ping + TIMEOUT_MS.pingDelay

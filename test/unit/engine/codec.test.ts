@@ -136,7 +136,7 @@ test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of w
 test('remoteCodec: the log is told which variable to look at', async () => {
   const { codec } = codecThat(() => new Response('no', { status: 500 }))
 
-  await expect(codec.encode([PAYLOAD])).rejects.toMatchObject({ cause: { message: 'look at ENGINE_CODEC_ENDPOINT' } })
+  await expect(codec.encode([PAYLOAD])).rejects.toMatchObject({ cause: { message: 'check ENGINE_CODEC_ENDPOINT' } })
 })
 
 const REFERENCE: Payload = { ...PAYLOAD, externalPayloads: [{ sizeBytes: Long.fromNumber(9) }] }

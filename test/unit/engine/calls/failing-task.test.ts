@@ -53,7 +53,7 @@ test('problem: is known without its reason where the history can not be read', a
     kind: 'workflow_task_failing',
     attempt: 3,
     since: null,
-    message: 'a failure that could not be read from the history',
+    message: 'the failure could not be read from the workflow history',
   })
 })
 
