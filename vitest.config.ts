@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // What these spend of the processor is what they are about: nothing of ours runs beside them.
 const MEASURING = ['test/faults/schemas*.test.ts']
@@ -10,8 +11,50 @@ const onTheEngine = {
   hookTimeout: 60_000,
 }
 
+// Those that mostly compute and those that mostly wait take turns: three at a time then keep two cores busy to the end.
+const LONGEST_FIRST = [
+  'runtimes/bundles/bun-and-deno',
+  'engines/rpc-count',
+  'worker/archive-all',
+  'runtimes/bundles/node',
+  'faults/visibility-rate',
+  'runtimes/installed',
+  'runtimes/disconnects',
+  'worker/catalog-lost',
+  'runtimes/process-lifecycle',
+  'runtimes/deno',
+  'worker/started-unchecked',
+  'runtimes/bun',
+  'worker/local-traces',
+  'runtimes/node',
+  'worker/archiver',
+  'runtimes/workerd',
+  'faults/goaway',
+  'worker/catalog-versions',
+  'engines/grpc',
+  'faults/hostile-bytes-slow',
+  'faults/secrets',
+  'faults/no-pollers',
+  'engines/http-api',
+  'faults/random',
+  'worker/redacted-traces',
+  'runtimes/scripts',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST_FIRST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+      return at === -1 ? LONGEST_FIRST.length : at
+    }
+    const others = await super.sort(files)
+    return others.toSorted((one, other) => rank(one) - rank(other))
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -28,9 +71,20 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'real',
-          include: ['test/{engines,traces,runtimes,worker,faults,compatibility}/**/*.test.ts'],
+          include: ['test/{engines,traces,runtimes,faults,compatibility}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...MEASURING],
-          // Most of what they do is to wait for real servers: three files at a time also on two cores.
+          isolate: false,
+          // They also wait for real servers: three files at a time also on two cores.
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...onTheEngine,
+          // Isolated: some install a runtime of the SDK, with a log of its own, which a process has only one of.
+          name: 'worker',
+          include: ['test/worker/**/*.test.ts'],
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },

@@ -15,10 +15,17 @@ declare module 'vitest' {
 }
 
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  // Each project of vitest calls this: the first one starts what all of them share, and stops it.
+  const shared = process.env.PORTICO_TEST_ENGINE
+  if (shared !== undefined) {
+    provide('engine', JSON.parse(shared))
+    return async () => {}
+  }
   beginRecord()
   const { engine, stop } = await oneEngine()
   await assertNewEnough(engine.address)
   provide('engine', engine)
+  process.env.PORTICO_TEST_ENGINE = JSON.stringify(engine)
   const bundles = await mkdtemp(join(tmpdir(), 'portico-workflow-bundles-'))
   process.env.PORTICO_WORKFLOW_BUNDLES = bundles
   return async () => {
