@@ -1,14 +1,11 @@
 /** More requests than the engine takes in a second. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
-import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
 
-const CATALOG = 'hurried'
+import { expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
 
 // A hundred requests a second, three times what the engine takes, while the runs end.
 const ROUNDS = 15
@@ -21,24 +18,15 @@ interface Seen {
   waited: Answer[]
 }
 
-let engine: RunningEngine
-let worker: TestWorker
-let served: Served
+const test = testWithOwnEngine({ dynamicConfig: { 'frontend.namespaceRPS': 30, 'frontend.namespaceBurstRatio': 1 } })
+test.override('workerOptions', { catalog: testCatalog })
+
 let hurry: NodeJS.Timeout | undefined
 let seen: Seen
 
-beforeAll(async () => {
-  engine = await startEngine({ dynamicConfig: { 'frontend.namespaceRPS': 30, 'frontend.namespaceBurstRatio': 1 } })
-  worker = await startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog })
-  served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG })
-  seen = await hurryEngine(makeApi(served))
-})
-
-afterAll(async () => {
-  clearInterval(hurry)
-  await served?.close()
-  await worker?.stop()
-  await engine?.kill()
+test.beforeAll(async ({ service, cleanup }) => {
+  cleanup.defer(() => clearInterval(hurry))
+  seen = await hurryEngine(service)
 })
 
 async function hurryEngine(api: Api): Promise<Seen> {

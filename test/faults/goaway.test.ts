@@ -1,17 +1,16 @@
 /** The engine closes connections with GOAWAY: when they are idle, when they are old, and when it restarts in order. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
-import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { processOf, type ServedEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
 
-const CATALOG = `goaway-${crypto.randomUUID()}`
 const CALLS = 500
 const GOAWAYS = 5
 const CALLS_BETWEEN = 20
@@ -23,19 +22,6 @@ const COMMANDS = {
   Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'],
 }
 
-let folder: string
-let worker: TestWorker
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-goaway-'))
-  worker = await startWorker({ address: inject('engine').address, taskQueue: CATALOG })
-})
-
-afterAll(async () => {
-  await worker?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
-
 describe.for([
   { name: 'Node', runtime: 'Node', tls: false },
   { name: 'Bun', runtime: 'Bun', tls: false },
@@ -43,39 +29,32 @@ describe.for([
   { name: 'Deno over TLS', runtime: 'Deno', tls: true },
 ] as const)('GOAWAY: $name', ({ runtime, tls }) => {
   let proxy: FaultProxy
-  let secured: TcpProxy | null = null
   let service: ServedEntry
   let target: string
 
-  beforeAll(async () => {
-    proxy = await startFaultProxy(inject('engine').address)
-    const [command = '', ...args] = COMMANDS[runtime]
-    service = await processOf(
-      command,
-      ...args,
-    )({
+  test.beforeAll(async ({ engine, worker, folder, cleanup }) => {
+    proxy = await startFaultProxy(engine.address)
+    cleanup.defer(() => proxy.stop())
+    const env = {
       PATH: process.env.PATH ?? '',
       SERVICE_PORT: '0',
-      SERVICE_CATALOG_ID: CATALOG,
+      SERVICE_CATALOG_ID: worker.taskQueue,
       ENGINE_ADDRESS: proxy.address,
       // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by chance.
       MALLOC_PERTURB_: '165',
-      ...(tls && (await throughTls())),
-    })
+    }
+    const [command = '', ...args] = COMMANDS[runtime]
+    service = await processOf(command, ...args)({ ...env, ...(tls && (await throughTls(folder, cleanup))) })
+    cleanup.defer(() => service.stop())
     target = (await (await post('/workflow/start', { workflowName: 'neverEnds', input: null })).json()).workflowId
   })
 
-  afterAll(async () => {
-    await service?.stop()
-    await secured?.close()
-    await proxy?.stop()
-  })
-
-  async function throughTls(): Promise<Record<string, string>> {
+  async function throughTls(folder: string, cleanup: AsyncDisposableStack): Promise<Record<string, string>> {
     const { authority, server } = await makeCertificates()
     const ca = join(folder, 'ca.pem')
     await writeFile(ca, authority.cert)
-    secured = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
+    const secured = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
+    cleanup.defer(() => secured.close())
     return { ENGINE_ADDRESS: secured.address, ENGINE_TLS_CA: ca, ENGINE_TLS_SERVER_NAME: 'localhost' }
   }
 

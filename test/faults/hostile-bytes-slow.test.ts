@@ -1,19 +1,19 @@
 /** Four hundred clients that never finish what they say, at once. */
+
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Service, startService } from '../support/service.ts'
+import { expect } from 'vitest'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 import { answersOf, dial, type Wire } from './bytes.ts'
 
 let service: Service
 const wires: Wire[] = []
 
-beforeAll(async () => {
-  service = await startService({ address: inject('engine').address, catalog: `slow-${crypto.randomUUID()}` })
-})
-
-afterAll(async () => {
-  for (const { socket } of wires) socket.destroy()
-  await service.kill()
+test.beforeAll(async ({ startService, cleanup }) => {
+  service = await startService()
+  cleanup.defer(() => {
+    for (const { socket } of wires) socket.destroy()
+  })
 })
 
 // The contract's bound, counted from the first byte.

@@ -1,24 +1,20 @@
 /** Bytes that no client would send, on a server as `npm start` runs it. */
+
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import { serveNode } from '../../src/runtime/node/server.ts'
-import { type Service, startService } from '../support/service.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 import { makeApi } from '../unit/http/api.ts'
 import { answersOf, dial, flood } from './bytes.ts'
 
 const TOKEN = 's3cret'
 let service: Service
 
-beforeAll(async () => {
-  service = await startService({
-    address: inject('engine').address,
-    catalog: `bytes-${crypto.randomUUID()}`,
-    env: { SERVICE_API_AUTH_TOKEN: TOKEN, SERVICE_HOST: '127.0.0.1' },
-  })
+test.beforeAll(async ({ startService }) => {
+  service = await startService({ env: { SERVICE_API_AUTH_TOKEN: TOKEN, SERVICE_HOST: '127.0.0.1' } })
 })
-
-afterAll(() => service.kill())
 
 /** What a whole request, sent as it is, was answered; the connection is ended after it. */
 async function exchange(bytes: string | Uint8Array) {

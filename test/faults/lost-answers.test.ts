@@ -1,30 +1,21 @@
 /** The engine has done it, and its answer never arrives: the client gets the one there is, and nothing is done twice. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type Api, makeApi } from '../support/api.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Served, serve } from '../support/serve.ts'
+import type { Api } from '../support/api.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
+import { test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+
+test.override('workerOptions', { catalog: testCatalog })
 
 let proxy: FaultProxy
-let worker: TestWorker
-let served: Served
 let api: Api
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  proxy = await startFaultProxy(address)
-  served = serve({ ENGINE_ADDRESS: proxy.address })
-  worker = await startWorker({ address, taskQueue: served.catalog, catalog: testCatalog })
-  api = makeApi({ ...served, engine: 'faulty' })
+test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
+  proxy = faultProxy
+  api = serviceBehindFaultProxy
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
-})
-
-afterAll(async () => {
-  await served?.close()
-  await worker?.stop()
-  await proxy?.stop()
 })
 
 test('lost answers: a start is sent again as the same request, and the client is told of its one run', async () => {
@@ -137,7 +128,9 @@ test('lost answers: an update-with-start that has found a run is answered by tha
   expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.status).toBe('terminated')
 })
 
-test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async () => {
+test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async ({
+  serve,
+}) => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: other } = await api.call('POST', '/workflow/start', {
     workflowName: 'messages',
@@ -145,8 +138,7 @@ test('lost answers: where nobody can know which run took it, the ids are told, a
     workflowId,
   })
   // It has not measured the engine's clock: to it a run as young as this may have come after the request.
-  const fresh = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: served.catalog })
-  const through = makeApi({ ...fresh, engine: 'faulty' })
+  const through = serve({ ENGINE_ADDRESS: proxy.address }, 'faulty')
 
   const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' }, through)
   const { body: state } = await api.call('POST', `/workflow/${workflowId}/query/state`)
@@ -155,5 +147,4 @@ test('lost answers: where nobody can know which run took it, the ids are told, a
   expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
   expect(state.value).toBe('once')
   await api.call('POST', `/workflow/${workflowId}/runs/${other.runId}/terminate`)
-  await fresh.close()
 })

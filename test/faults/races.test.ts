@@ -1,38 +1,29 @@
 /** Things that happen at once. */
+
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { Client, type Connection } from '@temporalio/client'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type PublishOptions, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import type { Answer } from '../support/api.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
 
 const PER_SECOND = 200
 
+test.override('serviceEnv', { SERVICE_CATALOG_TTL: '20ms' })
+
 let connection: Connection
 let client: Client
-let worker: TestWorker
-let served: Served
-let api: Api
+let api: InProcessService
 let deploying: NodeJS.Timeout | undefined
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
+test.beforeAll(({ service, connection: direct, cleanup }) => {
+  api = service
+  connection = direct
   client = new Client({ connection })
-  served = serve({ SERVICE_CATALOG_TTL: '20ms' })
-  api = makeApi(served)
-  worker = await startWorker({ address, taskQueue: served.catalog })
-})
-
-afterAll(async () => {
-  clearInterval(deploying)
-  await served?.close()
-  await worker?.stop()
-  await connection?.close()
+  cleanup.defer(() => clearInterval(deploying))
 })
 
 function publish(catalog: string, definition: CatalogDefinition) {
@@ -68,7 +59,7 @@ function tally(answers: readonly Answer[]): Record<string, number> {
 }
 
 test('races: two workers of one version that publish at once leave one catalog, readable at once', async () => {
-  const catalogs = Array.from({ length: 10 }, (_, round) => `${served.catalog}-${round}`)
+  const catalogs = Array.from({ length: 10 }, (_, round) => `${api.catalog}-${round}`)
 
   const reads: Answer[] = []
   for (const catalog of catalogs) {
@@ -82,11 +73,10 @@ test('races: two workers of one version that publish at once leave one catalog, 
   )
 })
 
-test('races: two workers of one version that start at once leave one catalog', async () => {
-  const { address } = inject('engine')
-  const catalog = `${served.catalog}-workers`
+test('races: two workers of one version that start at once leave one catalog', async ({ startWorker }) => {
+  const catalog = `${api.catalog}-workers`
 
-  const workers = await Promise.all([1, 2].map(() => startWorker({ address, taskQueue: catalog, catalog: version(1) })))
+  const workers = await Promise.all([1, 2].map(() => startWorker({ taskQueue: catalog, catalog: version(1) })))
   const read = await api.call('GET', `/workflow/catalog/${catalog}`)
   await Promise.all(workers.map(({ stop }) => stop()))
 
@@ -95,8 +85,8 @@ test('races: two workers of one version that start at once leave one catalog', a
 })
 
 test('races: a deploy that replaces the catalog under 200 requests a second refuses none of them', async () => {
-  const workflowId = `${served.catalog}-in-use`
-  await publish(served.catalog, version(0))
+  const workflowId = `${api.catalog}-in-use`
+  await publish(api.catalog, version(0))
   await until('it runs', async () => {
     const { status } = await api.call('POST', '/workflow/start', {
       workflowName: 'waitForSignal',
@@ -117,7 +107,7 @@ test('races: a deploy that replaces the catalog under 200 requests a second refu
     }
   }, 25)
   for (let number = 1; number <= 20 || asked.length < 2 * PER_SECOND; number++)
-    await publish(served.catalog, version(number))
+    await publish(api.catalog, version(number))
   clearInterval(deploying)
   const answers = await Promise.all(asked)
   await api.call('POST', `/workflow/${workflowId}/signal/finish`)
@@ -130,7 +120,7 @@ test('races: a deploy that replaces the catalog under 200 requests a second refu
 })
 
 test('races: of 50 starts of one workflow id one starts it, and the others are told its run', async () => {
-  const workflowId = `${served.catalog}-wanted`
+  const workflowId = `${api.catalog}-wanted`
   await api.call('GET', '/workflow/catalog')
 
   const answers = await Promise.all(
@@ -146,7 +136,7 @@ test('races: of 50 starts of one workflow id one starts it, and the others are t
 
 test('races: stop, terminate and signal of a run that is closing are done, or told that it is closed', async () => {
   const race = async (round: number) => {
-    const workflowId = `${served.catalog}-closing-${round}`
+    const workflowId = `${api.catalog}-closing-${round}`
     await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })
     const finishing = api.call('POST', `/workflow/${workflowId}/signal/finish`)
     // From what comes before the worker knows, to what comes when it has done.
