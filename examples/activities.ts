@@ -1,10 +1,13 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity'
-// In a project of your own: import { span } from 'portico/span'
+// In your own project: import { span } from 'portico/span'
 import { span } from '../src/worker/tracing/span.ts'
 
 export async function validate({ orderId, amount }: { orderId: string; amount: number }): Promise<void> {
   if (!(amount > 0))
-    throw ApplicationFailure.nonRetryable(`Order ${orderId} has no amount to charge: ${amount}`, 'InvalidOrder')
+    throw ApplicationFailure.nonRetryable(
+      `Order ${orderId}: the amount must be positive, not ${amount}`,
+      'InvalidOrder',
+    )
 }
 
 export async function charge({ orderId, card }: { orderId: string; amount: number; card: string }): Promise<string> {
@@ -22,7 +25,7 @@ export async function ship({ orderId, priority }: { orderId: string; priority: s
   return `shipment-${orderId}-${priority}`
 }
 
-/** What happens inside a step is told by spans: this one has the model's answer, and what it has cost. */
+/** Spans show what happens inside an activity. This one records the prompt, the model's answer and the tokens used. */
 function writeNote(orderId: string): Promise<string> {
   const prompt = `Thank the customer for order ${orderId}.`
   return span('llm', 'write', { model: 'parrot-1' }, async (call) => {
@@ -33,7 +36,7 @@ function writeNote(orderId: string): Promise<string> {
   })
 }
 
-/** Stands for a provider's client. */
+/** In a real project, a call to a model provider. */
 async function askModel(prompt: string): Promise<{ text: string; tokens: number }> {
   return { text: `Dear customer! ${prompt}`, tokens: prompt.split(' ').length }
 }

@@ -13,21 +13,21 @@ export const catalog = defineCatalog<typeof workflows>({
     output: z.string(),
   },
   order: {
-    description: 'Charges a card and ships; above 100 it waits for an approval first.',
+    description: 'Charges a card and ships the order. An order above 100 waits for approval before it ships.',
     input: z.object({ orderId: z.string().min(1), amount: z.number(), card: z.string() }),
     output: z.object({ orderId: z.string(), chargeId: z.string(), shipmentId: z.string() }),
     signals: {
-      approve: { description: 'Lets an order above 100 go on.', input: z.object({ by: z.string() }) },
+      approve: { description: 'Approves an order above 100.', input: z.object({ by: z.string() }) },
     },
     queries: {
       progress: {
-        description: 'How far the order is.',
+        description: 'Returns the stage of the order.',
         output: z.object({ stage, priority: level, approvedBy: z.string().nullable() }),
       },
     },
     updates: {
       priority: {
-        description: 'Ships sooner or later.',
+        description: 'Changes the shipping priority.',
         input: z.object({ level }),
         output: z.object({ before: level, after: level }),
       },

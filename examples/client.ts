@@ -1,25 +1,31 @@
 /**
- * Drives each endpoint of the API with nothing but fetch, on the workflows of this folder, and checks what it answers.
+ * Calls every endpoint of the API with fetch, using the workflows in this folder, and checks the responses.
  *
- * PORTICO_URL (default http://127.0.0.1:3001) and PORTICO_TOKEN, when the server wants one. Exits with 1 at the first surprise.
+ * Reads PORTICO_URL (default http://127.0.0.1:3001) and PORTICO_TOKEN, if the server requires a token. Exits with code 1
+ * at the first unexpected response.
  */
 import assert from 'node:assert/strict'
 
 const url = process.env.PORTICO_URL || 'http://127.0.0.1:3001'
 const token = process.env.PORTICO_TOKEN
 
-interface Answer {
+interface JsonResponse {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: the checks below say what it has to be
+  // biome-ignore lint/suspicious/noExplicitAny: the checks below assert its shape
   body: any
   headers: Headers
 }
 
-async function send(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> {
+async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  moreHeaders: Record<string, string> = {},
+): Promise<JsonResponse> {
   const headers = {
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(token && { authorization: `Basic ${token}` }),
-    ...more,
+    ...moreHeaders,
   }
   const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
   const text = await response.text()
@@ -30,11 +36,11 @@ const get = (path: string, headers?: Record<string, string>) => send('GET', path
 const post = (path: string, body?: unknown) => send('POST', path, body)
 const patch = (path: string, body?: unknown) => send('PATCH', path, body)
 
-/** As unique as an order should be: this script can run twice. */
+/** Unique, so that this script can run more than once. */
 const newOrderId = () => `order-${crypto.randomUUID()}`
 
-/** Starts an order that waits for its approval, and returns the path of its execution. */
-async function waitingOrder(orderId: string): Promise<string> {
+/** Starts an order that waits for approval, and returns the path of its workflow. */
+async function startWaitingOrder(orderId: string): Promise<string> {
   const input = { orderId, amount: 250, card: '4242' }
   const started = await post('/workflow/start', { workflowName: 'order', workflowId: orderId, input })
   assert.deepEqual({ ...started.body, runId: 'any' }, { workflowId: orderId, runId: 'any', status: 'running' })
@@ -45,16 +51,16 @@ async function waitingOrder(orderId: string): Promise<string> {
   return path
 }
 
-async function until(reached: () => Promise<boolean>): Promise<void> {
+async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000
-  while (!(await reached())) {
-    assert.ok(Date.now() < deadline, 'not reached within 10 s')
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, 'the condition was not met within 10 s')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-const chapters: Record<string, () => Promise<void>> = {
-  async 'the server is there'() {
+const examples: Record<string, () => Promise<void>> = {
+  async 'check that the server is healthy and reaches the engine'() {
     const health = await get('/health')
     assert.deepEqual([health.status, health.body], [200, { status: 'ok' }])
     const ready = await get('/ready')
@@ -64,7 +70,7 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.equal(typeof capabilities.body.features.slashInIds, 'boolean')
   },
 
-  async 'the catalog lists what can be run'() {
+  async 'list the workflows in the catalog'() {
     const { status, body, headers } = await get('/workflow/catalog')
     assert.equal(status, 200)
     const [greet, order] = ['greet', 'order'].map((name) =>
@@ -83,12 +89,12 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.equal(unchanged.status, 304)
   },
 
-  async 'run waits for the result'() {
+  async 'run a workflow and wait for its result'() {
     const { status, body } = await post('/workflow/run', { workflowName: 'greet', input: { name: 'Ada' } })
     assert.equal(status, 200)
     const { workflowId, runId, trace, ...result } = body
     assert.ok(workflowId && runId)
-    // Where the trace will be, when the worker writes any.
+    // The trace's destinations, or null if the worker writes no traces.
     assert.ok(trace === null || trace.destinations)
     assert.deepEqual(result, {
       status: 'completed',
@@ -105,7 +111,7 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.equal(several.body.output, 'Good morning, Linus!')
   },
 
-  async 'a workflow that fails is an answer, not an error'() {
+  async 'run a workflow that fails: the response is a 200 with the failure'() {
     const orderId = newOrderId()
     const { status, body } = await post('/workflow/run', {
       workflowName: 'order',
@@ -125,7 +131,7 @@ const chapters: Record<string, () => Promise<void>> = {
     )
   },
 
-  async 'a step that fails for a while is tried again'() {
+  async 'run a workflow whose activity is retried'() {
     const { body } = await post('/workflow/run', {
       workflowName: 'order',
       input: { orderId: newOrderId(), amount: 20, card: 'flaky' },
@@ -133,7 +139,7 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.equal(body.status, 'completed')
   },
 
-  async 'run gives up waiting, the workflow goes on'() {
+  async 'run with a timeout: the request ends, the workflow keeps running'() {
     const orderId = newOrderId()
     const input = { orderId, amount: 250, card: '4242' }
     const { status, body, headers } = await post('/workflow/run', {
@@ -150,9 +156,9 @@ const chapters: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
-  async 'start, look, ask, change, tell, and fetch the result'() {
+  async 'start a workflow, query it, update it, signal it and get its result'() {
     const orderId = newOrderId()
-    const path = await waitingOrder(orderId)
+    const path = await startWaitingOrder(orderId)
 
     const { body: status } = await get(`${path}/status`)
     assert.deepEqual(
@@ -190,7 +196,7 @@ const chapters: Record<string, () => Promise<void>> = {
     )
   },
 
-  async 'start and change in one step, or change what is there'() {
+  async 'update a workflow, or start it first if it does not exist'() {
     const { updateWithStart } = (await get('/capabilities')).body.features
     const orderId = newOrderId()
     const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }
@@ -207,7 +213,7 @@ const chapters: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
-  async 'the trace tells what happened'() {
+  async 'get the trace of a run'() {
     const { body: run } = await post('/workflow/run', {
       workflowName: 'order',
       input: { orderId: newOrderId(), amount: 20, card: '4242' },
@@ -224,8 +230,8 @@ const chapters: Record<string, () => Promise<void>> = {
     )
   },
 
-  async 'stop lets the workflow clean up'() {
-    const path = await waitingOrder(newOrderId())
+  async 'stop a workflow, which can clean up'() {
+    const path = await startWaitingOrder(newOrderId())
     const { status, body } = await patch(`${path}/stop`, { reason: 'the customer changed their mind' })
     assert.deepEqual([status, body.cancelRequested], [200, true])
 
@@ -235,8 +241,8 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.deepEqual([again.status, again.body.cancelRequested, again.body.status], [200, false, 'canceled'])
   },
 
-  async 'terminate ends it at once'() {
-    const path = await waitingOrder(newOrderId())
+  async 'terminate a workflow at once'() {
+    const path = await startWaitingOrder(newOrderId())
     const { status, body } = await post(`${path}/terminate`, { reason: 'a mistake' })
     assert.deepEqual([status, body.terminated], [200, true])
     const { body: result } = await get(`${path}/result`)
@@ -246,8 +252,8 @@ const chapters: Record<string, () => Promise<void>> = {
     )
   },
 
-  async 'each of these works on one pinned run, too'() {
-    const path = await waitingOrder(newOrderId())
+  async 'address one run of a workflow by its run id'() {
+    const path = await startWaitingOrder(newOrderId())
     const { body: status } = await get(`${path}/status`)
     const run = `${path}/runs/${status.runId}`
     assert.deepEqual((await get(`${run}/status`)).body.runId, status.runId)
@@ -260,7 +266,7 @@ const chapters: Record<string, () => Promise<void>> = {
     assert.equal((await post(`${run}/terminate`)).status, 409)
   },
 
-  async 'what is wrong is said by name, and nothing is started'() {
+  async 'handle errors by their stable names'() {
     const wrong = await post('/workflow/run', { workflowName: 'greet', input: { name: 7 } })
     assert.deepEqual(
       [wrong.status, wrong.body.error, wrong.body.issues[0].path],
@@ -281,12 +287,12 @@ const chapters: Record<string, () => Promise<void>> = {
   },
 }
 
-for (const [chapter, check] of Object.entries(chapters)) {
+for (const [title, run] of Object.entries(examples)) {
   try {
-    await check()
-    console.log(`ok      ${chapter}`)
+    await run()
+    console.log(`ok      ${title}`)
   } catch (error) {
-    console.error(`FAILED  ${chapter} (${url})`)
+    console.error(`FAILED  ${title} (${url})`)
     throw error
   }
 }

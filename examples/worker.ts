@@ -1,4 +1,4 @@
-// In a project of your own: import { runWorker } from 'portico/worker'
+// In your own project: import { runWorker } from 'portico/worker'
 import { runWorker } from '../src/worker/index.ts'
 import * as activities from './activities.ts'
 import { catalog } from './catalog.ts'

@@ -67,7 +67,7 @@ export async function order({
   await validate({ orderId, amount })
 
   now.stage = 'charging'
-  // A stop must not leave us without knowing whether the money has moved.
+  // Not cancellable: after a stop we must still know whether the card was charged.
   const chargeId = await CancellationScope.nonCancellable(() => charge({ orderId, amount, card }))
   try {
     if (amount > APPROVAL_NEEDED_ABOVE) {
