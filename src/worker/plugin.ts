@@ -35,6 +35,13 @@ export interface PorticoPluginOptions {
   tracePayloads?: 'decoded' | 'encoded'
 }
 
+export interface PluginIntervals {
+  /** Default: 60 seconds. */
+  checkEveryMs?: number
+  /** How often the archiver looks for closed runs. Default: 5 seconds. */
+  archiveEveryMs?: number
+}
+
 // Bounds how long a catalog stays missing after the engine lost its data or somebody terminated the catalog's run.
 const CHECK_EVERY_MS = 60_000
 
@@ -47,7 +54,7 @@ const CHECK_EVERY_MS = 60_000
  */
 export function porticoPlugin(
   { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,
-  { checkEveryMs = CHECK_EVERY_MS }: { checkEveryMs?: number } = {},
+  { checkEveryMs = CHECK_EVERY_MS, archiveEveryMs }: PluginIntervals = {},
 ): WorkerPlugin {
   // One plugin may serve several workers. Each is recognized by its interceptors.
   const tracings = new WeakMap<object, WorkerTracing>()
@@ -67,6 +74,7 @@ export function porticoPlugin(
         redact,
         queues: traceQueues,
         payloads: tracePayloads,
+        archiveEveryMs,
         logger: () => Runtime.instance().logger,
       })
       const configured = tracing.configure(options)

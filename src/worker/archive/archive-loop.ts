@@ -21,7 +21,8 @@ export interface ArchiveLoopOptions {
   heartbeat(state: ArchiverState): void
   warn: Warn
   now?: () => number
-  pollMs?: number
+  /** Default: 5 seconds. */
+  pollMs?: number | undefined
 }
 
 const POLL_MS = 5000

@@ -14,6 +14,7 @@ export interface ArchiverWorkerOptions {
   identity: string
   ports: Omit<ArchivePorts, 'history'>
   warn: Warn
+  pollMs?: number | undefined
 }
 
 // Restarts an archiver that an operator terminated or that was lost with the engine's data.
@@ -32,14 +33,14 @@ const SHUTDOWN_FORCE_TIME = '1500ms'
  * Never rejects; errors are logged.
  */
 export async function runArchiverWorker(options: ArchiverWorkerOptions, signal: AbortSignal): Promise<void> {
-  const { connection, namespace, catalog, ports, warn } = options
+  const { connection, namespace, catalog, ports, warn, pollMs } = options
   const engine = createArchiverEngine(options)
   const since = Date.now()
   const archive = (run: ClosedRun, isStored: boolean, until: AbortSignal) =>
     archiveRun(run, { ...ports, history: engine.history }, isStored, until)
 
   const loop = (state: ArchiverState, heartbeat: (state: ArchiverState) => void, until: AbortSignal) =>
-    runArchiveLoop({ namespace, engine, archive, heartbeat, warn }, state, until)
+    runArchiveLoop({ namespace, engine, archive, heartbeat, warn, pollMs }, state, until)
 
   async function activity(input: { since?: number } | undefined): Promise<never> {
     // An optional peer dependency that workers without tracing need not install.

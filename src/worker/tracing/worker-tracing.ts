@@ -20,6 +20,8 @@ export interface WorkerTracingOptions {
   queues?: readonly string[] | undefined
   /** How values are archived if the worker has payload codecs. Default: `encoded`. */
   payloads?: 'decoded' | 'encoded' | undefined
+  /** Default: 5 seconds. */
+  archiveEveryMs?: number | undefined
   logger: () => Logger
 }
 
@@ -115,7 +117,7 @@ interface RunningTracing {
 
 function startTracing(
   worker: Worker,
-  { traces, redact, queues = [], payloads = 'encoded', logger }: WorkerTracingOptions,
+  { traces, redact, queues = [], payloads = 'encoded', archiveEveryMs, logger }: WorkerTracingOptions,
 ): RunningTracing {
   const { connection } = worker
   if (!connection) throw new Error('The worker needs a connection to archive traces')
@@ -147,7 +149,10 @@ function startTracing(
   }
   const archiving = new AbortController()
   const archivers = [...new Set([taskQueue, ...queues])].map((catalog) =>
-    runArchiverWorker({ connection, namespace, catalog, identity, ports, warn }, archiving.signal),
+    runArchiverWorker(
+      { connection, namespace, catalog, identity, ports, warn, pollMs: archiveEveryMs },
+      archiving.signal,
+    ),
   )
   return {
     namespace,
