@@ -6,10 +6,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
+import { NativeConnection } from '@temporalio/worker'
 import { inject, test as vitestTest } from 'vitest'
 import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { startRclone } from '../../dev/servers/s3.ts'
+import { quietRuntime } from '../../dev/servers/worker.ts'
+import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { serve } from './serve.ts'
@@ -23,6 +26,10 @@ export interface InProcessService extends Api {
   fetch(request: Request): Promise<Response>
   drain(): void
   close(): Promise<void>
+}
+
+export interface TracedWorkerOptions extends Partial<Omit<TestWorkerOptions, 'catalog'>> {
+  plugin: PorticoPluginOptions
 }
 
 const base = vitestTest
@@ -79,6 +86,23 @@ function withServers(testOnEngine: typeof base) {
       })
       /** A worker on the task queue of `catalog`, without a catalog of the kit unless `workerOptions` names one. */
       .extend('worker', { scope: 'file' }, ({ startWorker, workerOptions }) => startWorker(workerOptions))
+
+      /** Starts workers that record traces, by default in `folder`, and archive every 200 ms instead of every five seconds. */
+      .extend('startTracedWorker', { scope: 'file' }, ({ startWorker, folder }) => {
+        return ({ plugin, options, ...rest }: TracedWorkerOptions) => {
+          const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
+          const tracing = porticoPlugin({ traces, ...plugin }, { archiveEveryMs: 200 })
+          return startWorker({ ...rest, options: { ...options, plugins: [tracing] } })
+        }
+      })
+      /** A connection of the worker SDK to the engine. */
+      .extend('nativeConnection', { scope: 'file' }, async ({ engine, cleanup }) => {
+        quietRuntime()
+        const connection = await NativeConnection.connect({ address: engine.address })
+        // Closing fails while a worker holds the connection.
+        cleanup.defer(() => connection.close())
+        return connection
+      })
 
       /** What the services below are given besides engine and catalog; override it with `test.override`. */
       .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({}))

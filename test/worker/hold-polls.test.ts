@@ -1,21 +1,13 @@
-import { NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
+import { type NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { expect } from 'vitest'
-import { quietRuntime, untilPolled } from '../../dev/servers/worker.ts'
+import { untilPolled } from '../../dev/servers/worker.ts'
 import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
-import { test as baseTest } from '../support/fixtures.ts'
+import { test } from '../support/fixtures.ts'
 
 const WORKFLOWS = new URL('../support/workflows.ts', import.meta.url)
 
-const test = baseTest.extend('nativeConnection', { scope: 'file' }, async ({ engine, cleanup }) => {
-  quietRuntime()
-  const connection = await NativeConnection.connect({ address: engine.address })
-  // Closing fails while a worker holds the connection.
-  cleanup.defer(() => connection.close())
-  return connection
-})
-
-test('holdPolls: the worker runs, takes activities, and asks for no workflow task until it is released', async ({
+test('holdPolls: the worker runs and takes activities, but does not poll for workflow tasks until it is released', async ({
   nativeConnection: connection,
 }) => {
   const { worker, held } = await aHeldWorker(connection)
@@ -31,7 +23,7 @@ test('holdPolls: the worker runs, takes activities, and asks for no workflow tas
   await running
 })
 
-test('holdPolls: a worker that is shut down while it is held ends, and was never seen polling', async ({
+test('holdPolls: a held worker that is shut down ends without having polled', async ({
   nativeConnection: connection,
 }) => {
   const { worker } = await aHeldWorker(connection)
@@ -44,9 +36,7 @@ test('holdPolls: a worker that is shut down while it is held ends, and was never
   expect(await isPolled(connection, worker)).toBe(false)
 })
 
-test('holdPolls: runUntil ends a worker that is held, and it was never seen polling', async ({
-  nativeConnection: connection,
-}) => {
+test('holdPolls: runUntil ends a held worker, which has not polled', async ({ nativeConnection: connection }) => {
   const { worker } = await aHeldWorker(connection)
 
   const result = await worker.runUntil(async () => 'done')

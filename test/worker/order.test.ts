@@ -1,35 +1,23 @@
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { WorkflowHandle } from '@temporalio/client'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
-import { approve, type order, priority, progress } from '../../examples/workflows.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { approve, type Order, type order, priority, progress } from '../../examples/workflows.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 
-const taskQueue = `order-${crypto.randomUUID()}`
-let connection: Connection
-let client: Client
-let worker: TestWorker
+const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
-  client = new Client({ connection })
-  worker = await startWorker({
-    address,
-    taskQueue,
-    catalog,
-    activities,
-    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
+const test = baseTest
+  .override('workerOptions', { catalog, activities, workflowsPath })
+  /** Starts an order. */
+  .extend('place', { scope: 'file' }, ({ client, worker }) => (given: Partial<Order>) => {
+    const args: [Order] = [{ orderId: 'o-1', amount: 20, card: '4242', ...given }]
+    const workflowId = `order-${crypto.randomUUID()}`
+    return client.workflow.start<typeof order>('order', { workflowId, taskQueue: worker.taskQueue, args })
   })
-})
 
-afterAll(async () => {
-  await worker?.stop()
-  await connection?.close()
-})
-
-test('order: charges and ships', async () => {
+test('order: charges and ships', async ({ place }) => {
   const handle = await place({ amount: 20 })
 
   const result = await handle.result()
@@ -39,7 +27,7 @@ test('order: charges and ships', async () => {
   expect(await handle.query(progress)).toEqual({ stage: 'shipped', priority: 'normal', approvedBy: null })
 })
 
-test('order: above 100 it waits for an approval', async () => {
+test('order: waits for approval above 100', async ({ place }) => {
   const handle = await place({ amount: 101 })
   await stage(handle, 'waiting_for_approval')
 
@@ -49,7 +37,7 @@ test('order: above 100 it waits for an approval', async () => {
   expect(await handle.query(progress)).toMatchObject({ stage: 'shipped', approvedBy: 'Grace' })
 })
 
-test('order: the update priority changes how it is shipped', async () => {
+test('order: the update priority changes the shipment', async ({ place }) => {
   const handle = await place({ amount: 500 })
   await stage(handle, 'waiting_for_approval')
 
@@ -60,7 +48,7 @@ test('order: the update priority changes how it is shipped', async () => {
   expect((await handle.result()).shipmentId).toBe('shipment-o-1-high')
 })
 
-test('order: a priority it does not know is refused and changes nothing', async () => {
+test('order: an unknown priority is rejected and changes nothing', async ({ place }) => {
   const handle = await place({ amount: 500 })
   await stage(handle, 'waiting_for_approval')
 
@@ -75,7 +63,7 @@ test('order: a priority it does not know is refused and changes nothing', async 
   await handle.terminate()
 })
 
-test('order: card 0000 fails for good as CardDeclined', async () => {
+test('order: card 0000 fails without retries as CardDeclined', async ({ place }) => {
   const handle = await place({ amount: 20, card: '0000' })
 
   const failure = await handle.result().catch(thrown)
@@ -86,7 +74,7 @@ test('order: card 0000 fails for good as CardDeclined', async () => {
   expect(await steps(handle)).toEqual(['validate', 'charge'])
 })
 
-test('order: card flaky is charged at the third attempt', async () => {
+test('order: card flaky is charged at the third attempt', async ({ place }) => {
   const handle = await place({ amount: 20, card: 'flaky' })
 
   await handle.result()
@@ -95,7 +83,7 @@ test('order: card flaky is charged at the third attempt', async () => {
   expect(events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []).at(-2)).toBe(3)
 })
 
-test('order: nothing to charge is refused before a card is', async () => {
+test('order: an amount of 0 is rejected before the card is charged', async ({ place }) => {
   const handle = await place({ amount: 0 })
 
   const failure = await handle.result().catch(thrown)
@@ -104,7 +92,7 @@ test('order: nothing to charge is refused before a card is', async () => {
   expect(await steps(handle)).toEqual(['validate'])
 })
 
-test('order: a stop after the charge refunds it and ends canceled', async () => {
+test('order: a stop after the charge refunds it, and the run is canceled', async ({ place }) => {
   const handle = await place({ amount: 500 })
   await stage(handle, 'waiting_for_approval')
 
@@ -115,14 +103,6 @@ test('order: a stop after the charge refunds it and ends canceled', async () => 
   expect(await steps(handle)).toEqual(['validate', 'charge', 'refund'])
   expect(await handle.query(progress)).toMatchObject({ stage: 'refunded' })
 })
-
-function place({ amount, card = '4242' }: { amount: number; card?: string }): Promise<WorkflowHandle<typeof order>> {
-  return client.workflow.start<typeof order>('order', {
-    workflowId: `order-${crypto.randomUUID()}`,
-    taskQueue,
-    args: [{ orderId: 'o-1', amount, card }],
-  })
-}
 
 function stage(handle: WorkflowHandle<typeof order>, wanted: string): Promise<boolean> {
   return until(`the order is ${wanted}`, async () => (await handle.query(progress)).stage === wanted)

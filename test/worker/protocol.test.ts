@@ -1,28 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NativeConnection } from '@temporalio/worker'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { NativeConnection } from '@temporalio/worker'
+import { expect } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { haveTemporal } from '../../dev/servers/components.ts'
 import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
+import { test } from '../support/fixtures.ts'
 
-const { address } = inject('engine')
-let connection: NativeConnection
-let folder: string
-
-beforeAll(async () => {
-  connection = await NativeConnection.connect({ address })
-  folder = await mkdtemp(join(tmpdir(), 'portico-protocol-'))
-})
-
-afterAll(async () => {
-  await connection?.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-test('docs/protocol.md: what it publishes by hand is what the kit would have published', async () => {
+test('docs/protocol.md: the catalog that it publishes by hand equals the one the kit publishes', async ({
+  engine,
+  nativeConnection: connection,
+  folder,
+}) => {
   const page = await readFile(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
   const definition: CatalogDefinition = JSON.parse(block(page, 'json'))
   expect(parseCatalogWorkflows(definition)).toEqual(definition.workflows)
@@ -30,19 +20,19 @@ test('docs/protocol.md: what it publishes by hand is what the kit would have pub
   const catalog = `by-hand-${crypto.randomUUID()}`
   const script = block(page, 'sh publish').replace('$catalog:shop', `$catalog:${catalog}`).replace('temporal', '"$0"')
   await writeFile(join(folder, 'definition.json'), JSON.stringify(definition, null, 2))
-  const env = { ...process.env, TEMPORAL_ADDRESS: address }
+  const env = { ...process.env, TEMPORAL_ADDRESS: engine.address }
   await outputOf({ command: 'sh', args: ['-c', script, await haveTemporal()], cwd: folder, env })
 
   const publish = () =>
     publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })
-  const byHand = await started(catalog)
+  const byHand = await startedEvent(connection, catalog)
   expect((await publish()).state).toBe('unchanged')
   await connection.workflowService.terminateWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: `$catalog:${catalog}` },
   })
   await publish()
-  expect(byHand).toEqual(await started(catalog))
+  expect(byHand).toEqual(await startedEvent(connection, catalog))
 })
 
 function block(page: string, language: string): string {
@@ -51,8 +41,8 @@ function block(page: string, language: string): string {
   return found.slice(language.length)
 }
 
-/** What readers can see of the run's first event. */
-async function started(catalog: string) {
+/** The parts of the first event that readers use. */
+async function startedEvent(connection: NativeConnection, catalog: string) {
   const { history } = await connection.workflowService.getWorkflowExecutionHistory({
     namespace: 'default',
     execution: { workflowId: `$catalog:${catalog}` },

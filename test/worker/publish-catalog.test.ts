@@ -1,72 +1,69 @@
 import { NativeConnection } from '@temporalio/worker'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { catalogHash } from '../../src/protocol/catalog-hash.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
+import { test } from '../support/fixtures.ts'
 
 const TEN_YEARS_SECONDS = 315_360_000
 
 const FIRST = defineCatalog({ greet: { aliases: ['hello'] } })
 const SECOND = defineCatalog({ greet: {}, order: {} })
 
-let connection: NativeConnection
-
-beforeAll(async () => {
-  connection = await NativeConnection.connect({ address: inject('engine').address })
-})
-
-afterAll(() => connection?.close())
-
-test('publishCatalog: parks one run that no worker will ever see', async () => {
+test('publishCatalog: starts one parked run that no worker executes', async ({ nativeConnection: connection }) => {
   const catalog = aCatalog()
 
-  await publish(catalog, FIRST)
+  await publish(connection, catalog, FIRST)
 
-  const { workflowExecutionInfo: run, pendingWorkflowTask } = await describe(catalog)
+  const { workflowExecutionInfo: run, pendingWorkflowTask } = await describe(connection, catalog)
   expect(run).toMatchObject({ status: 1, type: { name: '$catalog' }, taskQueue: '$catalog' })
   expect(Number(run?.executionTime?.seconds) - Number(run?.startTime?.seconds)).toBe(TEN_YEARS_SECONDS)
   expect(pendingWorkflowTask).toBeNull()
 })
 
-test('publishCatalog: the memo holds the names, the hash and where traces go; the argument is the definition', async () => {
+test('publishCatalog: the memo contains the names, the hash and the trace destinations, the argument the definition', async ({
+  nativeConnection: connection,
+}) => {
   const catalog = aCatalog()
 
-  const { hash } = await publish(catalog, FIRST)
+  const { hash } = await publish(connection, catalog, FIRST)
 
-  const { workflowExecutionInfo: run } = await describe(catalog)
+  const { workflowExecutionInfo: run } = await describe(connection, catalog)
   expect(decoded(run?.memo?.fields)).toEqual({ workflowNames: { greet: 'greet', hello: 'greet' }, hash, traces: false })
   expect(hash).toBe(await catalogHash(FIRST, false))
-  expect(await firstArgument(catalog)).toEqual([FIRST])
+  expect(await firstArgument(connection, catalog)).toEqual([FIRST])
 })
 
-test('publishCatalog: leaves a catalog of the same content alone', async () => {
+test('publishCatalog: does not replace a catalog with the same content', async ({ nativeConnection: connection }) => {
   const catalog = aCatalog()
-  const first = await publish(catalog, FIRST)
-  const runId = await openRunId(catalog)
+  const first = await publish(connection, catalog, FIRST)
+  const runId = await openRunId(connection, catalog)
 
-  const second = await publish(catalog, FIRST)
+  const second = await publish(connection, catalog, FIRST)
 
   expect([first.state, second.state]).toEqual(['published', 'unchanged'])
-  expect(await openRunId(catalog)).toBe(runId)
+  expect(await openRunId(connection, catalog)).toBe(runId)
 })
 
-test('publishCatalog: replaces another catalog, and no reader ever sees none', async () => {
+test('publishCatalog: replaces another catalog atomically: readers always find one', async ({
+  nativeConnection: connection,
+}) => {
   const catalog = aCatalog()
-  await publish(catalog, FIRST)
+  await publish(connection, catalog, FIRST)
   const seen = new Set<string>()
   let reading = true
   const readers = [1, 2, 3].map(async () => {
     while (reading) {
-      const { workflowExecutionInfo: run } = await describe(catalog)
+      const { workflowExecutionInfo: run } = await describe(connection, catalog)
       seen.add(`${run?.status} ${Object.keys(names(decoded(run?.memo?.fields)))}`)
     }
   })
 
   for (let round = 0; round < 10; round++) {
-    await publish(catalog, SECOND)
-    await publish(catalog, FIRST)
+    await publish(connection, catalog, SECOND)
+    await publish(connection, catalog, FIRST)
   }
   reading = false
   await Promise.all(readers)
@@ -74,31 +71,33 @@ test('publishCatalog: replaces another catalog, and no reader ever sees none', a
   expect([...seen].sort()).toEqual(['1 greet,hello', '1 greet,order'])
 })
 
-test('publishCatalog: many workers of one version that start at once leave one catalog', async () => {
+test('publishCatalog: many workers that start at once publish one catalog', async ({
+  nativeConnection: connection,
+}) => {
   const catalog = aCatalog()
 
-  const results = await Promise.all(Array.from({ length: 10 }, () => publish(catalog, FIRST)))
+  const results = await Promise.all(Array.from({ length: 10 }, () => publish(connection, catalog, FIRST)))
 
   expect(new Set(results.map(({ hash }) => hash)).size).toBe(1)
-  expect(await openRunId(catalog)).toBeTruthy()
-  expect(await firstArgument(catalog)).toEqual([FIRST])
+  expect(await openRunId(connection, catalog)).toBeTruthy()
+  expect(await firstArgument(connection, catalog)).toEqual([FIRST])
 })
 
-test('publishCatalog: publishes again what somebody terminated', async () => {
+test('publishCatalog: publishes a terminated catalog again', async ({ nativeConnection: connection }) => {
   const catalog = aCatalog()
-  await publish(catalog, FIRST)
+  await publish(connection, catalog, FIRST)
   await connection.workflowService.terminateWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: `$catalog:${catalog}` },
   })
 
-  const { state } = await publish(catalog, FIRST)
+  const { state } = await publish(connection, catalog, FIRST)
 
   expect(state).toBe('published')
-  expect(await openRunId(catalog)).toBeTruthy()
+  expect(await openRunId(connection, catalog)).toBeTruthy()
 })
 
-test('publishCatalog: replaces what another publisher wrote there', async () => {
+test('publishCatalog: replaces a run that is not a catalog', async ({ nativeConnection: connection }) => {
   const catalog = aCatalog()
   await connection.workflowService.startWorkflowExecution({
     namespace: 'default',
@@ -108,42 +107,47 @@ test('publishCatalog: replaces what another publisher wrote there', async () => 
     memo: { fields: { hash: { data: Buffer.from('no JSON') } } },
   })
 
-  expect(await publish(catalog, FIRST)).toMatchObject({ state: 'published' })
-  expect(await firstArgument(catalog)).toEqual([FIRST])
+  expect(await publish(connection, catalog, FIRST)).toMatchObject({ state: 'published' })
+  expect(await firstArgument(connection, catalog)).toEqual([FIRST])
 })
 
-test('publishCatalog: the engine takes the largest catalog that can be defined', async () => {
+test('publishCatalog: the engine accepts the largest catalog that defineCatalog accepts', async ({
+  nativeConnection: connection,
+}) => {
   const bytes = (definition: typeof FIRST) => Buffer.byteLength(JSON.stringify(definition))
   const withText = (length: number) => defineCatalog({ greet: { description: 'x'.repeat(length) } })
   const largest = 2 * 1024 * 1024 - 64 - bytes(withText(0))
 
-  expect(await publish(aCatalog(), withText(largest))).toMatchObject({ state: 'published' })
+  expect(await publish(connection, aCatalog(), withText(largest))).toMatchObject({ state: 'published' })
   expect(() => withText(largest + 1)).toThrow('the largest workflow is "greet"')
 })
 
-test('publishCatalog: goes on when the engine is away for a moment', async () => {
+test('publishCatalog: succeeds after a short outage of the engine', async ({
+  engine,
+  nativeConnection: connection,
+}) => {
   const catalog = aCatalog()
-  const way = await startTcpProxy(inject('engine').address)
-  const shaky = await NativeConnection.connect({ address: way.address })
-  way.interrupt()
+  const proxy = await startTcpProxy(engine.address)
+  const interrupted = await NativeConnection.connect({ address: proxy.address })
+  proxy.interrupt()
 
-  const publishing = publish(catalog, FIRST, shaky)
-  await until('the engine was asked for in vain', () => way.refused() >= 2)
-  way.restore()
+  const publishing = publish(interrupted, catalog, FIRST)
+  await until('two connection attempts have failed', () => proxy.refused() >= 2)
+  proxy.restore()
 
   expect(await publishing).toMatchObject({ state: 'published' })
-  expect(await firstArgument(catalog)).toEqual([FIRST])
-  await shaky.close()
-  await way.close()
+  expect(await firstArgument(connection, catalog)).toEqual([FIRST])
+  await interrupted.close()
+  await proxy.close()
 })
 
 function aCatalog(): string {
   return `publish-${crypto.randomUUID()}`
 }
 
-function publish(catalog: string, definition: typeof FIRST, through = connection) {
+function publish(connection: NativeConnection, catalog: string, definition: typeof FIRST) {
   return publishCatalog({
-    connection: through,
+    connection,
     namespace: 'default',
     catalog,
     definition,
@@ -154,19 +158,19 @@ function publish(catalog: string, definition: typeof FIRST, through = connection
   })
 }
 
-function describe(catalog: string) {
+function describe(connection: NativeConnection, catalog: string) {
   return connection.workflowService.describeWorkflowExecution({
     namespace: 'default',
     execution: { workflowId: `$catalog:${catalog}` },
   })
 }
 
-async function openRunId(catalog: string): Promise<string | null | undefined> {
-  const { workflowExecutionInfo: run } = await describe(catalog)
+async function openRunId(connection: NativeConnection, catalog: string): Promise<string | null | undefined> {
+  const { workflowExecutionInfo: run } = await describe(connection, catalog)
   return run?.status === 1 ? run.execution?.runId : null
 }
 
-async function firstArgument(catalog: string): Promise<unknown[] | undefined> {
+async function firstArgument(connection: NativeConnection, catalog: string): Promise<unknown[] | undefined> {
   const { history } = await connection.workflowService.getWorkflowExecutionHistory({
     namespace: 'default',
     execution: { workflowId: `$catalog:${catalog}` },

@@ -1,33 +1,28 @@
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
-import { serve } from '../support/serve.ts'
-import type { TestWorker } from '../support/worker.ts'
 
-const taskQueue = `python-${crypto.randomUUID()}`
-let connection: Connection
-let client: Client
-let worker: TestWorker
+const test = baseTest
+  .override('worker', { scope: 'file' }, async ({ engine, catalog, cleanup }) => {
+    const worker = await startPythonWorker({ address: engine.address, taskQueue: catalog })
+    cleanup.defer(() => worker.stop())
+    return worker
+  })
+  /** Starts a workflow on the Python worker. */
+  .extend('start', { scope: 'file' }, ({ client, worker }) => (workflow: string, input: unknown) => {
+    const workflowId = `python-${crypto.randomUUID()}`
+    return client.workflow.start(workflow, { workflowId, taskQueue: worker.taskQueue, args: [input] })
+  })
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
-  client = new Client({ connection })
-  worker = await startPythonWorker({ address, taskQueue })
+test('a Python worker: runs a workflow', async ({ start }) => {
+  const handle = await start('py_greet', { name: 'Ada' })
+
+  expect(await handle.result()).toBe('Hello, Ada!')
 }, 180_000)
 
-afterAll(async () => {
-  await worker?.stop()
-  await connection?.close()
-})
-
-test('a Python worker: runs a workflow', async () => {
-  expect(await client.workflow.execute('py_greet', { ...start(), args: [{ name: 'Ada' }] })).toBe('Hello, Ada!')
-})
-
-test('a Python worker: sends numbers beyond 2^53 as they are', async () => {
-  const handle = await client.workflow.start('py_big_numbers', { ...start(), args: [null] })
+test('a Python worker: sends numbers above 2^53 exactly', async ({ start }) => {
+  const handle = await start('py_big_numbers', null)
   await handle.result()
 
   const { events } = await handle.fetchHistory()
@@ -38,8 +33,8 @@ test('a Python worker: sends numbers beyond 2^53 as they are', async () => {
   )
 })
 
-test('a Python worker: takes signals, queries and updates', async () => {
-  const handle = await client.workflow.start('py_messages', { ...start(), args: [null] })
+test('a Python worker: handles signals, queries and updates', async ({ start }) => {
+  const handle = await start('py_messages', null)
 
   const change = await handle.executeUpdate<unknown, [number]>('set', { args: [5] })
   const refusal = await handle.executeUpdate<unknown, [number]>('set', { args: [-1] }).catch(thrown)
@@ -52,32 +47,28 @@ test('a Python worker: takes signals, queries and updates', async () => {
   expect(await handle.result()).toEqual({ value: 5, finished: ['now'] })
 })
 
-test('a Python worker: fails with its own error type', async () => {
-  const handle = await client.workflow.start('py_fail', { ...start(), args: [1] })
+test('a Python worker: fails with its own error type', async ({ start }) => {
+  const handle = await start('py_fail', 1)
 
   const failure = await handle.result().catch(thrown)
 
   expect(failure).toMatchObject({ cause: { type: 'BadInput', nonRetryable: true, message: 'no retry please' } })
 })
 
-test('a Python worker: says why it fails a workflow task, without its stack', async () => {
-  const service = serve({})
-  const { workflowId } = await client.workflow.start('py_nope', { ...start(), args: [null] })
+test('a Python worker: reports why a workflow task fails, without the stack', async ({ start, client, serve }) => {
+  const service = serve()
+  const { workflowId } = await start('py_nope', null)
 
   const { problem } = await until('it has failed', async () => {
     const response = await service.fetch(new Request(`http://portico/workflow/${workflowId}/status`))
     const status = JSON.parse(await response.text())
     return status.problem === null ? null : status
   })
-  await Promise.all([client.workflow.getHandle(workflowId).terminate(), service.close()])
+  await client.workflow.getHandle(workflowId).terminate()
 
   expect(problem.message).toMatch(/^Workflow class py_nope is not registered on this worker/)
   expect(problem.message).not.toMatch(/Traceback|File "|site-packages/)
 })
-
-function start() {
-  return { workflowId: `python-${crypto.randomUUID()}`, taskQueue }
-}
 
 function thrown(error: unknown): unknown {
   return error
