@@ -57,6 +57,21 @@ test('docs: each npm script they name is one', () => {
   expect(named.filter(([, name = '']) => scripts[name] === undefined)).toEqual([])
 })
 
+test('docs: README.md, docs/ and AGENTS.md contain no phrase that the glossary of AGENTS.md retires', () => {
+  const glossary = chapterOf(textOf('AGENTS.md'), 'Glossary')
+  const retired = [...glossary.matchAll(/^\| .* \| (.*) \|$/gm)].flatMap(([, words = '']) =>
+    [...words.matchAll(/"([^"]+)"/g)].map(([, phrase = '']) => phrase),
+  )
+  const checked = ['README.md', 'AGENTS.md', ...markdownIn('docs')]
+  const found = checked.flatMap((page) => {
+    const prose = withoutCode(textOf(page).replace(glossary, '')).replaceAll(/\s+/g, ' ').toLowerCase()
+    return retired.filter((phrase) => wholePhrase(phrase).test(prose)).map((phrase) => `${page}: ${phrase}`)
+  })
+
+  expect(retired.length).toBeGreaterThan(30)
+  expect(found).toEqual([])
+})
+
 test('docs: AGENTS.md has at most 80 lines', () => {
   expect(textOf('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80)
 })
@@ -180,6 +195,17 @@ function pathsIn(page: string): string[] {
 function codeWords(file: string): Set<string> {
   const code = textOf(file).replaceAll(/\/\*.*?\*\/|(?<=^|\s)\/\/[^\n]*/gs, '')
   return new Set(code.match(/[A-Za-z_$][\w$]*/g))
+}
+
+/** Prose only: code may quote a response or a name that contains a retired word. */
+function withoutCode(text: string): string {
+  return proseOf(text).replaceAll(/`[^`\n]*`/g, '`code`')
+}
+
+/** A phrase that is not part of longer words: "is had" does not occur in "this hadron". */
+function wholePhrase(phrase: string): RegExp {
+  const start = /^\w/.test(phrase) ? '(?<![\\w-])' : ''
+  return new RegExp(`${start}${phrase}(?![\\w-])`)
 }
 
 function isThere(path: string): boolean {
