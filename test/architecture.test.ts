@@ -32,7 +32,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
-  'engine/transport/grpc/connection.ts': row('engine/ temporal/ lib/', '@temporalio/proto @temporalio/client'),
+  'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
@@ -122,7 +122,7 @@ test('architecture: Temporal’s message types are loaded by what carries calls 
     (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
   )
 
-  expect(loading).toEqual(['src/engine/transport/grpc/connection.ts', 'src/engine/transport/http/schema.ts'])
+  expect(loading).toEqual(['src/engine/transport/grpc/rpc-error.ts', 'src/engine/transport/http/schema.ts'])
   expect(files.filter((file) => valueImportsOf(file).some((target) => target.startsWith('protobufjs')))).toEqual([])
 })
 

@@ -4,7 +4,10 @@ import type { EngineOptions } from './engine.ts'
 
 /** An engine whose modules are loaded with its first call, so that a service listens earlier. */
 export function lazyEngine(options: EngineOptions): Engine {
-  const engine = lazy(async () => (await import('./engine.ts')).createEngine(options))
+  const engine = lazy(
+    () => import('./engine.ts'),
+    ({ createEngine }) => createEngine(options),
+  )
   return {
     start: async (...args) => (await engine.get()).start(...args),
     wait: async (...args) => (await engine.get()).wait(...args),

@@ -1,26 +1,27 @@
 /**
- * Loads a value on first use and keeps it. A load that failed is tried again on the next use.
+ * Creates a value from a module that is loaded on first use, and keeps the value. A load that failed is tried again on the
+ * next use.
  *
- * Kept is the value, not the promise: on workerd a request cannot await another request's promise.
+ * The promise is not kept: on workerd a request cannot await another request's promise.
  */
-export function lazy<T>(load: () => Promise<T>): Lazy<T> {
-  let loaded: { value: T } | null = null
+export function lazy<Module, T>(load: () => Promise<Module>, create: (module: Module) => T): Lazy<T> {
+  let created: { value: T } | null = null
   return {
     get current() {
-      return loaded?.value
+      return created?.value
     },
     async get() {
-      if (loaded !== null) return loaded.value
-      const value = await load()
-      // Of two first uses at once, both get the value of the one that loaded first.
-      loaded ??= { value }
-      return loaded.value
+      if (created !== null) return created.value
+      const module = await load()
+      // Any number of first uses at the same time create one value.
+      created ??= { value: create(module) }
+      return created.value
     },
   }
 }
 
 export interface Lazy<T> {
-  /** Undefined until it is loaded. */
+  /** Undefined until it is created. */
   readonly current: T | undefined
   get(): Promise<T>
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../../config.ts'
-import type { GrpcTls } from '../../engine/transport/grpc/transport.ts'
+import type { GrpcTls } from '../../engine/transport/grpc/options.ts'
 import { codeOf } from '../error-code.ts'
 
 /** Throws a `ConfigError` that names the variable of what can't be read or used. */

@@ -19,7 +19,7 @@ const SILENCE_TIMEOUT_MS = 5000
 /** Redis over TCP. It connects with the first command, and again whenever the connection is lost. Not for workerd. */
 export function redisConnection({ url, load = () => import('ioredis') }: RedisOptions): KvConnection {
   let isClosed = false
-  const client = lazy(async () => createClient(await load(), url))
+  const client = lazy(load, (module) => createClient(module, url))
 
   /** A command after `close` must not connect again: nothing would end that connection, nor the process. */
   async function openClient(): Promise<Redis> {

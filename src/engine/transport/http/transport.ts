@@ -1,39 +1,38 @@
+import { deadlineSignal } from '../../../lib/abort.ts'
+import { lazy } from '../../../lib/lazy.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
-import { toGrpcCode } from '../http-status.ts'
 import { type CallOptions, type Method, type Request, type Response, RpcError, type Transport } from '../transport.ts'
 import { HTTP_API_FEATURES } from './features.ts'
 import type { HttpCall, HttpMessages } from './messages.ts'
+import { responseError, unreachable } from './rpc-error.ts'
 
 export interface HttpApiOptions {
-  /** Base URL of the engine's HTTP API: what comes before `/api/v1`. */
+  /** Base URL of Temporal's HTTP API, without `/api/v1`. */
   url: string
   apiKey: string | null
   fetch?: typeof globalThis.fetch
 }
 
-// The shorthand would reorder the keys of payloads and hide their encodings.
+// The shorthand form of payloads would reorder their keys and hide their encodings.
 const CONTENT_TYPE = 'application/json+no-payload-shorthand'
 
-/** Temporal's HTTP API, with nothing but fetch: for runtimes that have no gRPC, and for proxies that pass HTTP/1.1 alone. Its messages are loaded on the first call. */
+/**
+ * Temporal's HTTP API over `fetch`, for runtimes without gRPC and for proxies that only support HTTP/1.1. The message types
+ * are loaded on the first call.
+ */
 export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: HttpApiOptions): Transport {
   const base = url.replace(/\/+$/, '')
   const headers = {
     Accept: CONTENT_TYPE,
     'Content-Type': CONTENT_TYPE,
-    // Without it a run that the engine retries seems to have been continued as new.
+    // Without this header the engine reports a retried run as continued as new.
     'Grpc-Metadata-Supported-Features': 'follows-next-run-id',
     ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
   }
-
-  let messages: HttpMessages | null = null
-
-  // Kept are the messages, not the wait for them: on workerd a wait belongs to its request.
-  async function loaded(): Promise<HttpMessages> {
-    if (messages !== null) return messages
-    const { createHttpMessages } = await import('./messages.ts')
-    messages ??= createHttpMessages()
-    return messages
-  }
+  const lazyMessages = lazy(
+    () => import('./messages.ts'),
+    ({ createHttpMessages }) => createHttpMessages(),
+  )
 
   async function send({ verb, path, body }: HttpCall, remainingMs: number, signal: AbortSignal): Promise<Answer> {
     try {
@@ -41,17 +40,13 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
         method: verb,
         headers: { ...headers, 'Grpc-Timeout': `${remainingMs}m` },
         body,
-        // Whoever redirects is not the engine, and must not get its key.
+        // The engine never redirects, and a redirect target must not get the API key.
         redirect: 'manual',
         signal,
       })
       return { status: response.status, text: await response.text() }
-    } catch (cause) {
-      throw new RpcError('the engine can’t be reached', {
-        code: GrpcCode.UNAVAILABLE,
-        mayHaveBeenSent: !wasNeverSent(cause),
-        cause,
-      })
+    } catch (error) {
+      throw unreachable(error)
     }
   }
 
@@ -64,28 +59,23 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       request: Request<M>,
       { deadlineAt, signal }: CallOptions,
     ): Promise<Response<M>> {
-      const messages = await loaded()
-      // Not before the wait: a signal that aborts meanwhile tells no later listener.
-      if (signal.aborted)
-        throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
+      const messages = await lazyMessages.get()
+      // Checked after loading: the signal may have aborted meanwhile.
+      if (signal.aborted) throw callerGone()
       const remainingMs = Math.max(1, deadlineAt - Date.now())
-      // One of its own for each call: a listener must not stay on what lives longer.
-      const abort = new AbortController()
-      const onAbort = () => abort.abort()
-      const timer = setTimeout(onAbort, remainingMs)
-      signal.addEventListener('abort', onAbort)
+      // Every call gets a signal of its own: listeners must not accumulate on the caller's.
+      const linked = deadlineSignal(Date.now() + remainingMs, signal)
       try {
-        const { status, text } = await send(messages.toCall(method, request), remainingMs, abort.signal)
-        if (status === 200) return answerOf(messages, method, text)
-        throw refusal(messages, status, text)
+        const { status, text } = await send(messages.toCall(method, request), remainingMs, linked.signal)
+        if (status === 200) return parseAnswer(messages, method, text)
+        throw responseError(status, text, messages.toDetails)
       } catch (error) {
-        if (signal.aborted) throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, cause: error })
-        if (abort.signal.aborted || isCancellation(error))
+        if (signal.aborted) throw callerGone(error)
+        if (linked.signal.aborted || isCancellation(error))
           throw new RpcError('no answer before the deadline', { code: GrpcCode.DEADLINE_EXCEEDED, cause: error })
         throw error
       } finally {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', onAbort)
+        linked.release()
       }
     },
 
@@ -98,55 +88,23 @@ interface Answer {
   text: string
 }
 
-function answerOf<M extends Method>({ fromAnswer }: HttpMessages, method: M, text: string): Response<M> {
-  try {
-    return fromAnswer(method, text)
-  } catch (cause) {
-    throw new RpcError('the answer is not the engine’s: look at ENGINE_HTTP_URL', { code: GrpcCode.UNKNOWN, cause })
-  }
+/** Without `cause` the request has not been sent. */
+function callerGone(cause?: unknown): RpcError {
+  return new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: cause !== undefined, cause })
 }
 
-const CODES: ReadonlySet<number> = new Set(Object.values(GrpcCode))
-
-/** The engine's own refusals are JSON with gRPC's code; any other answer is that of something in between. */
-function refusal({ toDetails }: HttpMessages, status: number, text: string): RpcError {
-  const { code, message, details } = parse(text)
-  if (typeof code !== 'number' || !CODES.has(code))
-    return new RpcError(`Received HTTP status code ${status}`, { code: toGrpcCode(status) })
-  return new RpcError(typeof message === 'string' ? message : '', {
-    code,
-    details: toDetails(Array.isArray(details) ? details : []),
-  })
-}
-
-function parse(text: string): { code?: unknown; message?: unknown; details?: unknown } {
-  try {
-    return JSON.parse(text) ?? {}
-  } catch {
-    // A page of a proxy's: its status has to do.
-    return {}
-  }
-}
-
-/** A deadline that the engine notices before us comes back as a cancellation that nobody asked for. */
+/** The engine may notice the deadline before we do; it then answers CANCELLED. */
 function isCancellation(error: unknown): boolean {
   return error instanceof RpcError && error.code === GrpcCode.CANCELLED
 }
 
-// Node's words, in the error or its cause, and Bun's.
-const NEVER_SENT_CODES = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
-/** Whether no connection was made. Where the runtime does not tell (workerd), it counts as sent. */
-function wasNeverSent(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if ('code' in error && typeof error.code === 'string' && NEVER_SENT_CODES.has(error.code)) return true
-  // Deno's.
-  return /client error \(Connect\)/.test(error.message) || wasNeverSent(error.cause)
+function parseAnswer<M extends Method>({ fromAnswer }: HttpMessages, method: M, text: string): Response<M> {
+  try {
+    return fromAnswer(method, text)
+  } catch (cause) {
+    throw new RpcError("the response is not from Temporal's HTTP API: check ENGINE_HTTP_URL", {
+      code: GrpcCode.UNKNOWN,
+      cause,
+    })
+  }
 }
