@@ -1,4 +1,4 @@
-import { BASE_PATH_RULE, type Config, toBasePath } from './config.ts'
+import { basePath as basePathVariable, type Config } from './config.ts'
 import { createCatalogs } from './domain/catalog/catalogs.ts'
 import { createWorkflows } from './domain/create-workflows.ts'
 import type { TraceSource } from './domain/trace/trace-source.ts'
@@ -107,9 +107,9 @@ export function createPortico(parts: Parts): Portico {
 /** Only who mounts it in a framework says where in code; a server of our own gets every request with its whole path. */
 function mountOf({ config, basePath }: Parts): Mount {
   if (basePath === undefined) return { basePath: config.basePath }
-  const path = toBasePath(basePath)
-  if (path === null) throw new TypeError(`basePath ${BASE_PATH_RULE}`)
-  return { basePath: path, mayBeStripped: true }
+  const { success, data, error } = basePathVariable.safeParse(basePath)
+  if (!success) throw new TypeError(`basePath ${error.issues[0]?.message}`)
+  return { basePath: data, mayBeStripped: true }
 }
 
 /** One is enough: what a service without the workers' codec sends to them is plain text, each time. */

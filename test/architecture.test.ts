@@ -56,8 +56,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'worker/catalog/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
 
   'store/': row('store/ protocol/ lib/', 'ioredis aws4fetch'),
-  'config.ts': row('config/ protocol/ lib/ log.ts', ''),
-  'config/': row('config/ protocol/ lib/ log.ts', ''),
+  'config.ts': row('config/ protocol/ lib/ log.ts', 'zod/mini'),
+  'config/': row('config/ protocol/ lib/', 'zod/mini'),
   'log.ts': row('', ''),
   'node-version.ts': row('', ''),
   'require-node.ts': row('node-version.ts', ''),

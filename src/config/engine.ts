@@ -1,6 +1,8 @@
-/** The connection to the engine: the API and its workers read the same variables. */
+/** The connection to the engine. The API and its workers read the same variables. */
+import * as z from 'zod/mini'
+import { checkedString } from '../protocol/checked-string.ts'
 import { characterFault } from '../protocol/names.ts'
-import { baseUrl, flag, matching, satisfying, text, type Variables, without } from './variables.ts'
+import { baseUrl, flag, matching, text, type Variables } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
@@ -11,16 +13,16 @@ export interface EngineConfig {
   tls: EngineTls | null
 }
 
-/** The files are read by the runtime's entry; without them the system's authorities and no client certificate are used. */
+/** The entry of the runtime reads the files. Without them TLS uses the system's certificate authorities and no client certificate. */
 export interface EngineTls {
   caPath: string | null
   certPath: string | null
   keyPath: string | null
-  /** Name expected in the engine's certificate; null: the host of the address. */
+  /** The name in the engine's certificate; null: the host of the address. */
   serverName: string | null
 }
 
-/** How the API carries its calls. */
+/** The API can also use the engine's HTTP API and a codec server. */
 export interface EngineApiConfig extends EngineConfig {
   transport: TransportName
   /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
@@ -30,12 +32,11 @@ export interface EngineApiConfig extends EngineConfig {
 
 type TransportName = 'grpc' | 'http'
 
-/** `transport`: what has to carry the namespace; a worker has gRPC alone. */
+/** `transport` must be able to carry the namespace. Workers always use gRPC. */
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
   const { read } = variables
   return {
-    address:
-      read('ENGINE_ADDRESS', satisfying(toAddress, 'must be <host>:<port>, without a scheme')) ?? '127.0.0.1:7233',
+    address: read('ENGINE_ADDRESS', address) ?? '127.0.0.1:7233',
     namespace: read('ENGINE_NAMESPACE', NAMESPACE[transport]) ?? 'default',
     apiKey: read('ENGINE_API_KEY', matching(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')),
     tls: engineTls(variables),
@@ -43,64 +44,63 @@ export function engineConfig(variables: Variables, transport: TransportName = 'g
 }
 
 export function engineApiConfig(variables: Variables, { isolated }: { isolated: boolean }): EngineApiConfig {
-  const { read, fault } = variables
-  const transport =
-    read('ENGINE_TRANSPORT', satisfying(toTransport, 'must be grpc or http')) ?? (isolated ? 'http' : 'grpc')
+  const { read, report } = variables
+  const transport = read('ENGINE_TRANSPORT', transportName) ?? (isolated ? 'http' : 'grpc')
   const engine = engineConfig(variables, transport)
-  const httpUrl = read('ENGINE_HTTP_URL', baseUrl())
+  const httpUrl = read('ENGINE_HTTP_URL', baseUrl)
   if (isolated && transport === 'grpc')
-    fault('ENGINE_TRANSPORT=grpc is not supported on this runtime, which has no sockets: use http')
+    report('ENGINE_TRANSPORT=grpc is not available on workerd (no TCP sockets); use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
-  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl()) }
+  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl) }
 }
 
 const NAMESPACE = {
   grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, because gRPC sends it in a header'),
-  http: without((name) => (characterFault(name) === null ? pathFault(name) : 'must be well-formed text')),
+  http: checkedString((name) => characterFault(name) ?? pathFault(name)),
 }
 
-/** What is wrong with a value that has to be one part of a path of the engine's HTTP API. */
+/** Why a value cannot be one segment of a path of the engine's HTTP API; null when it can. */
 export function pathFault(value: string): string | null {
-  const isPart = !value.includes('/') && value !== '.' && value !== '..'
-  return isPart
+  const isSegment = !value.includes('/') && value !== '.' && value !== '..'
+  return isSegment
     ? null
-    : 'must not contain a slash, nor be "." or "..", with ENGINE_TRANSPORT=http, where it is part of a URL path'
+    : 'must not contain a slash and must not be "." or ".." when ENGINE_TRANSPORT=http: it is a segment of the URL path'
 }
 
-function checkHttp({ isSet, fault }: Variables, tls: EngineTls | null, httpUrl: string | null): void {
+function checkHttp({ isSet, report }: Variables, tls: EngineTls | null, httpUrl: string | null): void {
   if (!isSet('ENGINE_HTTP_URL'))
-    fault("ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
+    report("ENGINE_TRANSPORT=http requires ENGINE_HTTP_URL, the base URL of the engine's HTTP API")
   if (tls === null) return
   if (httpUrl?.startsWith('http:'))
-    fault(
-      'ENGINE_HTTP_URL must begin with https://, unless ENGINE_TLS=false says that all, with any API key, may travel in plain text',
+    report(
+      'ENGINE_HTTP_URL must begin with https:// when TLS is on; set ENGINE_TLS=false to send everything, including an API key, unencrypted',
     )
   if (Object.values(tls).some((value) => value !== null))
-    fault(
-      'ENGINE_TRANSPORT=http takes no ENGINE_TLS_CA, ENGINE_TLS_CERT, ENGINE_TLS_KEY or ENGINE_TLS_SERVER_NAME: fetch has only what the runtime trusts',
+    report(
+      'ENGINE_TRANSPORT=http does not support ENGINE_TLS_CA, ENGINE_TLS_CERT, ENGINE_TLS_KEY and ENGINE_TLS_SERVER_NAME: fetch uses the certificates that the runtime trusts',
     )
 }
 
-function engineTls({ read, isSet, fault }: Variables): EngineTls | null {
+function engineTls({ read, isSet, report }: Variables): EngineTls | null {
   const tls: EngineTls = {
     caPath: read('ENGINE_TLS_CA', text),
     certPath: read('ENGINE_TLS_CERT', text),
     keyPath: read('ENGINE_TLS_KEY', text),
     serverName: read('ENGINE_TLS_SERVER_NAME', text),
   }
-  const wanted = read('ENGINE_TLS', flag)
-  const described = Object.values(tls).some((value) => value !== null)
+  const explicit = read('ENGINE_TLS', flag)
+  const describesTls = Object.values(tls).some((value) => value !== null)
   if ((tls.certPath === null) !== (tls.keyPath === null))
-    fault('ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together')
-  if (wanted === false && described) fault('ENGINE_TLS=false contradicts the other ENGINE_TLS_… variables')
-  return (wanted ?? (described || isSet('ENGINE_API_KEY'))) ? tls : null
+    report('ENGINE_TLS_CERT and ENGINE_TLS_KEY must be set together')
+  if (explicit === false && describesTls) report('ENGINE_TLS=false contradicts the other ENGINE_TLS_… variables')
+  return (explicit ?? (describesTls || isSet('ENGINE_API_KEY'))) ? tls : null
 }
 
-function toAddress(value: string): string | null {
+const address = z.string().check(z.refine(isAddress, { error: 'must be <host>:<port>, without a scheme' }))
+
+function isAddress(value: string): boolean {
   const port = /^(?:\[[\da-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(value)?.[1]
-  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? value : null
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535
 }
 
-function toTransport(value: string): TransportName | null {
-  return value === 'grpc' || value === 'http' ? value : null
-}
+const transportName = z.enum(['grpc', 'http'], { error: 'must be grpc or http' })

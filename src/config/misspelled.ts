@@ -9,7 +9,7 @@ export function misspelled(names: readonly string[], known: ReadonlySet<string>)
     .filter((name) => /^(?:SERVICE|ENGINE)_/.test(name) && !known.has(name))
     .flatMap((name) => {
       const meant = nearest(name, known)
-      return meant === null ? [] : [`${name} is not a variable of Portico and has no effect: did you mean ${meant}?`]
+      return meant === null ? [] : [`${name} is not a Portico variable and has no effect; did you mean ${meant}?`]
     })
 }
 

@@ -31,7 +31,7 @@ const DEFAULT_NAMESPACE = 'default'
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
 /** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address but loopback. */
-export function hidingValues(env: Environment): (text: string) => string {
+export function redactValues(env: Environment): (text: string) => string {
   const hidden = HIDDEN.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
     .filter(({ part }) => part !== DEFAULT_NAMESPACE)
     // A whole before its parts.

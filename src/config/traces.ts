@@ -1,14 +1,15 @@
-/** Where traces are kept: the object store, the key-value store, a local folder. */
-import { baseUrl, bytes, flag, matching, satisfying, text, type Variables } from './variables.ts'
+/** Where traces are stored: object storage, the key-value store, a local folder. */
+import * as z from 'zod/mini'
+import { baseUrl, bytes, flag, matching, text, type Variables } from './variables.ts'
 
 export interface TracesConfig {
   /** Where stored traces are read from; null without credentials. */
   storage: StorageConfig | null
   /** Null while remote tracing is off. */
   remote: { storage: StorageConfig; kvstore: KvStoreConfig | null } | null
-  /** Null while no folder is given. */
+  /** Null without a folder. */
   local: { directory: string; writes: boolean } | null
-  /** A trace larger than this is not read from where it was found. */
+  /** Larger traces are not read. */
   maxBytes: number
 }
 
@@ -16,31 +17,32 @@ export interface StorageConfig {
   accessKeyId: string
   secretAccessKey: string
   region: string
-  /** Null: any bucket of AWS's own hosts in `region`. */
+  /** Null: any bucket of AWS in `region`. */
   bucket: string | null
-  /** Null: AWS's own. */
+  /** Null: AWS. */
   endpoint: string | null
 }
 
 export interface KvStoreConfig {
-  /** `redis://`, `rediss://` or `https://` (Upstash REST); may hold a password. */
+  /** `redis://`, `rediss://` or `https://` (Upstash REST); may contain a password. */
   url: string
-  /** Upstash's token when it is not the URL's password. */
+  /** Upstash's token, unless it is the URL's password. */
   token: string | null
 }
 
 const CREDENTIALS = ['SERVICE_STORAGE_ACCESS_KEY_ID', 'SERVICE_STORAGE_SECRET_ACCESS_KEY', 'SERVICE_STORAGE_REGION']
 
 export function tracesConfig(variables: Variables, { isolated }: { isolated: boolean }): TracesConfig {
-  const { read, isSet, fault } = variables
+  const { read, isSet, report } = variables
   const remoteOn = read('SERVICE_TRACE_REMOTE_ON', flag) ?? false
   const localOn = read('SERVICE_TRACE_LOCAL_ON', flag) ?? false
   const directory = read('SERVICE_TRACE_LOCAL_DIR', matching(/^(?:\/|[a-zA-Z]:[\\/])/, 'must be an absolute path'))
   const storage = storageConfig(variables, remoteOn)
   const kvstore = kvStoreConfig(variables, isolated)
   if (isolated && isSet('SERVICE_TRACE_LOCAL_DIR'))
-    fault('SERVICE_TRACE_LOCAL_DIR is not to be had on this runtime, which has no files')
-  if (localOn && !isSet('SERVICE_TRACE_LOCAL_DIR')) fault('SERVICE_TRACE_LOCAL_ON=true needs SERVICE_TRACE_LOCAL_DIR')
+    report('SERVICE_TRACE_LOCAL_DIR is not available on workerd (no file system)')
+  if (localOn && !isSet('SERVICE_TRACE_LOCAL_DIR'))
+    report('SERVICE_TRACE_LOCAL_ON=true requires SERVICE_TRACE_LOCAL_DIR')
   return {
     storage: CREDENTIALS.every(isSet) ? storage : null,
     remote: remoteOn ? { storage, kvstore } : null,
@@ -49,50 +51,48 @@ export function tracesConfig(variables: Variables, { isolated }: { isolated: boo
   }
 }
 
-function storageConfig({ read, isSet, fault }: Variables, remoteOn: boolean): StorageConfig {
+function storageConfig({ read, isSet, report }: Variables, remoteOn: boolean): StorageConfig {
   const storage = {
     // The region becomes part of a host name.
     region: read('SERVICE_STORAGE_REGION', matching(/^[a-z\d-]+$/, 'must be a region like eu-central-1')) ?? '',
     accessKeyId: read('SERVICE_STORAGE_ACCESS_KEY_ID', text) ?? '',
     secretAccessKey: read('SERVICE_STORAGE_SECRET_ACCESS_KEY', text) ?? '',
     bucket: read('SERVICE_STORAGE_BUCKET', matching(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'must be the name of a bucket')),
-    endpoint: read('SERVICE_STORAGE_ENDPOINT', baseUrl()),
+    endpoint: read('SERVICE_STORAGE_ENDPOINT', baseUrl),
   }
   const missing = CREDENTIALS.filter((name) => !isSet(name))
-  if (remoteOn && missing.length > 0) fault(`SERVICE_TRACE_REMOTE_ON=true needs ${missing.join(', ')}`)
+  if (remoteOn && missing.length > 0) report(`SERVICE_TRACE_REMOTE_ON=true requires ${missing.join(', ')}`)
   if (isSet('SERVICE_STORAGE_ENDPOINT') && !isSet('SERVICE_STORAGE_BUCKET'))
-    fault('SERVICE_STORAGE_ENDPOINT needs SERVICE_STORAGE_BUCKET')
+    report('SERVICE_STORAGE_ENDPOINT requires SERVICE_STORAGE_BUCKET')
   return storage
 }
 
-function kvStoreConfig({ read, isSet, fault }: Variables, isolated: boolean): KvStoreConfig | null {
-  const address = read(
-    'SERVICE_KVSTORE_URL',
-    satisfying(toKvStoreUrl, 'must be a URL that begins with redis://, rediss:// or https://'),
-  )
+function kvStoreConfig({ read, isSet, report }: Variables, isolated: boolean): KvStoreConfig | null {
+  const address = read('SERVICE_KVSTORE_URL', kvStoreUrl)
   const token = read('SERVICE_KVSTORE_TOKEN', text)
   if (address === null) return null
   if (address.protocol.startsWith('http') && address.password === '' && !isSet('SERVICE_KVSTORE_TOKEN')) {
-    fault('SERVICE_KVSTORE_URL over https needs SERVICE_KVSTORE_TOKEN, or the token as its password')
+    report(
+      'SERVICE_KVSTORE_TOKEN is required when SERVICE_KVSTORE_URL begins with https://, unless the token is the password of the URL',
+    )
   }
   if (isolated && address.protocol.startsWith('redis')) {
-    fault(
-      'SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis',
+    report(
+      'SERVICE_KVSTORE_URL must begin with https:// on workerd (no TCP sockets); use the REST URL of an Upstash Redis',
     )
   }
   return { url: address.href, token }
 }
 
-function toKvStoreUrl(value: string): URL | null {
-  const address = URL.canParse(value) ? new URL(value) : null
-  switch (address?.protocol) {
-    case 'redis:':
-    case 'rediss:':
-    case 'https:':
-      return address
-    case 'http:': // a stand-in for Upstash on this machine
-      return address.hostname === '127.0.0.1' || address.hostname === 'localhost' ? address : null
-    default:
-      return null
-  }
+const kvStoreUrl = z.pipe(
+  z.string().check(z.refine(isKvStoreUrl, { error: 'must be a URL that begins with redis://, rediss:// or https://' })),
+  z.transform((value) => new URL(value)),
+)
+
+function isKvStoreUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname } = new URL(value)
+  // Plain http would reveal the token, except on this machine.
+  if (protocol === 'http:') return hostname === '127.0.0.1' || hostname === 'localhost'
+  return ['redis:', 'rediss:', 'https:'].includes(protocol)
 }

@@ -1,6 +1,6 @@
 /** What the entries of Node, Bun and Deno have in common. */
 
-import { type Config, ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
+import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/grpc/tls-errors.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
@@ -47,7 +47,7 @@ const WARM_AFTER_MS = 250
 export async function runService({ runtime, process, listen, binds = true }: ServiceOptions): Promise<void> {
   const config = await orEnd(process, () => parseConfig(process.env, { binds }))
   const transport = await orEnd(process, () => engineTransport(config))
-  const hide = hidingValues(process.env)
+  const hide = redactValues(process.env)
   const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const listener = await orEndListening(process, config, () => listen({ fetch: portico.fetch, ...config.server, log }))

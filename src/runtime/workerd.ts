@@ -1,6 +1,6 @@
 /** The service as a Cloudflare Worker: its environment are the bindings, and it is assembled once an isolate. */
 
-import { ConfigError, type Environment, hidingValues, parseConfig } from '../config.ts'
+import { ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
@@ -38,7 +38,7 @@ function assemble(bindings: Bindings): Fetch {
     const config = parseConfig(env, { binds: false, isolated: true })
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
-    const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: hidingValues(env) })
+    const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: redactValues(env) })
     return createPortico({
       config,
       transport,

@@ -121,7 +121,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
 
       expect(await container.ended).toMatchObject({ code: 1 })
       expect(container.output()).toContain(
-        'SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address',
+        'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback',
       )
     })
 

@@ -60,6 +60,6 @@ test('Deno Deploy: loopback says nothing there, so a token is asked for', async 
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
   await expect(starting).rejects.toThrow(
-    'SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it',
+    'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket',
   )
 })

@@ -43,7 +43,7 @@ test('a misspelled variable is a warning at start, with the name that was meant'
   await service.kill()
 
   expect(warning.message).toBe(
-    'SERVICE_CORS_ORIGIN is not a variable of Portico and has no effect: did you mean SERVICE_CORS_ORIGINS?',
+    'SERVICE_CORS_ORIGIN is not a Portico variable and has no effect; did you mean SERVICE_CORS_ORIGINS?',
   )
 })
 
@@ -60,7 +60,7 @@ test('a namespace and a catalog that the transport cannot carry are refused at s
   ]
 
   expect([await http.ended, await grpc.ended].map(({ code }) => code)).toEqual([1, 1])
-  expect(http.output()).toMatch(/2 faults:\n {2}ENGINE_NAMESPACE must not.*\n {2}SERVICE_CATALOG_ID must not/)
+  expect(http.output()).toMatch(/2 errors:\n {2}ENGINE_NAMESPACE must not.*\n {2}SERVICE_CATALOG_ID must not/)
   expect(grpc.output()).toContain('ENGINE_NAMESPACE must be printable ASCII')
 })
 

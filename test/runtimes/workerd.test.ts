@@ -61,7 +61,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
     const { status, text } = await asks('/health', json)
 
     expect(status).toBe(500)
-    expect(text).toMatch(/2 faults:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
+    expect(text).toMatch(/2 errors:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
     expect(text).not.toMatch(/hidden|SERVICE_HOST|STORE/)
   })
 })

@@ -1,6 +1,6 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
-import { type Environment, hidingValues, parseConfig } from '../../src/config.ts'
+import { type Environment, parseConfig, redactValues } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
@@ -25,7 +25,7 @@ export function serve(env: Environment = {}): Served {
     ...env,
   })
   const config = parseConfig(told, { binds: false })
-  const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: hidingValues(told) })
+  const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: redactValues(told) })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
   const transport = isHttp

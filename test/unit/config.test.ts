@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
-import { faultsOf, least, parse } from './config/parsed.ts'
+import { issuesOf, parse, required } from './config/parsed.ts'
 
 describe('parseConfig', () => {
-  test('parseConfig: needs nothing but the catalog', () => {
+  test('parseConfig: requires only the catalog', () => {
     expect(parse({})).toEqual({
       engine: {
         address: '127.0.0.1:7233',
@@ -27,8 +27,8 @@ describe('parseConfig', () => {
     })
   })
 
-  test('parseConfig: lists every fault at once', () => {
-    const faults = faultsOf({
+  test('parseConfig: lists every error at once', () => {
+    const issues = issuesOf({
       SERVICE_PORT: '99999',
       SERVICE_HOST: '0.0.0.0',
       ENGINE_ADDRESS: 'https://engine:7233',
@@ -36,7 +36,7 @@ describe('parseConfig', () => {
       SERVICE_TRACE_REMOTE_ON: 'true',
     })
 
-    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual([
+    expect(issues.map((issue) => issue.split(' ')[0]).sort()).toEqual([
       'ENGINE_ADDRESS',
       'ENGINE_TRANSPORT=http',
       'SERVICE_API_AUTH_TOKEN',
@@ -46,28 +46,28 @@ describe('parseConfig', () => {
     ])
   })
 
-  test('ConfigError: its message holds each fault on its own line', () => {
+  test('ConfigError: its message has each error on a line of its own', () => {
     expect(() => parseConfig({ SERVICE_PORT: 'x' }, { binds: true })).toThrow(
-      /^The configuration has 2 faults:\n {2}SERVICE_.+\n {2}SERVICE_.+$/,
+      /^The configuration has 2 errors:\n {2}SERVICE_.+\n {2}SERVICE_.+$/,
     )
   })
 
   test('parseConfig: never shows a value, right or wrong', () => {
     const env = Object.fromEntries([...variableNames()].map((name) => [name, `\0 s3cr€t ${name.toLowerCase()}`]))
 
-    const faults = faultsOf(env)
+    const issues = issuesOf(env)
 
-    expect(faults.length).toBeGreaterThan(20)
-    expect(faults.join('\n')).not.toContain('s3cr€t')
+    expect(issues.length).toBeGreaterThan(20)
+    expect(issues.join('\n')).not.toContain('s3cr€t')
   })
 
-  test('parseConfig: takes an empty value as unset', () => {
+  test('parseConfig: an empty value counts as unset', () => {
     const empty = Object.fromEntries([...variableNames()].map((name) => [name, '']))
 
-    expect(parseConfig({ ...empty, ...least }, { binds: true })).toEqual(parse({}))
+    expect(parseConfig({ ...empty, ...required }, { binds: true })).toEqual(parse({}))
   })
 
-  test('parseConfig: reads durations in milliseconds or with a unit', () => {
+  test('parseConfig: durations are milliseconds, or have a unit', () => {
     const { catalogTtlMs, messageTimeoutMs, limits, server } = parse({
       SERVICE_CATALOG_TTL: '0',
       SERVICE_MESSAGE_TIMEOUT: '1500',
@@ -80,25 +80,25 @@ describe('parseConfig', () => {
     ])
   })
 
-  test('parseConfig: refuses durations that no timer can hold', () => {
+  test('parseConfig: rejects durations that no timer supports', () => {
     expect(
-      faultsOf({
-        ...least,
+      issuesOf({
+        ...required,
         SERVICE_RUN_MAX_TIMEOUT: '25d',
         SERVICE_MESSAGE_TIMEOUT: '0',
         SERVICE_CATALOG_TTL: '5 minutes',
       }),
     ).toEqual([
       'SERVICE_RUN_MAX_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
-      'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with its unit, like 30s or 5m',
+      'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with a unit, like 30s or 5m',
       'SERVICE_MESSAGE_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
     ])
   })
 
-  test('parseConfig: refuses bytes that are no positive integer', () => {
+  test('parseConfig: rejects sizes that are not positive integers', () => {
     expect(
-      faultsOf({
-        ...least,
+      issuesOf({
+        ...required,
         SERVICE_MAX_BODY_BYTES: '2MB',
         SERVICE_MAX_PAYLOAD_BYTES: '0',
         SERVICE_TRACE_MAX_BYTES: '1.5',
@@ -110,56 +110,58 @@ describe('parseConfig', () => {
     ])
   })
 
-  test('parseConfig: refuses a catalog that the engine keeps for itself', () => {
-    expect(faultsOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
+  test('parseConfig: rejects a catalog that the engine reserves', () => {
+    expect(issuesOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
       'SERVICE_CATALOG_ID must not begin with "__temporal_", which is reserved',
     ])
   })
 
-  test('parseConfig: refuses what is neither true nor false', () => {
-    expect(faultsOf({ ...least, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual([
+  test('parseConfig: rejects a flag that is neither true nor false', () => {
+    expect(issuesOf({ ...required, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual([
       'SERVICE_TRACE_LOCAL_ON must be true or false',
     ])
   })
 
-  test('parseConfig: takes origins only as browsers send them', () => {
+  test('parseConfig: accepts origins only in the form that browsers send', () => {
     expect(parse({ SERVICE_CORS_ORIGINS: 'https://a.example, http://localhost:5173' }).access.corsOrigins).toEqual([
       'https://a.example',
       'http://localhost:5173',
     ])
-    expect(faultsOf({ ...least, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(
+    expect(issuesOf({ ...required, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(
       /^SERVICE_CORS_ORIGINS must be/,
     )
   })
 })
 
-describe('parseConfig, who may call', () => {
-  test('parseConfig: listens everywhere once there is a token', () => {
+describe('parseConfig, access', () => {
+  test('parseConfig: with a token the server listens on all addresses', () => {
     expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret' })).toMatchObject({
       server: { host: '0.0.0.0' },
       access: { tokens: ['s3cret'] },
     })
   })
 
-  test('parseConfig: takes a list of tokens and drops its empty entries', () => {
+  test('parseConfig: tokens are a list without its empty entries', () => {
     expect(parse({ SERVICE_API_AUTH_TOKEN: 'new, ,old,' }).access.tokens).toEqual(['new', 'old'])
   })
 
-  test('parseConfig: refuses a list that holds no token, rather than to stand open', () => {
-    expect(faultsOf({ ...least, SERVICE_API_AUTH_TOKEN: ' , ' })).toEqual(['SERVICE_API_AUTH_TOKEN holds no token'])
-  })
-
-  test('parseConfig: refuses to be reached from outside without a token', () => {
-    expect(faultsOf({ ...least, SERVICE_HOST: '0.0.0.0' })).toEqual([
-      'SERVICE_API_AUTH_TOKEN is required because SERVICE_HOST is not a loopback address; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+  test('parseConfig: rejects a list without a token instead of allowing anonymous access', () => {
+    expect(issuesOf({ ...required, SERVICE_API_AUTH_TOKEN: ' , ' })).toEqual([
+      'SERVICE_API_AUTH_TOKEN must contain at least one token',
     ])
   })
 
-  test('parseConfig: takes no host name for a loopback address because it begins like one', () => {
-    expect(faultsOf({ ...least, SERVICE_HOST: '127.0.0.1.example.com' })).toHaveLength(1)
+  test('parseConfig: without a token the server must be bound to loopback', () => {
+    expect(issuesOf({ ...required, SERVICE_HOST: '0.0.0.0' })).toEqual([
+      'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+    ])
   })
 
-  test('parseConfig: stays open on each loopback address', () => {
+  test('parseConfig: a host name that begins like a loopback address is not one', () => {
+    expect(issuesOf({ ...required, SERVICE_HOST: '127.0.0.1.example.com' })).toHaveLength(1)
+  })
+
+  test('parseConfig: no token is required on any loopback address', () => {
     expect(
       ['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]'].map(
         (host) => parse({ SERVICE_HOST: host }).access.tokens,
@@ -167,26 +169,26 @@ describe('parseConfig, who may call', () => {
     ).toEqual(Array(5).fill(null))
   })
 
-  test('parseConfig: does not count loopback for those who do not open the socket', () => {
-    expect(faultsOf({ ...least, SERVICE_HOST: '127.0.0.1' }, { binds: false })).toEqual([
-      'SERVICE_API_AUTH_TOKEN is required because this entry cannot tell who reaches it; SERVICE_ALLOW_ANONYMOUS=true lets everybody call',
+  test('parseConfig: a loopback address does not count if the service does not bind its own socket', () => {
+    expect(issuesOf({ ...required, SERVICE_HOST: '127.0.0.1' }, { binds: false })).toEqual([
+      'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
     ])
   })
 
-  test('parseConfig: stands open to all when that is said aloud', () => {
+  test('parseConfig: SERVICE_ALLOW_ANONYMOUS=true allows unauthenticated access from anywhere', () => {
     expect(parse({ SERVICE_HOST: '0.0.0.0', SERVICE_ALLOW_ANONYMOUS: 'true' })).toMatchObject({
       server: { host: '0.0.0.0' },
       access: { tokens: null, loopbackOnly: false },
     })
   })
 
-  test('parseConfig: only this machine may be named where nobody needs a token', () => {
+  test('parseConfig: loopbackOnly is set only without a token and without SERVICE_ALLOW_ANONYMOUS', () => {
     expect(parse({}).access.loopbackOnly).toBe(true)
     expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_HOST: '127.0.0.1' }).access.loopbackOnly).toBe(false)
     expect(parse({ SERVICE_ALLOW_ANONYMOUS: 'true' }).access.loopbackOnly).toBe(false)
   })
 
-  test('parseConfig: never ignores a token, not even where anonymous calls are allowed', () => {
+  test('parseConfig: a token is required even if SERVICE_ALLOW_ANONYMOUS=true', () => {
     expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual([
       's3cret',
     ])
@@ -194,7 +196,7 @@ describe('parseConfig, who may call', () => {
 })
 
 describe('parseConfig, the base path', () => {
-  test('SERVICE_BASE_PATH: is a path without a slash at its end', () => {
+  test('SERVICE_BASE_PATH: a path, without its trailing slash', () => {
     expect(parse({}).basePath).toBe('')
     expect(parse({ SERVICE_BASE_PATH: '/apis/portico-1' }).basePath).toBe('/apis/portico-1')
     expect(parse({ SERVICE_BASE_PATH: '/portico/' }).basePath).toBe('/portico')
@@ -202,9 +204,9 @@ describe('parseConfig, the base path', () => {
   })
 
   test.each(['portico', '//', '/a//b', '/a/../b', '/.', '/a b', '/a%20b', '/a?b', '/a#b', 'http://host/a'])(
-    'SERVICE_BASE_PATH: %s is refused',
+    'SERVICE_BASE_PATH: %s is rejected',
     (path) => {
-      expect(faultsOf({ ...least, SERVICE_BASE_PATH: path })).toEqual([
+      expect(issuesOf({ ...required, SERVICE_BASE_PATH: path })).toEqual([
         expect.stringMatching(/^SERVICE_BASE_PATH must be a path like/),
       ])
     },
@@ -221,78 +223,78 @@ describe('parseConfig, the engine', () => {
     })
   })
 
-  test('parseConfig: a key travels in plain text only when TLS is switched off by name', () => {
+  test('parseConfig: an API key is sent unencrypted only with ENGINE_TLS=false', () => {
     expect(parse({ ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' }).engine.tls).toBeNull()
   })
 
-  test('parseConfig: a file of certificates implies TLS', () => {
+  test('parseConfig: a certificate file implies TLS', () => {
     expect(parse({ ENGINE_TLS_CA: '/ca.pem' }).engine.tls).toMatchObject({ caPath: '/ca.pem' })
   })
 
-  test('parseConfig: a client certificate needs its key', () => {
-    expect(faultsOf({ ...least, ENGINE_TLS_CERT: '/cert.pem' })).toEqual([
-      'ENGINE_TLS_CERT and ENGINE_TLS_KEY are needed together',
+  test('parseConfig: a client certificate requires its key', () => {
+    expect(issuesOf({ ...required, ENGINE_TLS_CERT: '/cert.pem' })).toEqual([
+      'ENGINE_TLS_CERT and ENGINE_TLS_KEY must be set together',
     ])
   })
 
   test('parseConfig: certificates contradict ENGINE_TLS=false', () => {
-    expect(faultsOf({ ...least, ENGINE_TLS: 'false', ENGINE_TLS_CA: '/ca.pem' })).toHaveLength(1)
+    expect(issuesOf({ ...required, ENGINE_TLS: 'false', ENGINE_TLS_CA: '/ca.pem' })).toHaveLength(1)
   })
 
-  test('parseConfig: takes an IPv6 address of the engine', () => {
+  test('parseConfig: the address of the engine may be IPv6', () => {
     expect(parse({ ENGINE_ADDRESS: '[::1]:7233' }).engine.address).toBe('[::1]:7233')
   })
 
   test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT'])('parseConfig: %s is a base URL', (name) => {
     for (const value of ['http://user:pw@host', 'http://host?a=b', 'http://host/#a', 'host:80', 'ftp://host'])
-      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([
+      expect([value, issuesOf({ ...required, [name]: value })]).toEqual([
         value,
         [expect.stringMatching(`^${name} must be a URL`)],
       ])
     for (const value of ['http://host', 'https://host/', 'https://host:8080/base/'])
-      expect([value, faultsOf({ ...least, [name]: value })]).toEqual([value, []])
+      expect([value, issuesOf({ ...required, [name]: value })]).toEqual([value, []])
   })
 
-  test('parseConfig: gRPC carries a namespace of printable ASCII alone', () => {
-    expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'münchen' })).toEqual([
+  test('parseConfig: over gRPC the namespace must be printable ASCII', () => {
+    expect(issuesOf({ ...required, ENGINE_NAMESPACE: 'münchen' })).toEqual([
       'ENGINE_NAMESPACE must be printable ASCII, because gRPC sends it in a header',
     ])
-    expect(faultsOf({ ...least, ENGINE_NAMESPACE: 'shop\n' })).toHaveLength(1)
+    expect(issuesOf({ ...required, ENGINE_NAMESPACE: 'shop\n' })).toHaveLength(1)
     expect(parse({ ENGINE_NAMESPACE: 'a b/c.~d' }).engine.namespace).toBe('a b/c.~d')
   })
 
-  test('parseConfig: the HTTP transport needs its URL', () => {
-    expect(faultsOf({ ...least, ENGINE_TRANSPORT: 'http' })).toEqual([
-      "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
+  test('parseConfig: the HTTP transport requires its URL', () => {
+    expect(issuesOf({ ...required, ENGINE_TRANSPORT: 'http' })).toEqual([
+      "ENGINE_TRANSPORT=http requires ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
     ])
   })
 })
 
-/** Every variable that parseConfig looks at. */
+/** Every variable that parseConfig reads. */
 function variableNames(): Set<string> {
   const names = new Set<string>()
   const env = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) })
-  faultsOf(env)
+  issuesOf(env)
   return names
 }
 
 describe('parseConfig over HTTP', () => {
-  const http = { ...least, ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://engine:8080' }
+  const http = { ...required, ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: 'http://engine:8080' }
 
-  test('ENGINE_API_KEY: travels in plain text only where that is said', () => {
-    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key' })).toEqual([
+  test('ENGINE_API_KEY: is sent unencrypted only with ENGINE_TLS=false', () => {
+    expect(issuesOf({ ...http, ENGINE_API_KEY: 'key' })).toEqual([
       expect.stringMatching(/^ENGINE_HTTP_URL must begin with https:\/\//),
     ])
-    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' })).toEqual([])
-    expect(faultsOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_HTTP_URL: 'https://engine' })).toEqual([])
-    expect(faultsOf({ ...http, ENGINE_TLS: 'true' })).toHaveLength(1)
+    expect(issuesOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' })).toEqual([])
+    expect(issuesOf({ ...http, ENGINE_API_KEY: 'key', ENGINE_HTTP_URL: 'https://engine' })).toEqual([])
+    expect(issuesOf({ ...http, ENGINE_TLS: 'true' })).toHaveLength(1)
   })
 
   test.each(['ENGINE_NAMESPACE', 'SERVICE_CATALOG_ID'])(
-    '%s: has to be one part of a path, and is refused together with other faults',
+    '%s: must be one path segment, and is reported together with other errors',
     (name) => {
       for (const value of ['a/b', '.', '..'])
-        expect([value, faultsOf({ ...http, [name]: value, SERVICE_PORT: 'x' })]).toEqual([
+        expect([value, issuesOf({ ...http, [name]: value, SERVICE_PORT: 'x' })]).toEqual([
           value,
           expect.arrayContaining([
             expect.stringMatching(`^${name} must not contain a slash`),
@@ -300,47 +302,47 @@ describe('parseConfig over HTTP', () => {
           ]),
         ])
       for (const value of ['münchen', 'a b', 'a.b', '...', 'a%2Fb'])
-        expect([value, faultsOf({ ...http, [name]: value })]).toEqual([value, []])
+        expect([value, issuesOf({ ...http, [name]: value })]).toEqual([value, []])
     },
   )
 
-  test('SERVICE_CATALOG_ID: may have a slash over gRPC', () => {
+  test('SERVICE_CATALOG_ID: may contain a slash over gRPC', () => {
     expect(parse({ SERVICE_CATALOG_ID: 'a/b' }).catalog).toBe('a/b')
   })
 
-  test('ENGINE_TLS_…: certificates are not for fetch', () => {
-    expect(faultsOf({ ...http, ENGINE_HTTP_URL: 'https://engine', ENGINE_TLS_CA: '/ca.pem' })).toEqual([
-      expect.stringMatching(/^ENGINE_TRANSPORT=http takes no ENGINE_TLS_CA/),
+  test('ENGINE_TLS_…: certificate files are rejected, because fetch cannot use them', () => {
+    expect(issuesOf({ ...http, ENGINE_HTTP_URL: 'https://engine', ENGINE_TLS_CA: '/ca.pem' })).toEqual([
+      expect.stringMatching(/^ENGINE_TRANSPORT=http does not support ENGINE_TLS_CA/),
     ])
   })
 })
 
-describe('parseConfig where there are neither sockets nor files', () => {
+describe('parseConfig on workerd, without sockets and files', () => {
   const workerd = { binds: false, isolated: true }
-  const enough = { ...least, SERVICE_API_AUTH_TOKEN: 'token', ENGINE_HTTP_URL: 'https://engine' }
+  const enough = { ...required, SERVICE_API_AUTH_TOKEN: 'token', ENGINE_HTTP_URL: 'https://engine' }
 
-  test('isolated: the engine is reached over HTTP', () => {
+  test('isolated: the transport is HTTP', () => {
     expect(parse(enough, workerd).engine).toMatchObject({ transport: 'http', httpUrl: 'https://engine' })
-    expect(faultsOf({ ...enough, ENGINE_HTTP_URL: '' }, workerd)).toEqual([
-      "ENGINE_TRANSPORT=http needs ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
+    expect(issuesOf({ ...enough, ENGINE_HTTP_URL: '' }, workerd)).toEqual([
+      "ENGINE_TRANSPORT=http requires ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
     ])
-    expect(faultsOf({ ...enough, ENGINE_TRANSPORT: 'grpc' }, workerd)).toEqual([
-      expect.stringMatching(/^ENGINE_TRANSPORT=grpc is not supported/),
-    ])
-  })
-
-  test('isolated: a loopback address says nothing about who calls', () => {
-    expect(faultsOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
-      expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required because this entry cannot tell/),
+    expect(issuesOf({ ...enough, ENGINE_TRANSPORT: 'grpc' }, workerd)).toEqual([
+      expect.stringMatching(/^ENGINE_TRANSPORT=grpc is not available on workerd/),
     ])
   })
 
-  test('isolated: Redis over TCP is refused with what to use instead, a folder for traces is refused', () => {
-    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'redis://kv:6379' }, workerd)).toEqual([
-      'SERVICE_KVSTORE_URL must begin with https:// on this runtime, which has no sockets: use the REST URL of an Upstash Redis',
+  test('isolated: a loopback address does not replace a token', () => {
+    expect(issuesOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
+      expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket/),
     ])
-    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'rediss://kv:6379' }, workerd)).toHaveLength(1)
-    expect(faultsOf({ ...enough, SERVICE_KVSTORE_URL: 'https://:token@kv.example' }, workerd)).toEqual([])
-    expect(faultsOf({ ...enough, SERVICE_TRACE_LOCAL_DIR: '/traces' }, workerd)).toHaveLength(1)
+  })
+
+  test('isolated: Redis over TCP is rejected with an alternative, and a folder for traces is rejected', () => {
+    expect(issuesOf({ ...enough, SERVICE_KVSTORE_URL: 'redis://kv:6379' }, workerd)).toEqual([
+      'SERVICE_KVSTORE_URL must begin with https:// on workerd (no TCP sockets); use the REST URL of an Upstash Redis',
+    ])
+    expect(issuesOf({ ...enough, SERVICE_KVSTORE_URL: 'rediss://kv:6379' }, workerd)).toHaveLength(1)
+    expect(issuesOf({ ...enough, SERVICE_KVSTORE_URL: 'https://:token@kv.example' }, workerd)).toEqual([])
+    expect(issuesOf({ ...enough, SERVICE_TRACE_LOCAL_DIR: '/traces' }, workerd)).toHaveLength(1)
   })
 })

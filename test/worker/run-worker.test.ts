@@ -103,7 +103,7 @@ test('runWorker: what is wrong with its environment is all that is printed, no s
     'The configuration has 3 faults:',
     '  SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves',
     '  ENGINE_MAX_CACHED_WORKFLOWS must be an integer of at least 0',
-    '  SERVICE_CATALOGID is not a variable of Portico and has no effect: did you mean SERVICE_CATALOG_ID?',
+    '  SERVICE_CATALOGID is not a Portico variable and has no effect; did you mean SERVICE_CATALOG_ID?',
   ])
 })
 

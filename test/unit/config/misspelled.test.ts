@@ -21,9 +21,7 @@ describe('misspelled variables', () => {
     ['ENGINE_APIKEY', 'ENGINE_API_KEY'],
     ['ENGINE_TLS_SERVERNAME', 'ENGINE_TLS_SERVER_NAME'],
   ])('misspelled: %s has no effect, %s is named, and the value is not shown', (name, meant) => {
-    expect(warningsFor(name)).toEqual([
-      `${name} is not a variable of Portico and has no effect: did you mean ${meant}?`,
-    ])
+    expect(warningsFor(name)).toEqual([`${name} is not a Portico variable and has no effect; did you mean ${meant}?`])
   })
 
   test('misspelled: variables of others with the same prefix are left alone', () => {
@@ -59,7 +57,7 @@ describe('misspelled variables', () => {
 
   test('misspelled: stands beside the faults, one of which it explains', () => {
     expect(() => parseConfig({ SERVICE_CATALOGID: 'orders' }, { binds: true })).toThrow(
-      /2 faults:\n {2}SERVICE_CATALOG_ID is required.*\n {2}SERVICE_CATALOGID is not a variable .* did you mean SERVICE_CATALOG_ID\?/,
+      /2 errors:\n {2}SERVICE_CATALOG_ID is required.*\n {2}SERVICE_CATALOGID is not a Portico variable .* did you mean SERVICE_CATALOG_ID\?/,
     )
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { hidingValues } from '../../../src/config/redact-log-values.ts'
+import { redactValues } from '../../../src/config/redact-log-values.ts'
 
-test('hidingValues: the name of the variable stands where its value, or a part of it, stood', () => {
-  const hide = hidingValues({
+test('redactValues: the name of the variable stands where its value, or a part of it, stood', () => {
+  const hide = redactValues({
     ENGINE_ADDRESS: 'engine.internal:7233',
     ENGINE_NAMESPACE: 'shop',
     SERVICE_API_AUTH_TOKEN: 'first+token, second',
@@ -22,8 +22,8 @@ test('hidingValues: the name of the variable stands where its value, or a part o
   )
 })
 
-test('hidingValues: what a name was resolved to is hidden too', () => {
-  const hide = hidingValues({})
+test('redactValues: what a name was resolved to is hidden too', () => {
+  const hide = redactValues({})
 
   expect(hide('connect ECONNREFUSED 10.0.0.7:7233')).toBe('connect ECONNREFUSED <address>')
   expect(hide('getaddrinfo ENOTFOUND engine.internal')).toBe('getaddrinfo ENOTFOUND <address>')
@@ -31,7 +31,7 @@ test('hidingValues: what a name was resolved to is hidden too', () => {
   expect(hide('dial tcp [fe80::1]:7234')).toBe('dial tcp <address>')
 })
 
-test('hidingValues: loopback addresses are shown, unless a variable names them', () => {
+test('redactValues: loopback addresses are shown, unless a variable names them', () => {
   const said = [
     'connect ECONNREFUSED ::1:7233',
     'connect ECONNREFUSED 127.0.0.1:7233',
@@ -39,26 +39,26 @@ test('hidingValues: loopback addresses are shown, unless a variable names them',
     'getaddrinfo ENOTFOUND localhost',
   ]
 
-  expect(said.map(hidingValues({}))).toEqual(said)
-  expect(hidingValues({ ENGINE_ADDRESS: '127.0.0.1:7233' })('connect ECONNREFUSED 127.0.0.1:7233')).toBe(
+  expect(said.map(redactValues({}))).toEqual(said)
+  expect(redactValues({ ENGINE_ADDRESS: '127.0.0.1:7233' })('connect ECONNREFUSED 127.0.0.1:7233')).toBe(
     'connect ECONNREFUSED <ENGINE_ADDRESS>',
   )
-  const shared = hidingValues({ SERVICE_KVSTORE_URL: 'redis://127.0.0.1:6379', ENGINE_ADDRESS: 'localhost:7233' })
+  const shared = redactValues({ SERVICE_KVSTORE_URL: 'redis://127.0.0.1:6379', ENGINE_ADDRESS: 'localhost:7233' })
   expect(shared('connect ECONNREFUSED 127.0.0.1:7233. Resolution note: ')).toBe(
     'connect ECONNREFUSED <address> Resolution note: ',
   )
-  expect(hidingValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
+  expect(redactValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
 })
 
-test('hidingValues: what lies below a folder or a URL is hidden as far as it is named', () => {
-  const hide = hidingValues({ SERVICE_TRACE_LOCAL_DIR: '/var/traces/', SERVICE_API_AUTH_TOKEN: 'first+token==' })
+test('redactValues: what lies below a folder or a URL is hidden as far as it is named', () => {
+  const hide = redactValues({ SERVICE_TRACE_LOCAL_DIR: '/var/traces/', SERVICE_API_AUTH_TOKEN: 'first+token==' })
 
   expect(hide("open '/var/traces/x.json'")).toBe("open '<SERVICE_TRACE_LOCAL_DIR>x.json'")
   expect(hide('first+token==x')).toBe('<SERVICE_API_AUTH_TOKEN>x')
 })
 
-test('hidingValues: a host that is a plain word is hidden where it is a host, and the default namespace stays', () => {
-  const hide = hidingValues({ ENGINE_ADDRESS: 'temporal:7233', ENGINE_NAMESPACE: 'default' })
+test('redactValues: a host that is a plain word is hidden where it is a host, and the default namespace stays', () => {
+  const hide = redactValues({ ENGINE_ADDRESS: 'temporal:7233', ENGINE_NAMESPACE: 'default' })
 
   expect(hide('at Object.default (temporal.api.js)')).toBe('at Object.default (temporal.api.js)')
   expect(hide('dns:temporal:7233, getaddrinfo EAI_AGAIN temporal')).toBe(
@@ -66,8 +66,8 @@ test('hidingValues: a host that is a plain word is hidden where it is a host, an
   )
 })
 
-test('hidingValues: a value within a longer word is another word', () => {
-  const hide = hidingValues({ ENGINE_NAMESPACE: 'shop', SERVICE_STORAGE_BUCKET: '' })
+test('redactValues: a value within a longer word is another word', () => {
+  const hide = redactValues({ ENGINE_NAMESPACE: 'shop', SERVICE_STORAGE_BUCKET: '' })
 
   expect(hide('workshop, shops: version 1.2.3')).toBe('workshop, shops: version 1.2.3')
 })

@@ -78,7 +78,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   try {
     parseWorkerConfig(env, { catalogRequired: true })
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults
+    if (error instanceof ConfigError) return error.issues
     throw error
   }
   return []

@@ -13,7 +13,7 @@ test('trace configuration: remote tracing without a bucket is reported together 
   const parse = () => parseWorkerConfig(REMOTE, { catalogRequired: true })
 
   expect(parse).toThrow('SERVICE_CATALOG_ID is required')
-  expect(parse).toThrow('SERVICE_TRACE_REMOTE_ON=true needs SERVICE_STORAGE_BUCKET')
+  expect(parse).toThrow('SERVICE_TRACE_REMOTE_ON=true requires SERVICE_STORAGE_BUCKET')
 })
 
 test('traceTemplates: false when no variable is set', () => {
