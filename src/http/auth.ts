@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
+import { anyEqual } from '../lib/any-equal.ts'
 
 /** Requires one of the tokens, as `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. */
 export function requireToken(tokens: string[]): MiddlewareHandler {
@@ -29,17 +30,4 @@ function passwordOf(credentials: string): string[] {
 
 async function digest(token: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))
-}
-
-/** Compares every byte of every pair, so that the time it takes reveals nothing about the tokens. */
-function anyEqual(presented: Uint8Array[], expected: Uint8Array[]): boolean {
-  let found = 0
-  for (const one of presented) {
-    for (const other of expected) {
-      let difference = 0
-      for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)
-      found |= Number(difference === 0)
-    }
-  }
-  return found === 1
 }

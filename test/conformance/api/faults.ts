@@ -178,7 +178,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       await server.stop()
 
       expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
-      expect(body.message).toContain('its configuration; the log of the service names the setting')
+      expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
       expect(text).not.toContain('no-such-namespace')
       expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
     })
