@@ -40,8 +40,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises node:path'),
 
   'domain/': row('domain/ protocol/ lib/ log.ts', ''),
-  'domain/start/start.ts': row('domain/ protocol/', 'uuid'),
-  'domain/create-workflows.ts': row('domain/ protocol/', 'uuid'),
+  'domain/new-id.ts': row('', 'uuid'),
   'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
 
   'temporal/': row('temporal/ protocol/ lib/', '@temporalio/proto'),

@@ -1,7 +1,7 @@
 import { type ErrorFacts, ServiceError } from './errors.ts'
 
-/** Once something has been started or changed an answer must name it, and must not invite to do it again. */
-export function withIds(error: unknown, ids: Pick<ErrorFacts, 'workflowId' | 'runId' | 'updateId'>): ServiceError {
+/** Adds ids to an error after something was started or changed, and removes `retryAfterSeconds`: a retry would do it twice. */
+export function attachIds(error: unknown, ids: Pick<ErrorFacts, 'workflowId' | 'runId' | 'updateId'>): ServiceError {
   if (!(error instanceof ServiceError))
     return new ServiceError('InternalError', 'Internal error', { cause: error, details: ids })
   const { retryAfterSeconds: _, ...details } = error.details

@@ -1,17 +1,17 @@
-/** Who waits, until when, for which request. Every verb takes it last. */
+/** The deadline, abort signal and log of one request. The last argument of every verb. */
 export interface Call {
-  /** Aborts when nobody waits for the answer any more; it ends our waiting, never the workflow. */
+  /** Aborts when the client disconnects or the service shuts down. It ends the waiting, never the workflow. */
   signal: AbortSignal
-  /** Epoch milliseconds by which the request must be answered. */
+  /** Epoch milliseconds. */
   deadlineAt: number
   requestId: string
-  /** Adds facts to the request's log line. */
+  /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
-  /** Logs a warning about something that concerns more than this request. */
+  /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
 }
 
-/** The reason of a signal that ends a wait whose caller still listens: the service is shutting down. */
+/** The abort reason at shutdown. Unlike after a disconnect, the client still receives the response. */
 export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
 
 /** A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts. */
@@ -31,7 +31,7 @@ export function within(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Date.now() + timeoutMs }
 }
 
-/** The same call, with `timeoutMs` from now on where it had more. */
+/** The same call with at most `timeoutMs` from now on. */
 export function atMost(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Math.min(call.deadlineAt, Date.now() + timeoutMs) }
 }

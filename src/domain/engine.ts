@@ -16,7 +16,7 @@ export interface Started extends RunRef {
   firstRunId: string
 }
 
-/** The answer of an update that found, or started, its run. */
+/** The result of an update-with-start. */
 export interface StartedUpdate extends RunRef {
   /** Whether this call started the run. */
   started: boolean
@@ -24,7 +24,7 @@ export interface StartedUpdate extends RunRef {
   result: unknown
 }
 
-/** What is sent to a handler of a workflow. */
+/** A signal, query or update for a handler of a workflow. */
 export interface Message {
   /** Name of the signal, query or update handler. */
   name: string
@@ -42,39 +42,39 @@ export interface EngineFeatures {
   updateWithStart: Support
 }
 
-/** `misconfigured`: it answers, and refuses the namespace or the key that this service has. */
+/** `misconfigured`: the engine responds, but rejects the namespace or the API key of this service. */
 export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
 
 /**
- * Port: a workflow engine, in our words.
+ * Port: a workflow engine.
  *
- * Every verb rejects with a `ServiceError`: `WorkflowNotFoundError` for what is not there, `EngineUnavailableError`
- * when the engine does not answer before `call.deadlineAt`, `ResourceExhaustedError`, `EngineError`.
- * A verb without a pinned run acts on the latest one.
+ * Every verb rejects with a `ServiceError`: `WorkflowNotFoundError` for an unknown execution, `EngineUnavailableError`
+ * when the engine does not respond before `call.deadlineAt`, `ResourceExhaustedError`, `EngineError`.
+ * Without a `runId`, a verb acts on the latest run.
  */
 export interface Engine {
   /**
-   * Starts once, however often the call has to be repeated. Rejects with `WorkflowAlreadyStartedError` when the id is in
-   * use, and with `EngineUnavailableError` when an answer was lost and the id has been used by others since.
+   * Starts exactly once, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
+   * and with `EngineUnavailableError` when a response was lost and another client has used the id since.
    */
   start(request: StartRequest, call: Call): Promise<Started>
 
-  /** How exactly this run ended; null when it is still open at `call.deadlineAt` or when `call.signal` aborts. Outlives outages of the engine. */
+  /** Waits for this run to close; null when `call` ends first. Continues to wait through outages of the engine. */
   wait(run: RunRef, call: Call): Promise<Closing | null>
 
   describe(ref: ExecutionRef, call: Call): Promise<Description>
 
-  /** The run with its input and how it ended. `closing`, when known from `wait`, is not read again. */
+  /** The run with its input and outcome. `closing`, when known from `wait`, is not read again. */
   read(ref: ExecutionRef, call: Call, closing?: Closing): Promise<Execution>
 
-  /** What the run was started with: the one argument, null for none, the array for several. */
+  /** The input of the run: the one argument, null for none, the array for several. */
   input(run: RunRef, call: Call): Promise<unknown>
 
   /**
-   * Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that took the signal.
+   * Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that received the signal.
    *
-   * Delivered at most once, also without a pinned run: it never reaches a run that came after the one it was first sent
-   * to. Rejects with `EngineUnavailableError` when an answer was lost and that run cannot be known.
+   * Delivered at most once: after a lost response it is never sent to a later run than before. Rejects with
+   * `EngineUnavailableError` when a response was lost and that run cannot be determined.
    */
   signal(ref: ExecutionRef, message: Message, call: Call): Promise<{ runId: string | null }>
 
@@ -82,20 +82,20 @@ export interface Engine {
   query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>
 
   /**
-   * Rejects like `query`, with `UpdateFailedError`. Carried out at most once, as `signal` is delivered; the engine knows
-   * an `updateId` within one run only, so two calls with the same one are one update only on the same run.
+   * Rejects like `query`, with `UpdateFailedError`. Executed at most once, like `signal`. The engine deduplicates an
+   * `updateId` within one run only.
    */
   update(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown>
 
   /**
-   * Updates the open run of that id, and starts it before when there is none, in one step. Rejects like `update`.
+   * Updates the open run of the id, after starting one when none is open, in one step. Rejects like `update`.
    *
-   * Neither is done twice, however often the call has to be repeated: where that can't be known it rejects with
-   * `EngineUnavailableError`. `NotSupportedError` where the way to the engine has no such step.
+   * Neither happens twice, even when the call is retried: rejects with `EngineUnavailableError` when that cannot be
+   * determined, and with `NotSupportedError` when the transport has no such call.
    */
   updateWithStart(request: StartRequest, message: Message, updateId: string, call: Call): Promise<StartedUpdate>
 
-  /** Asks the chain of `run` to cancel; with `pinned` only that run. No error when it is closed. */
+  /** Requests cancellation of the chain of `run`, or with `pinned` of that run only. Not an error when it is closed. */
   cancel(run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void>
 
   /** Rejects with `WorkflowNotRunningError` when the run is closed. */
@@ -104,15 +104,15 @@ export interface Engine {
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
 
-  /** The values of archived payloads; what cannot be decoded is `{encoding, data}`. Rejects when the codec does not answer. */
+  /** Decodes archived payloads; those that cannot be decoded become `{encoding, data}`. Rejects when the codec server fails. */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
-  /** When a worker last asked the task queue for workflow tasks; null when none has lately. */
+  /** When a worker last polled the task queue for workflow tasks; null when none has polled recently. */
   lastPolledAt(catalog: string, call: Call): Promise<Date | null>
 
   /** Whether the engine can serve requests; never rejects. */
   readiness(call: Call): Promise<EngineReadiness>
 
-  /** Resolves when the engine answers. */
+  /** Resolves when the engine responds. */
   ping(call: Call): Promise<{ version: string }>
 }

@@ -1,7 +1,7 @@
 import type { Status } from '../protocol/execution.ts'
 import type { Problem } from './status/problem.ts'
 
-/** The wire's error names. */
+/** The names of errors in responses. They never change. */
 export type ErrorName =
   | 'ValidationError'
   | 'UnauthorizedError'
@@ -32,32 +32,32 @@ export type ErrorName =
   | 'EngineUnavailableError'
   | 'DeadlineExceededError'
 
-/** One thing wrong with a request; `path` is a JSON Pointer into the body. */
+/** One invalid value of a request; `path` is a JSON Pointer into the body. */
 export interface Issue {
   path: string
   message: string
 }
 
-/** What the caller can act on. */
+/** What a client can act on; part of the response body. */
 export interface ErrorFacts {
   workflowId?: string
   runId?: string
   workflowStatus?: Status
   updateId?: string
-  /** Why the run does not go on, where that is known. */
+  /** Why the run makes no progress, if that is known. */
   problem?: Problem
-  /** Of a value that is stored outside the engine. */
+  /** Size of a value that is stored outside the engine. */
   sizeBytes?: number
-  /** Names the caller could have used instead. */
+  /** Names that would have been accepted. */
   available?: string[]
   issues?: Issue[]
-  /** Who refused, where the name alone does not say. */
+  /** What rejected the request, when it differs from the default for the error's name. */
   source?: 'workflow' | 'engine' | 'gateway'
-  /** Set only where trying again can't do the work twice. */
+  /** Set only when a retry cannot do the work twice. */
   retryAfterSeconds?: number
 }
 
-/** What we expect to go wrong. Anything else that is thrown is a bug and leaves as an opaque 500. */
+/** An expected error. Any other error that is thrown is a bug, and becomes a 500 without details. */
 export class ServiceError extends Error {
   readonly error: ErrorName
   readonly details: ErrorFacts

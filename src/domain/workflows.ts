@@ -8,30 +8,30 @@ import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Problem } from './status/problem.ts'
 import type { Trace } from './trace/trace-source.ts'
 
-/** What the service does: one verb an endpoint. Each rejects with a `ServiceError` that names what went wrong. */
+/** What the service does: one verb for each endpoint. Every verb rejects with a `ServiceError`. */
 export interface Workflows {
-  /** Starts a workflow and does not wait for it. */
+  /** Starts a workflow without waiting for its result. */
   start(command: StartCommand, call: Call): Promise<RunRef>
-  /** Starts a workflow and waits for the end of its chain, `timeoutMs` at most; the workflow goes on either way. */
+  /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
-  /** Updates the open run of that id, and starts it before when there is none, in one step. */
-  updateWithStart(command: StartCommand, message: MessageCommand, call: Call): Promise<StartedUpdate>
+  /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
+  updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<StartedUpdate>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
-  signal(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<SignalAccepted>
-  /** The handler's value; null when it returns nothing. */
-  query(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<unknown>
-  /** The handler's value; null when it returns nothing. */
-  update(ref: ExecutionRef, message: MessageCommand, call: Call): Promise<unknown>
-  /** Asks the run to cancel itself: its cleanup runs. */
-  stop(ref: ExecutionRef, reason: string | null, call: Call): Promise<Stopped>
+  signal(command: SendCommand, call: Call): Promise<SignalAccepted>
+  /** Returns the handler's result; null when it has none. */
+  query(command: SendCommand, call: Call): Promise<unknown>
+  /** Returns the handler's result; null when it has none. */
+  update(command: SendCommand, call: Call): Promise<unknown>
+  /** Requests cancellation of the run, which can clean up. */
+  stop(command: EndCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
-  terminate(ref: ExecutionRef, reason: string | null, call: Call): Promise<RunRef>
+  terminate(command: EndCommand, call: Call): Promise<RunRef>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>
-  /** Whether the engine can serve requests, as seen at most a second ago. */
+  /** Whether the engine can serve requests; at most a second old. */
   ready(): Promise<EngineReadiness>
 }
 
@@ -47,10 +47,27 @@ export interface MessageCommand extends Arguments {
   name: string
 }
 
+export interface UpdateWithStartCommand {
+  start: StartCommand
+  update: MessageCommand
+}
+
+/** A signal, query or update for an execution. */
+export interface SendCommand {
+  ref: ExecutionRef
+  message: MessageCommand
+}
+
+/** Cancels or terminates an execution. */
+export interface EndCommand {
+  ref: ExecutionRef
+  reason: string | null
+}
+
 export interface RunCommand extends StartCommand {
-  /** How long to wait for the end. */
+  /** How long to wait for the result. */
   timeoutMs: number
-  /** Told of the run as soon as it has started. */
+  /** Called as soon as the run has started. */
   onStarted?: (run: RunRef) => void
 }
 
@@ -61,38 +78,38 @@ export interface WorkflowStatus extends RunRef {
   startedAt: Date | null
   completedAt: Date | null
   historyLength: number
-  /** Why an open run does not go on; null when nothing is known to be in its way. */
+  /** Why an open run makes no progress; null when no problem is known. */
   problem: Problem | null
 }
 
 export interface SignalAccepted {
   workflowId: string
-  /** The run that took the signal. */
+  /** The run that received the signal. */
   runId: string | null
 }
 
 export interface Stopped extends RunRef {
-  /** False on a run that was closed already. */
+  /** False when the run was already closed. */
   cancelRequested: boolean
   status: Status
 }
 
-/** What the service is made of, known before it serves. */
+/** Properties of this deployment that are fixed at startup. */
 export interface Deployment {
-  /** Of the service. */
+  /** Version of the service. */
   version: string
-  /** `node`, `bun`, `deno`, `workerd`, or what whoever embeds it calls it. */
+  /** `node`, `bun`, `deno`, `workerd`, or the name that an embedding application sets. */
   runtime: string
-  /** What carries the calls to the engine. */
+  /** How the engine is called. */
   transport: 'grpc' | 'http'
   features: Features
 }
 
-/** What not every deployment supports. */
+/** Features that not every deployment supports. */
 export interface Features extends EngineFeatures {
-  /** Payloads are encoded and decoded by a codec server. */
+  /** A codec server encodes and decodes payloads. */
   codec: boolean
-  /** Where traces are read from, before the engine's history. */
+  /** The stores that traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean
   traceLocal: boolean
@@ -100,7 +117,7 @@ export interface Features extends EngineFeatures {
 
 export interface Capabilities extends Omit<Deployment, 'features'> {
   features: Record<keyof Features, boolean>
-  /** `version` is null while the engine does not answer. */
+  /** `version` is null while the engine does not respond. */
   engine: { version: string | null }
 }
 

@@ -1,7 +1,7 @@
 import type { Engine } from '../domain/engine.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { truncated } from '../domain/trace/read-trace.ts'
 import type { TracedRun, TraceSource } from '../domain/trace/trace-source.ts'
+import { truncatedEntry } from '../domain/trace/truncated-entry.ts'
 import type { TraceEntry } from '../protocol/trace/entry.ts'
 
 export interface HistoryTraceOptions {
@@ -33,7 +33,7 @@ export function tracesFromHistory({ engine, maxBytes }: HistoryTraceOptions): Tr
       if (left < 0)
         warnings.push(`the history is larger than ${maxBytes} bytes: the node with attributes.truncated lacks the rest`)
       return {
-        entries: isCut ? [...entries, ...entries.slice(0, 1).map(truncated)] : entries,
+        entries: isCut ? [...entries, ...entries.slice(0, 1).map(truncatedEntry)] : entries,
         whole: true,
         redacted: false,
         warnings,

@@ -1,6 +1,6 @@
 /** What readers of stored traces share: from a text to the trace, from a store's trouble to a warning. */
 import { ServiceError } from '../domain/errors.ts'
-import { type FoundTrace, type TracedRun, tellsEnd } from '../domain/trace/trace-source.ts'
+import { type FoundTrace, includesEnd, type TracedRun } from '../domain/trace/trace-source.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { type Parsed, parseEntryTexts, readTraceDocument, type TraceDocument } from '../protocol/trace/document.ts'
 import type { TraceEntry } from '../protocol/trace/entry.ts'
@@ -16,7 +16,7 @@ export function toFoundTrace(run: TracedRun, namespace: string, text: string): F
     throw notAvailable('What is stored there is the trace of another run')
   }
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored entries could not be read`]
-  return { entries: found.entries, whole: tellsEnd(run, found.entries), redacted: true, warnings }
+  return { entries: found.entries, whole: includesEnd(run, found.entries), redacted: true, warnings }
 }
 
 /** Spans that are not archived yet: the history adds everything else. */
@@ -33,7 +33,7 @@ function fromOlderTree(run: TracedRun, entries: Parsed<TraceEntry[]> | null): Fo
   if (entries === null) throw notAvailable('What is stored there is the trace of another run')
   const { found, skipped } = entries
   const warnings = skipped === 0 ? [] : [`${skipped} of the stored nodes could not be read`]
-  return { entries: found, whole: !run.isOpen && tellsEnd(run, found), redacted: true, warnings }
+  return { entries: found, whole: !run.isOpen && includesEnd(run, found), redacted: true, warnings }
 }
 
 function jsonOf(text: string): unknown {

@@ -1,4 +1,4 @@
-/** Whether a message may be sent, as its workflow's catalog says: docs/decisions/022-handler-schemas.md. */
+/** Whether a message fits the schema that the catalog publishes for its handler: docs/decisions/022-handler-schemas.md. */
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import { isSameVersion } from '../../protocol/worker-version.ts'
 import { atMost, type Call } from '../call.ts'
@@ -6,57 +6,56 @@ import type { Catalogs } from '../catalog/catalogs.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import { type Issue, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
-import { inTime } from '../with-deadline.ts'
-import type { MessageCommand } from '../workflows.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+import type { MessageCommand, SendCommand, UpdateWithStartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
 import type { KnownRun, KnownRuns } from './known-runs.ts'
 
-export interface AdmissionPorts {
-  catalogs: Catalogs
-  knownRuns: KnownRuns
-  now?: () => number
-}
+export type AdmitMessagePorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 
 const HANDLERS = { signal: 'signals', query: 'queries', update: 'updates' } as const
 
 export type MessageKind = keyof typeof HANDLERS
 
 /**
- * Rejects with `ValidationError` when the first argument does not fit the schema that the run's catalog publishes for the handler.
+ * Rejects with `ValidationError` when the first argument does not match the schema of its handler.
  *
- * A refusal is based on what was read after the request came. What cannot be read within half a second refuses nothing.
+ * A rejection is never based on cached data. A message whose schema cannot be read in time is admitted.
  */
 export function admitMessage(
-  ports: AdmissionPorts,
-  ref: ExecutionRef,
-  kind: MessageKind,
-  message: MessageCommand,
+  ports: AdmitMessagePorts,
+  { kind, ref, message }: SendCommand & { kind: MessageKind },
   call: Call,
-) {
+): Promise<void> {
   return admit(ports, kind, message, call, async (freshSince, call) => {
-    const { value: run, readAt } = await inTime(ports.knownRuns.read(ref, freshSince), call)
+    const { value: run, readAt } = await withinCall(ports.knownRuns.read(ref, freshSince), call)
     return isChecked(run, kind) ? { ...run, workflowId: ref.workflowId, readAt } : null
   })
 }
 
-/** The same for an update of the open run of `workflowId`, or of a new run where none is open. */
+/** The same for an update of the open run of a workflow id, or of a new run when none is open. */
 export function admitUpdateWithStart(
-  ports: AdmissionPorts,
-  { workflowId, workflowName, catalog }: { workflowId?: string; workflowName: string; catalog: string },
-  message: MessageCommand,
+  ports: AdmitMessagePorts,
+  { start: { workflowId, workflowName, catalog }, update }: AdmitUpdateWithStart,
   call: Call,
-) {
-  return admit(ports, 'update', message, call, async (freshSince, call) => {
-    const started = { workflowName, catalog, pinnedVersion: null, readAt: freshSince }
-    // Only a refusal needs to know the open run, which is updated whatever its workflow is.
-    if (workflowId === undefined || freshSince === 0) return started
-    const run = await inTime(openRun(ports.knownRuns, workflowId, freshSince), call)
-    if (run === null) return started
+): Promise<void> {
+  return admit(ports, 'update', update, call, async (freshSince, call) => {
+    const newRun = { workflowName, catalog, pinnedVersion: null, readAt: freshSince }
+    // The open run is only read to confirm a rejection. It gets the update, whatever its workflow is.
+    if (workflowId === undefined || freshSince === 0) return newRun
+    const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), call)
+    if (run === null) return newRun
     return isChecked(run, 'update') ? { ...run, workflowId, readAt: freshSince } : null
   })
 }
 
-/** Whose handler gets the message. */
+interface AdmitUpdateWithStart {
+  start: Pick<UpdateWithStartCommand['start'], 'catalog' | 'workflowId' | 'workflowName'>
+  update: MessageCommand
+}
+
+/** The run whose handler receives the message. Without ids, it is yet to be started. */
 interface Target extends Pick<KnownRun, 'workflowName' | 'catalog' | 'pinnedVersion'> {
   workflowId?: string
   runId?: string
@@ -64,11 +63,11 @@ interface Target extends Pick<KnownRun, 'workflowName' | 'catalog' | 'pinnedVers
   readAt: number
 }
 
-/** Null where nothing is to be checked. */
+/** Null when the message is not checked. */
 type FindTarget = (freshSince: number, call: Call) => Promise<Target | null>
 
 async function admit(
-  ports: AdmissionPorts,
+  ports: AdmitMessagePorts,
   kind: MessageKind,
   message: MessageCommand,
   call: Call,
@@ -77,16 +76,16 @@ async function admit(
   if (message.args.length === 0) return
   const { now = Date.now } = ports
   const arrivedAt = now()
-  const limited = atMost(call, TIMEOUT_MS.handlerSchema)
-  const judged = (freshSince: number) => judge(ports, kind, message, find, freshSince, limited)
-  const refusal = await judged(0)
-    .then((first) => (first !== null && first.readAt < arrivedAt ? judged(arrivedAt) : first))
-    .catch((error: unknown) => unchecked(error, call))
-  if (refusal !== null) throw refusal.error
+  const readCall = atMost(call, TIMEOUT_MS.handlerSchema)
+  const check = (freshSince: number) => findRejection(ports, kind, message, find, freshSince, readCall)
+  const rejection = await check(0)
+    .then((cached) => (cached !== null && cached.readAt < arrivedAt ? check(arrivedAt) : cached))
+    .catch((error: unknown) => admitUnchecked(error, call))
+  if (rejection !== null) throw rejection.error
 }
 
-async function judge(
-  { catalogs }: AdmissionPorts,
+async function findRejection(
+  { catalogs }: AdmitMessagePorts,
   kind: MessageKind,
   message: MessageCommand,
   find: FindTarget,
@@ -95,19 +94,18 @@ async function judge(
 ): Promise<{ error: ServiceError; readAt: number } | null> {
   const target = await find(freshSince, call)
   if (target === null) return null
-  const { schema, readAt } = await handlerSchema(catalogs, target, kind, message.name, freshSince, call)
-  const issues = schema === null ? [] : await checkArgument(message, schema, ownerOf(target, kind, message), call)
-  return issues.length === 0
-    ? null
-    : { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
+  const { schema, readAt } = await readSchema(catalogs, target, kind, message.name, freshSince, call)
+  const owner = `${kind} "${message.name}" of workflow "${target.workflowName}" in catalog "${target.catalog}"`
+  const issues = schema === null ? [] : await checkArgument(message, schema, owner, call)
+  if (issues.length === 0) return null
+  return { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
 }
 
-function ownerOf({ workflowName, catalog }: Target, kind: MessageKind, { name }: MessageCommand): string {
-  return `${kind} "${name}" of workflow "${workflowName}" in catalog "${catalog}"`
-}
-
-/** Null where the catalog publishes none, is of the older form, whose schemas are only shown, or of another version than the run. */
-async function handlerSchema(
+/**
+ * The schema of the handler; null when the message is not checked: the catalog has no schema for it, is of the older
+ * form, whose schemas are informational, or is of another version than the one that the run is pinned to.
+ */
+async function readSchema(
   catalogs: Catalogs,
   { workflowName, catalog, pinnedVersion }: Target,
   kind: MessageKind,
@@ -115,22 +113,22 @@ async function handlerSchema(
   freshSince: number,
   call: Call,
 ): Promise<{ schema: JsonSchema | null; readAt: number }> {
-  const { value: published, readAt } = await inTime(catalogs.published(catalog, freshSince), call)
+  const { value: published, readAt } = await withinCall(catalogs.published(catalog, freshSince), call)
   const isOther = pinnedVersion !== null && !isSameVersion(pinnedVersion, published?.version ?? null)
   if (published === null || isOther || catalogs.isOlderForm(published.run.workflowId)) return { schema: null, readAt }
-  const workflows = await inTime(catalogs.workflows(published), call)
+  const workflows = await withinCall(catalogs.workflows(published), call)
   const workflow = workflows?.find(({ name }) => name === workflowName)
   return { schema: workflow?.[HANDLERS[kind]].find(({ name }) => name === handlerName)?.inputSchema ?? null, readAt }
 }
 
-/** A closed run takes no signals and updates, which the engine says. */
+/** The engine rejects signals and updates for a closed run itself. */
 function isChecked({ open }: KnownRun, kind: MessageKind): boolean {
   return open || kind === 'query'
 }
 
-async function openRun(knownRuns: KnownRuns, workflowId: string, freshSince: number): Promise<KnownRun | null> {
+async function readOpenRun(knownRuns: KnownRuns, ref: ExecutionRef, freshSince: number): Promise<KnownRun | null> {
   try {
-    const { value: run } = await knownRuns.read({ workflowId }, freshSince)
+    const { value: run } = await knownRuns.read(ref, freshSince)
     return run.open ? run : null
   } catch (error) {
     if (isNotFound(error)) return null
@@ -138,8 +136,8 @@ async function openRun(knownRuns: KnownRuns, workflowId: string, freshSince: num
   }
 }
 
-/** The message is sent: whether there is such a run is the engine's to say, and the worker checks for itself. */
-function unchecked(error: unknown, call: Call): null {
+/** The engine reports a run that does not exist, and the worker checks the argument again. */
+function admitUnchecked(error: unknown, call: Call): null {
   if (!isNotFound(error)) call.note({ inputUnchecked: String(error) })
   return null
 }

@@ -1,89 +1,96 @@
+/** Whether a start is admitted by its catalog: its workflow name, and its input. */
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
-import type { Catalogs, Published } from '../catalog/catalogs.ts'
+import type { Published } from '../catalog/catalogs.ts'
 import { type Issue, ServiceError } from '../errors.ts'
-import { inTime } from '../with-deadline.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
 import type { StartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
+import { assertSupportedId } from './supported-id.ts'
 
-export interface Accepted {
-  /** The name to start. */
+export type AdmitStartPorts = Pick<Ports, 'catalogs' | 'deployment' | 'now'>
+
+export interface AdmittedStart {
+  /** The canonical name of the workflow. */
   workflowName: string
-  /** What the catalog says of traces; null when it says nothing. */
+  /** Where the catalog says that traces are written; null when it does not say. */
   traces: TraceTemplates | null
 }
 
-// The engine lists a worker for 300 s after its last poll; a live one polls at least once a minute.
-const POLL_IS_FRESH_MS = 75_000
+// The engine lists a worker for 300 s after its last poll; a running worker polls at least once a minute.
+const MAX_POLL_AGE_MS = 75_000
 
-// More names than this help nobody.
+// A longer list of names would not help the reader of an error.
 const MAX_AVAILABLE = 50
 
 /**
- * Whether this may be started, before anything is. Rejects with `UnsupportedWorkflowError`, `ValidationError` or `CatalogNotAvailableError`.
+ * Admits a start before anything is started. Rejects with `UnsupportedWorkflowError`, `ValidationError`,
+ * `CatalogNotAvailableError`, or `NotSupportedError` for an id that cannot be sent to the engine.
  *
- * Every refusal is given on what was read after the request came, so a fresh deploy is never refused. So is every acceptance
- * where nothing is published: a catalog that is in force is never missed.
+ * A rejection is never based on cached data, so that a start right after a deploy is not rejected. Neither is the
+ * admission of a name without a catalog, so that a published catalog is never missed.
  */
-export async function accept(
-  catalogs: Catalogs,
+export async function admitStart(ports: AdmitStartPorts, command: StartCommand, call: Call): Promise<AdmittedStart> {
+  assertSupportedId(ports.deployment.features, command)
+  const { now = Date.now } = ports
+  const arrivedAt = now()
+  const cached = await decide(ports, command, call, 0)
+  const isStale = cached.rejection !== null && cached.readAt < arrivedAt
+  const decision = isStale ? await decide(ports, command, call, arrivedAt) : cached
+  if (decision.rejection !== null) throw decision.rejection
+  return decision.admitted
+}
+
+type Decision = { rejection: ServiceError } | { rejection: null; admitted: AdmittedStart }
+
+async function decide(
+  ports: AdmitStartPorts,
   command: StartCommand,
   call: Call,
-  now: () => number = Date.now,
-): Promise<Accepted> {
-  const asked: Asked = { catalogs, command, call, now }
-  const arrivedAt = now()
-  const first = await judge(asked, 0)
-  const verdict = first.refusal !== null && first.readAt < arrivedAt ? await judge(asked, arrivedAt) : first
-  if (verdict.refusal !== null) throw verdict.refusal
-  return verdict.accepted
-}
-
-interface Asked {
-  catalogs: Catalogs
-  command: StartCommand
-  call: Call
-  now: () => number
-}
-
-type Verdict = { readAt: number } & ({ refusal: ServiceError } | { refusal: null; accepted: Accepted })
-
-async function judge(asked: Asked, freshSince: number): Promise<Verdict> {
-  const { catalogs, command, call, now } = asked
-  const { value: published, readAt } = await inTime(catalogs.published(command.catalog, freshSince), call)
-  if (published !== null) return { readAt, ...(await judgePublished(asked, published)) }
-  const polled = await inTime(catalogs.lastPolledAt(command.catalog, freshSince), call)
+  freshSince: number,
+): Promise<Decision & { readAt: number }> {
+  const { catalogs, now = Date.now } = ports
+  const { value: published, readAt } = await withinCall(catalogs.published(command.catalog, freshSince), call)
+  if (published !== null) return { readAt, ...(await decideByCatalog(ports, command, call, published)) }
+  const polled = await withinCall(catalogs.lastPolledAt(command.catalog, freshSince), call)
   const lastPoll = polled.value?.getTime() ?? 0
-  if (now() - lastPoll >= POLL_IS_FRESH_MS)
-    return { readAt: Math.min(readAt, polled.readAt), refusal: unavailable(command) }
-  // The kit publishes before it polls: what is read after its poll was seen, and after the request came, has its catalog.
-  const again = await inTime(catalogs.published(command.catalog, now()), call)
-  const judgement = again.value === null ? judgeUnpublished(command) : await judgePublished(asked, again.value)
-  return { readAt: again.readAt, ...judgement }
+  if (now() - lastPoll >= MAX_POLL_AGE_MS)
+    return { readAt: Math.min(readAt, polled.readAt), rejection: notAvailable(command) }
+  // Workers publish before they poll: a read that begins after a poll was seen finds the catalog of that worker.
+  const afterPoll = await withinCall(catalogs.published(command.catalog, now()), call)
+  const decision =
+    afterPoll.value === null
+      ? decideWithoutCatalog(command)
+      : await decideByCatalog(ports, command, call, afterPoll.value)
+  return { readAt: afterPoll.readAt, ...decision }
 }
 
-type Judgement = { refusal: ServiceError } | { refusal: null; accepted: Accepted }
-
-async function judgePublished({ catalogs, command, call }: Asked, published: Published): Promise<Judgement> {
+async function decideByCatalog(
+  { catalogs }: AdmitStartPorts,
+  command: StartCommand,
+  call: Call,
+  published: Published,
+): Promise<Decision> {
   const { workflowNames, traces } = published
   const workflowName = workflowNames.get(command.workflowName)
-  if (workflowName === undefined) return { refusal: unsupported(command, [...new Set(workflowNames.values())]) }
-  const workflows = await inTime(catalogs.workflows(published), call)
+  if (workflowName === undefined) return { rejection: unsupported(command, [...new Set(workflowNames.values())]) }
+  const workflows = await withinCall(catalogs.workflows(published), call)
   if (workflows === null)
     call.note({ inputUnchecked: `the definition of catalog ${command.catalog} could not be read` })
   const schema = workflows?.find(({ name }) => name === workflowName)?.inputSchema ?? null
-  // Schemas of the older form are shown: they describe what a workflow makes of its input, with defaults filled in.
+  // Schemas of the older form are informational: they describe the input after the workflow has filled in its defaults.
   const isEnforced = schema !== null && !catalogs.isOlderForm(published.run.workflowId)
   const owner = `workflow "${workflowName}" in catalog "${command.catalog}"`
   const issues = isEnforced ? await checkArgument(command, schema, owner, call) : []
-  if (issues.length > 0) return { refusal: invalid(command, issues) }
-  return { refusal: null, accepted: { workflowName, traces } }
+  if (issues.length > 0) return { rejection: invalid(command, issues) }
+  return { rejection: null, admitted: { workflowName, traces } }
 }
 
-function judgeUnpublished(command: StartCommand): Judgement {
-  // A TypeScript worker looks its workflows up in a plain object: it would run these.
-  if (command.workflowName in Object.prototype) return { refusal: unsupported(command, null) }
-  return { refusal: null, accepted: { workflowName: command.workflowName, traces: null } }
+function decideWithoutCatalog(command: StartCommand): Decision {
+  // A TypeScript worker looks up workflows in a plain object, so it would run `toString`.
+  if (command.workflowName in Object.prototype) return { rejection: unsupported(command, null) }
+  return { rejection: null, admitted: { workflowName: command.workflowName, traces: null } }
 }
 
 function unsupported({ workflowName, catalog }: StartCommand, available: string[] | null): ServiceError {
@@ -94,21 +101,11 @@ function unsupported({ workflowName, catalog }: StartCommand, available: string[
 
 function invalid({ workflowName }: StartCommand, issues: Issue[]): ServiceError {
   const [first] = issues
-  return new ServiceError(
-    'ValidationError',
-    `Invalid input for workflow "${workflowName}": ${first?.path} ${first?.message}`,
-    {
-      details: { issues },
-    },
-  )
+  const message = `Invalid input for workflow "${workflowName}": ${first?.path} ${first?.message}`
+  return new ServiceError('ValidationError', message, { details: { issues } })
 }
 
-function unavailable({ catalog }: StartCommand): ServiceError {
-  return new ServiceError(
-    'CatalogNotAvailableError',
-    `Catalog "${catalog}" is not available: it is not published, and no worker polls its task queue`,
-    {
-      details: { retryAfterSeconds: 3 },
-    },
-  )
+function notAvailable({ catalog }: StartCommand): ServiceError {
+  const message = `Catalog "${catalog}" is not available: it is not published, and no worker polls its task queue`
+  return new ServiceError('CatalogNotAvailableError', message, { details: { retryAfterSeconds: 3 } })
 }

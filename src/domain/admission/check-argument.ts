@@ -2,17 +2,17 @@ import type { JsonSchema } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Issue } from '../errors.ts'
 
-/** The arguments of a workflow or of one of its handlers. */
+/** The arguments of a workflow or of a handler. */
 export interface Arguments {
   args: unknown[]
-  /** JSON Pointer of the first argument in the request, for issues. */
+  /** JSON Pointer to the first argument in the request body, for issues. */
   argumentPointer: string
 }
 
 /**
- * The issues of the first argument with `schema`, which is published for `name`; none without arguments.
+ * Checks the first argument against the schema of `name`, and returns the issues.
  *
- * Parts of a schema that can't be evaluated refuse nothing, as the worker checks again. The log warns of them once.
+ * Parts of a schema that cannot be evaluated are ignored, because the worker checks again; a warning is logged once.
  */
 export async function checkArgument(
   { args, argumentPointer }: Arguments,
@@ -21,7 +21,7 @@ export async function checkArgument(
   call: Call,
 ): Promise<Issue[]> {
   if (args.length === 0) return []
-  // Loaded when it is needed: it is a third of what the service has to read before it listens.
+  // Loaded on first use: it is a third of the code that the service would otherwise load before it listens.
   const { checkInput } = await import('./check-input.ts')
   const { issues, abortedBy, skipped } = checkInput(args[0], schema, argumentPointer)
   if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })

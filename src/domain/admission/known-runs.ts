@@ -7,7 +7,7 @@ import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import type { ExecutionRef } from '../execution.ts'
 
-/** What is known of a run for a minute: as much as it takes to find the schemas of its handlers. */
+/** The part of a run's description that it takes to find the schemas of its handlers. Cached for a minute. */
 export interface KnownRun {
   runId: string
   workflowName: string
@@ -17,23 +17,23 @@ export interface KnownRun {
 }
 
 export interface KnownRuns {
-  /** The latest run of a workflow id, or the pinned one; with `freshSince` (epoch ms) not read before that. */
+  /** The latest run of a workflow id, or the pinned one. With `freshSince` (epoch ms) it is not older than that. */
   read(ref: ExecutionRef, freshSince?: number): Promise<CachedValue<KnownRun>>
-  /** Notes a run that this service has just started: the next message to it needs no reading. */
+  /** Adds a run that this service has just started, so that a message to it costs no read. */
   add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'>): void
 }
 
 export interface KnownRunsOptions {
   engine: Pick<Engine, 'describe'>
   now?: () => number
-  /** False where one request can't wait for what another reads (workerd). */
+  /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
 }
 
-// A run keeps its type and catalog; that an id has passed on to another workflow may be noticed this late.
+// A run never changes its type or catalog. A workflow id that now belongs to another workflow is noticed after this time.
 const TTL_MS = 60_000
 
-// Some 5 MiB with ids of usual length.
+// About 5 MiB with ids of usual length.
 const MAX_RUNS = 10_000
 
 export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
@@ -50,8 +50,8 @@ export function createKnownRuns({ engine, ...options }: KnownRunsOptions): Known
   }
 }
 
-/** The same engine; the runs that it starts are added to `knownRuns`. */
-export function addingStarts(engine: Engine, knownRuns: KnownRuns): Engine {
+/** The same engine, which adds the runs that it starts to `knownRuns`. */
+export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
   return {
     ...engine,
     async start(request, call) {

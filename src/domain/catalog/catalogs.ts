@@ -14,13 +14,13 @@ import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 
-/** What is on the task queues: remembered for a short while, shared by all requests. */
+/** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
-  /** Of the engine: a part of where traces are archived. */
+  /** Namespace of the engine, a part of trace destinations. */
   namespace: string
-  /** The published catalog, null when there is none; with `freshSince` (epoch ms) never older than that. */
+  /** The published catalog; null when none is published. With `freshSince` (epoch ms) it is not older than that. */
   published(catalog: string, freshSince?: number): Promise<CachedValue<Published | null>>
-  /** The workflows with their schemas, from the very run that `published` was read from; null when that run holds no definition. */
+  /** The workflows with their schemas, from the run that `published` was read from; null when it has no definition. */
   workflows(published: Published): Promise<CatalogEntry[] | null>
   /** When a worker last polled the task queue. */
   lastPolledAt(catalog: string, freshSince?: number): Promise<CachedValue<Date | null>>
@@ -37,14 +37,14 @@ export interface CatalogOptions {
   namespace: string
   ttlMs: number
   now?: () => number
-  /** False where one request can't wait for what another reads (workerd). */
+  /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
 }
 
-// A published catalog costs a few kilobytes; a service in front of more task queues reads some of them again.
+// A published catalog takes a few kilobytes. With more task queues than this, some are read more often.
 const MAX_CATALOGS = 1000
 
-// Up to 2 MiB each, and each deploy makes another.
+// Up to 2 MiB each, and each deploy adds one.
 const MAX_DEFINITIONS = 50
 
 export function createCatalogs({
@@ -66,7 +66,7 @@ export function createCatalogs({
     return parked ?? older
   }
 
-  // Keyed by run: what a run holds never changes, so only the number of kept ones is bounded.
+  // Keyed by run, whose definition never changes. Entries need no TTL, only a limit on their number.
   const definitions = readThroughCache({
     read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
@@ -95,7 +95,7 @@ function nullWhenNotFound(error: unknown): null {
   return error instanceof ServiceError && error.error === 'WorkflowNotFoundError' ? null : withoutIds(error)
 }
 
-/** The ids are the catalog's own: a caller would take them for those of its run. */
+/** Removes the ids of the catalog's run: a client would take them for those of its own workflow. */
 function withoutIds(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error
   const { workflowId: _, runId: __, ...details } = error.details

@@ -2,67 +2,58 @@ import { sleep } from '../../lib/abort.ts'
 import { type Closing, type Execution, isOpen, type OpenStatus } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { toSingleValue } from '../../protocol/single-value.ts'
-import { type Accepted, accept } from '../admission/admit-start.ts'
-import { withIds } from '../attach-ids.ts'
+import { type AdmitStartPorts, type AdmittedStart, admitStart } from '../admission/admit-start.ts'
+import { attachIds } from '../attach-ids.ts'
 import { type Call, SHUTTING_DOWN, unabortable, within } from '../call.ts'
-import type { Catalogs } from '../catalog/catalogs.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 import type { Description, WorkflowResult } from '../execution.ts'
+import type { Ports } from '../ports.ts'
 import { toResult } from '../result.ts'
 import { describeProblem, type Problem } from '../status/problem.ts'
-import { fillTemplates, traceOrNull } from '../trace/destinations.ts'
+import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
-import { startAccepted } from './start.ts'
+import { startAdmitted } from './start.ts'
 
-// An engine at its limit must not be hurried.
-const REST_MS = 500
+export type RunPorts = AdmitStartPorts & Pick<Ports, 'engine'>
 
-/** Starts a workflow and waits for the end of its chain. What was started is never lost: every answer from then on carries its ids. */
-export async function run(
-  engine: Engine,
-  catalogs: Catalogs,
-  command: RunCommand,
-  call: Call,
-): Promise<WorkflowResult> {
-  const beganAt = Date.now()
-  const accepted = await accept(catalogs, command, call)
-  const waitUntil = beganAt + command.timeoutMs
-  // Of many starts at once the last ones take an engine longer than an answer may: who waits for the end can wait for the beginning.
-  const started = await startAccepted(engine, command, accepted, {
-    ...call,
-    deadlineAt: Math.max(call.deadlineAt, waitUntil),
-  })
+// An engine at its limit gets this much time before it is asked again.
+const BACKOFF_MS = 500
+
+/** Starts a workflow and waits for the end of its chain. Every error after the start carries the ids of the run. */
+export async function run(ports: RunPorts, command: RunCommand, call: Call): Promise<WorkflowResult> {
+  const arrivedAt = Date.now()
+  const waitUntil = arrivedAt + command.timeoutMs
+  const admitted = await admitStart(ports, command, call)
+  // An engine with many starts at once may need longer than a request has, and this client waits anyway.
+  const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) }
+  const started = await startAdmitted(ports.engine, command, admitted, startCall)
   command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
-  const waited = await waitForEnd(engine, started, { ...call, deadlineAt: waitUntil })
-  const waitedMs = Date.now() - beganAt
-  const end = waited.closing === null ? await lastLook(engine, waited.run, call) : waited
-  if (end.closing === null) throw timedOut(end, waitedMs)
+  const waited = await waitForEnd(ports.engine, started, { ...call, deadlineAt: waitUntil })
+  const waitedMs = Date.now() - arrivedAt
+  const end = waited.closing === null ? await readAfterTimeout(ports.engine, waited.run, call) : waited
+  if (end.closing === null) throw timeoutError(end, waitedMs)
   try {
-    return await toAnswer(
-      { engine, catalogs, command, accepted, started },
-      end.run,
-      end.closing,
-      within(call, TIMEOUT_MS.closedRun),
-    )
+    const ended = { command, admitted, started, run: end.run, closing: end.closing }
+    return await readResult(ports, ended, within(call, TIMEOUT_MS.closedRun))
   } catch (error) {
-    throw withIds(error, end.run)
+    throw attachIds(error, end.run)
   }
 }
 
-interface End {
-  /** The last run of the chain that was reached. */
+interface WaitResult {
+  /** The last run of the chain that is known. */
   run: RunRef
-  /** Null when it has not ended in time. */
+  /** Null when that run has not ended in time. */
   closing: Closing | null
-  /** Of a run that has just been seen open. */
+  /** Set when the run was described just now, and is open. */
   status?: OpenStatus
-  /** Why it does not go on. */
+  /** Why the open run makes no progress, if that is known. */
   problem?: Problem
 }
 
-async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<End> {
+async function waitForEnd(engine: Engine, started: Started, call: Call): Promise<WaitResult> {
   let run: RunRef = { workflowId: started.workflowId, runId: started.runId }
   try {
     while (true) {
@@ -71,99 +62,97 @@ async function waitForEnd(engine: Engine, started: Started, call: Call): Promise
       run = { ...run, runId: closing.nextRunId }
     }
   } catch (error) {
-    throw withIds(error, run)
+    throw attachIds(error, run)
   }
 }
 
-/** Reads the chain's latest run once more when the time is over: polls may come back late, or not at all. */
-async function lastLook(engine: Engine, reached: RunRef, call: Call): Promise<End> {
+/** Reads the last run of the chain once more when the time is over: a poll may return late, or never. */
+async function readAfterTimeout(engine: Engine, known: RunRef, call: Call): Promise<WaitResult> {
   const { aborted, reason } = call.signal
-  // The client has left: no answer is read.
-  if (aborted && reason !== SHUTTING_DOWN) return { run: reached, closing: null }
-  const look = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
-  for (let run = reached; ; ) {
-    const seen = await describeOrNull(engine, run, look)
-    if (seen === null) return { run, closing: null }
-    const { status, failingTask } = seen
+  // The client has disconnected: nobody reads the response.
+  if (aborted && reason !== SHUTTING_DOWN) return { run: known, closing: null }
+  const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
+  for (let run = known; ; ) {
+    const description = await describeOrNull(engine, run, readCall)
+    if (description === null) return { run, closing: null }
+    const { status, failingTask } = description
     if (isOpen(status)) {
-      const problem = await failingTask?.problem(look)
+      const problem = await failingTask?.problem(readCall)
       return { run, closing: null, status, ...(problem && { problem }) }
     }
-    const { closing } = await readPatiently(engine, run, look).catch((error) => Promise.reject(withIds(error, run)))
+    const { closing } = await readWithBackoff(engine, run, readCall).catch((error) =>
+      Promise.reject(attachIds(error, run)),
+    )
     if (closing?.nextRunId == null) return { run, closing }
     run = { ...run, runId: closing.nextRunId }
   }
 }
 
-/** Null when the engine does not say. */
 async function describeOrNull(engine: Engine, run: RunRef, call: Call): Promise<Description | null> {
   try {
     return await engine.describe(run, call)
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw withIds(error, run)
+    if (!(error instanceof ServiceError)) throw attachIds(error, run)
     call.note({ endUnread: error.message })
     return null
   }
 }
 
-interface Ran {
-  engine: Engine
-  catalogs: Catalogs
+interface EndedRun {
   command: RunCommand
-  accepted: Accepted
+  admitted: AdmittedStart
   started: Started
+  /** The last run of the chain, and how it ended. */
+  run: RunRef
+  closing: Closing
 }
 
-/** What was sent is the input and the catalog knows where the trace is, unless a chain, a cancellation or a silent catalog asks for a look. */
-async function toAnswer(
-  { engine, catalogs, command, accepted, started }: Ran,
-  run: RunRef,
-  closing: Closing,
-  call: Call,
-) {
-  const isChain = run.runId !== started.runId
-  const hasReason = closing.outcome.status === 'canceled'
-  const known = { ...run, input: isChain ? null : toSingleValue(command.args) }
-  const traceKnown = accepted.traces === null ? null : fillTemplates(accepted.traces, run, catalogs.namespace)
-  if (!isChain && !hasReason && accepted.traces !== null) return toResult(known, closing, traceKnown)
+/**
+ * Usually everything is known: the input was sent, and the catalog says where the trace is. The run is only read when it
+ * is another one than the one that was started, was canceled (for the reason), or has a catalog without trace settings.
+ */
+async function readResult({ engine, catalogs }: RunPorts, ended: EndedRun, call: Call): Promise<WorkflowResult> {
+  const { command, admitted, started, run, closing } = ended
+  const isContinued = run.runId !== started.runId
+  const isCanceled = closing.outcome.status === 'canceled'
+  const knownRun = { ...run, input: isContinued ? null : toSingleValue(command.args) }
+  const knownTrace = admitted.traces === null ? null : fillTemplates(admitted.traces, run, catalogs.namespace)
+  if (!isContinued && !isCanceled && admitted.traces !== null) return toResult(knownRun, closing, knownTrace)
   try {
-    const execution = await readPatiently(engine, run, call, hasReason ? undefined : closing)
-    return toResult(execution, execution.closing ?? closing, await traceOrNull(execution, catalogs, call))
+    const execution = await readWithBackoff(engine, run, call, isCanceled ? undefined : closing)
+    return toResult(execution, execution.closing ?? closing, await traceMetaOrNull(execution, catalogs, call))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    // How it ended is known, and that is what the caller waited for: what could not be read beside it is null.
+    // The client has waited for the outcome, which is known. Fields that could not be read are null.
     call.note({ endUnread: error.message })
-    return toResult(known, closing, traceKnown)
+    return toResult(knownRun, closing, knownTrace)
   }
 }
 
-/** Whoever has waited for the end is not turned away for the engine's limits. */
-async function readPatiently(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
+/** A client that has waited for the end does not get a 429: the read is repeated while the engine is at its limit. */
+async function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
   while (true) {
     try {
       return await engine.read(run, call, closing)
     } catch (error) {
       const isBusy = error instanceof ServiceError && error.error === 'ResourceExhaustedError'
-      if (!isBusy || call.signal.aborted || Date.now() + REST_MS > call.deadlineAt) throw error
-      await sleep(REST_MS, call.signal)
+      if (!isBusy || call.signal.aborted || Date.now() + BACKOFF_MS > call.deadlineAt) throw error
+      await sleep(BACKOFF_MS, call.signal)
     }
   }
 }
 
-/** "Still running" is said only of a run that was open a moment ago. */
-function timedOut({ run: { workflowId, runId }, status, problem }: End, waitedMs: number): ServiceError {
-  const now = status === undefined ? '; its status could not be read' : ` and is still ${status}`
-  const why = problem === undefined ? '' : `; ${describeProblem(problem)}`
-  return new ServiceError(
-    'WorkflowExecutionTimedOutError',
-    `Workflow ${workflowId} did not complete within ${waitedMs} ms${now}${why}`,
-    {
-      details: {
-        workflowId,
-        runId,
-        ...(status !== undefined && { workflowStatus: status }),
-        ...(problem && { problem }),
-      },
+/** Says "is still running" only of a run that was described as open just now. */
+function timeoutError({ run: { workflowId, runId }, status, problem }: WaitResult, waitedMs: number): ServiceError {
+  const state = status === undefined ? '; its status could not be read' : ` and is still ${status}`
+  const reason = problem === undefined ? '' : `; ${describeProblem(problem)}`
+  const message = `Workflow ${workflowId} did not complete within ${waitedMs} ms${state}${reason}`
+  return new ServiceError('WorkflowExecutionTimedOutError', message, {
+    details: {
+      workflowId,
+      runId,
+      ...(status !== undefined && { workflowStatus: status }),
+      ...(problem && { problem }),
     },
-  )
+  })
 }

@@ -1,33 +1,28 @@
-import { type AdmissionPorts, admitUpdateWithStart } from '../admission/admit-message.ts'
-import { accept } from '../admission/admit-start.ts'
+import { admitUpdateWithStart } from '../admission/admit-message.ts'
+import { admitStart } from '../admission/admit-start.ts'
 import { type Call, within } from '../call.ts'
-import { catalogRun } from '../control/stop.ts'
-import type { Engine, EngineFeatures, StartedUpdate } from '../engine.ts'
+import { rejectOlderCatalog } from '../control/catalog-guard.ts'
+import type { EngineFeatures, StartedUpdate } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
-import type { MessageCommand, StartCommand } from '../workflows.ts'
+import { newId } from '../new-id.ts'
+import type { Ports } from '../ports.ts'
+import type { UpdateWithStartCommand } from '../workflows.ts'
 import { toStartRequest } from './start.ts'
 
-export interface UpdateWithStartPorts extends AdmissionPorts {
-  engine: Engine
-  features: Pick<EngineFeatures, 'updateWithStart'>
-  /** How long the update may wait for a worker. */
-  messageTimeoutMs: number
-}
-
-/** The open run of that id is updated whatever its workflow is; the name counts where one has to be started. */
+/** Updates the open run of the workflow id, whatever its workflow is. The workflow name only counts for a new run. */
 export async function updateWithStart(
-  { engine, catalogs, knownRuns, features, messageTimeoutMs }: UpdateWithStartPorts,
-  command: StartCommand,
-  message: MessageCommand,
-  updateId: string,
+  ports: Omit<Ports, 'traceMaxBytes' | 'traceSources'>,
+  { start, update }: UpdateWithStartCommand,
   call: Call,
 ): Promise<StartedUpdate> {
-  assertSupported(features)
-  const request = toStartRequest(command, await accept(catalogs, command, call))
-  // Asked when the catalog has been read: it may be that catalog's own run.
-  if (catalogs.isOlderForm(request.workflowId)) throw catalogRun(request)
-  await admitUpdateWithStart({ catalogs, knownRuns }, { ...command, workflowName: request.workflowName }, message, call)
-  return engine.updateWithStart(request, message, updateId, within(call, messageTimeoutMs))
+  const { engine, deployment, messageTimeoutMs } = ports
+  assertSupported(deployment.features)
+  const request = toStartRequest(start, await admitStart(ports, start, call))
+  // After the catalog was read: the id may be that of the catalog itself.
+  rejectOlderCatalog(ports, request)
+  const target = { ...start, workflowName: request.workflowName }
+  await admitUpdateWithStart(ports, { start: target, update }, call)
+  return engine.updateWithStart(request, update, newId(), within(call, messageTimeoutMs))
 }
 
 function assertSupported({ updateWithStart }: Pick<EngineFeatures, 'updateWithStart'>): void {

@@ -1,10 +1,13 @@
 import { type Call, within } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
-import type { Capabilities, Deployment } from '../workflows.ts'
+import type { Ports } from '../ports.ts'
+import type { Capabilities } from '../workflows.ts'
 
-/** What this deployment is made of, and can do. */
-export async function readCapabilities(engine: Engine, deployment: Deployment, call: Call): Promise<Capabilities> {
+export async function readCapabilities(
+  { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,
+  call: Call,
+): Promise<Capabilities> {
   const { version, runtime, transport } = deployment
   const features = {
     ...deployment.features,

@@ -1,15 +1,15 @@
-/** Why an open run does not go on. */
+/** Why an open run makes no progress. */
 export interface Problem {
   kind: 'workflow_task_failing'
-  /** The one that is pending: 2 once the task has failed. */
+  /** The number of the pending attempt: 2 after the first failure. */
   attempt: number
-  /** When the task failed first, of what the end of the history still tells; null when that could not be read. */
+  /** The first failure in the last events of the history; null when they could not be read. */
   since: Date | null
-  /** The last failure in the worker's words, without stacks, paths, addresses and identities. */
+  /** Message of the last failure that a worker reported, without stacks, paths, addresses and identities. */
   message: string
 }
 
-/** For the message of a refusal. */
+/** The end of an error message. */
 export function describeProblem({ attempt, message }: Problem): string {
   return `its workflow task is failing (attempt ${attempt}); the worker reported: ${message}`
 }

@@ -1,18 +1,20 @@
-import { type ReadThroughCacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
+import { readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, EngineReadiness } from '../engine.ts'
 
-/** Whether the engine can serve requests; read at most once a second. */
-export function createReady(
-  engine: Engine,
-  options: Pick<ReadThroughCacheOptions<EngineReadiness>, 'sharesPending'>,
-): () => Promise<EngineReadiness> {
+export interface ReadinessOptions {
+  engine: Pick<Engine, 'readiness'>
+  sharesPending: boolean
+}
+
+/** Returns the function that checks whether the engine can serve requests. It calls the engine at most once a second. */
+export function createReadiness({ engine, sharesPending }: ReadinessOptions): () => Promise<EngineReadiness> {
   const read = () =>
     engine
       .readiness(backgroundCall('ready', TIMEOUT_MS.readiness))
-      // Its client could not be loaded: the requests that meet this have it in their log lines.
+      // The engine client could not be loaded: the requests that fail for that reason log it.
       .catch((): EngineReadiness => 'unreachable')
-  const readings = readThroughCache({ ...options, read, ttlMs: TIMEOUT_MS.readinessCache, maxKeys: 1 })
-  return async () => (await readings.get('engine')).value
+  const readiness = readThroughCache({ sharesPending, read, ttlMs: TIMEOUT_MS.readinessCache, maxKeys: 1 })
+  return async () => (await readiness.get('engine')).value
 }

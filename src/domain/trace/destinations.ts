@@ -1,34 +1,30 @@
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
-import type { TraceMeta } from '../../protocol/trace/trace-meta.ts'
-import { toTraceMeta } from '../../protocol/trace/trace-meta.ts'
+import { type TraceMeta, toTraceMeta } from '../../protocol/trace/trace-meta.ts'
 import type { Call } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import { ServiceError } from '../errors.ts'
 import type { Description } from '../execution.ts'
-import { inTime } from '../with-deadline.ts'
+import { withinCall } from '../within-call.ts'
 
 type Run = Pick<Description, 'catalog' | 'memo' | 'runId'>
 
-/**
- * Where the trace of the run is archived: as its catalog says, else as the run's memo says, else as `fromEnd` says, which is
- * asked only then.
- */
-export async function traceOf(
+/** Where the trace of the run is archived, according to its catalog, or else to its memo, or else to `fromClosing`. */
+export async function readTraceMeta(
   run: Run,
   catalogs: Catalogs,
   call: Call,
-  fromEnd: () => Promise<TraceMeta | null> = async () => null,
+  fromClosing: () => Promise<TraceMeta | null> = async () => null,
 ): Promise<TraceMeta | null> {
-  const { value: published } = await inTime(catalogs.published(run.catalog), call)
+  const { value: published } = await withinCall(catalogs.published(run.catalog), call)
   if (published?.traces != null) return fillTemplates(published.traces, run, catalogs.namespace)
-  return toTraceMeta(run.memo.get('trace')) ?? (await fromEnd())
+  return toTraceMeta(run.memo.get('trace')) ?? (await fromClosing())
 }
 
-/** The same for an answer that is not refused when it cannot be known. */
-export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
+/** The same for a response that does not depend on it: null when it cannot be read. */
+export async function traceMetaOrNull(run: Run, catalogs: Catalogs, call: Call): Promise<TraceMeta | null> {
   try {
-    return await traceOf(run, catalogs, call)
+    return await readTraceMeta(run, catalogs, call)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     call.note({ traceUnknown: error.message })
@@ -36,7 +32,7 @@ export async function traceOrNull(run: Run, catalogs: Catalogs, call: Call): Pro
   }
 }
 
-/** The destinations that the catalog's templates name for a run. */
+/** The destinations of a run, from the templates of its catalog. */
 export function fillTemplates(
   templates: TraceTemplates,
   { runId }: Pick<Run, 'runId'>,

@@ -5,48 +5,48 @@ import type { TraceNode } from '../../protocol/trace/tree.ts'
 import type { Call } from '../call.ts'
 import type { Description } from '../execution.ts'
 
-/** The answer of `trace-log`. */
+/** The response of `GET /workflow/:id/trace-log`. */
 export interface Trace {
-  /** Name of the source that the trace of the run itself came from. */
+  /** Name of the source with the trace of the run itself. */
   source: string
   runId: string
-  /** Whether the run had ended. */
+  /** Whether the run is closed. */
   complete: boolean
   warnings: string[]
   data: TraceNode
 }
 
-/** One run whose trace is read: the one that was asked for, or a child below it. */
+/** A run whose trace is read: the requested run, or one of its child runs. */
 export interface TracedRun extends RunRef {
   isOpen: boolean
-  /** Null for a child: its run is not described. */
+  /** Null for a child run, which is not described. */
   startedAt: Date | null
   completedAt: Date | null
-  /** Where the trace of this run is archived, as far as its catalog or the run itself says. */
+  /** Where the trace of this run is archived, according to its catalog or to the run itself. */
   destinations(call: Call): Promise<TraceMeta['destinations']>
-  /** What the engine says of attempts that are under way, where it was asked. */
+  /** Open steps and the failing workflow task, for a run that was described. */
   pendingSteps?: Description['pendingSteps']
   failingTask?: Description['failingTask']
 }
 
 export interface FoundTrace {
   entries: TraceEntry[]
-  /** False when something may be missing: the sources after it add theirs. */
+  /** False when entries may be missing: the following sources are read too. */
   whole: boolean
-  /** Whether the worker's `redact` has seen it. */
+  /** Whether the worker's `redact` was applied to the entries. */
   redacted: boolean
-  /** What the reader of the answer should know, one sentence each. */
+  /** Sentences for the reader of the trace. */
   warnings: string[]
 }
 
-/** Port: a place where the trace of one run may be found. */
+/** Port: a store that may have the trace of a run. */
 export interface TraceSource {
   name: string
-  /** Null when this source has nothing of that run. Rejects with a `ServiceError`, whose message becomes a warning. */
+  /** Null when the source has no entries of the run. Rejects with a `ServiceError`, whose message becomes a warning. */
   find(run: TracedRun, call: Call): Promise<FoundTrace | null>
 }
 
-/** Whether the entries say how the run ended: what was stored before that is a part. */
-export function tellsEnd({ runId }: Pick<RunRef, 'runId'>, entries: readonly TraceEntry[]): boolean {
+/** Whether the entries include the end of the run. Entries that were stored before it are incomplete. */
+export function includesEnd({ runId }: Pick<RunRef, 'runId'>, entries: readonly TraceEntry[]): boolean {
   return entries.some(({ id, phase }) => id === runId && phase === 'ended')
 }

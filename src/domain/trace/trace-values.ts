@@ -1,4 +1,4 @@
-/** The values in a trace: decoded where they are archived encoded, and never a secret among them. */
+/** The values in a trace: encoded ones are decoded, and secrets are removed. */
 import { isObject } from '../../lib/is-object.ts'
 import { pointerKeys } from '../../lib/json-pointer.ts'
 import { REDACTED, redactSecrets } from '../../protocol/secret-names.ts'
@@ -7,7 +7,7 @@ import type { Call } from '../call.ts'
 import type { Engine } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 
-/** Decodes what is still encoded, all in one call, and replaces what stands under the names of secrets. */
+/** Decodes all encoded values in one call, and redacts the values of keys that name secrets. */
 export async function decodeEntries(
   entries: readonly TraceEntry[],
   engine: Pick<Engine, 'decode'>,
@@ -23,7 +23,7 @@ export async function decodeEntries(
   )
 }
 
-/** Without the values that the worker's `redact` would have had to see. */
+/** The entry with its values masked, because the worker's `redact` was not applied to them. */
 export function maskEntry(entry: TraceEntry): TraceEntry {
   const { encoded: _, ...rest } = entry
   const { input, output, error, attributes } = entry
@@ -37,7 +37,7 @@ export function maskEntry(entry: TraceEntry): TraceEntry {
 }
 
 interface EncodedValue {
-  /** Keys from the entry down. */
+  /** The keys that lead from the entry to the value. */
   path: string[]
   payload: EncodedPayload
 }
@@ -71,7 +71,7 @@ async function decodeOrNull(
   }
 }
 
-/** A copy of the entry with `value` at `path`; a failure's attributes, which are encoded together, stand for its message. */
+/** A copy of the entry with `value` at `path`. The message of an error is decoded from the attributes of its failure. */
 function put(entry: TraceEntry, path: readonly string[], value: unknown): TraceEntry {
   const isMessage = path[0] === 'error' && path.at(-1) === 'message'
   const message = isObject(value) && typeof value.message === 'string' ? value.message : value

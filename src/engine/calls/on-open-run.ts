@@ -1,4 +1,4 @@
-import { withIds } from '../../domain/attach-ids.ts'
+import { attachIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
@@ -35,7 +35,7 @@ export async function onOpenRun<T>(
     } catch (error) {
       if (!isGoneOrClosed(error)) throw toServiceError(error, request)
       const described = await describe(context, ref, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
-        throw error.mayHaveTakenEffect ? withIds(failure, details) : failure
+        throw error.mayHaveTakenEffect ? attachIds(failure, details) : failure
       })
       const next = afterRejection({ error, attempt, described, attemptedRunId: attempts.ref.runId }, details)
       if (next.step === 'throw') throw next.error

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { withIds } from '../../domain/attach-ids.ts'
+import { attachIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message } from '../../domain/engine.ts'
@@ -62,7 +62,7 @@ export async function outcomeOf(
     }
   } catch (error) {
     if (!progress.mayBeAdmitted) throw error
-    throw withIds(error, { ...executionIds(progress.ref), updateId: update.updateId })
+    throw attachIds(error, { ...executionIds(progress.ref), updateId: update.updateId })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import { withIds } from '../../domain/attach-ids.ts'
+import { attachIds } from '../../domain/attach-ids.ts'
 import { type Call, unabortable } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.ts'
@@ -85,7 +85,9 @@ async function sendWatched(context: EngineContext, request: UpdateWithStartReque
     return await withEngineWatchdog(context.rpc, call, (watched) => send(context, request, watched))
   } catch (error) {
     const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
-    throw failure instanceof ServiceError ? await withRunId(context, request, failure, call) : withIds(failure, details)
+    throw failure instanceof ServiceError
+      ? await withRunId(context, request, failure, call)
+      : attachIds(failure, details)
   }
 }
 
@@ -163,7 +165,7 @@ async function isStartedByRequest(
     const run = await findRun(context, request, call, runId)
     return run !== null && (await findStartedRun(context, run, request, call)) !== null
   } catch (error) {
-    throw withIds(error, { ...request.details, runId })
+    throw attachIds(error, { ...request.details, runId })
   }
 }
 

@@ -14,13 +14,13 @@ export function control(workflows: Workflows, json: ReadJson) {
     .patch('/stop', async (c) => {
       const ref = execution(c)
       const { reason = null } = await json(c, endRequest)
-      const { workflowId, runId, cancelRequested, status } = await workflows.stop(ref, reason, toCall(c))
+      const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref, reason }, toCall(c))
       return jsonResponse(c, { workflowId, runId, cancelRequested, status })
     })
     .post('/terminate', async (c) => {
       const ref = execution(c)
       const { reason = null } = await json(c, endRequest)
-      const { workflowId, runId } = await workflows.terminate(ref, reason, toCall(c))
+      const { workflowId, runId } = await workflows.terminate({ ref, reason }, toCall(c))
       return jsonResponse(c, { workflowId, runId, terminated: true })
     })
 }

@@ -19,18 +19,18 @@ export function message(workflows: Workflows, json: ReadJson) {
     .post('/signal/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      const { workflowId, runId } = await workflows.signal(ref, message, toCall(c))
+      const { workflowId, runId } = await workflows.signal({ ref, message }, toCall(c))
       return jsonResponse(c, { workflowId, runId, signal: message.name, accepted: true })
     })
     .post('/query/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      return jsonResponse(c, await workflows.query(ref, message, toCall(c)))
+      return jsonResponse(c, await workflows.query({ ref, message }, toCall(c)))
     })
     .post('/update/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      return jsonResponse(c, await workflows.update(ref, message, toCall(c)))
+      return jsonResponse(c, await workflows.update({ ref, message }, toCall(c)))
     })
 }
 

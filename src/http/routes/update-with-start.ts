@@ -16,10 +16,9 @@ export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs 
   return new Hono<Env>().post('/update-with-start/:name', async (c) => {
     const name = handlerName(c)
     const body = await json(c, request)
-    const command = startCommand(c, body, defaultCatalog, 'startArgs')
+    const start = startCommand(c, body, defaultCatalog, 'startArgs')
     const { workflowId, runId, started, result } = await workflows.updateWithStart(
-      command,
-      { name, ...toArguments(body) },
+      { start, update: { name, ...toArguments(body) } },
       toCall(c),
     )
     c.header('Location', resultPath(c, workflowId))

@@ -2,10 +2,25 @@ import { type Catalogs, createCatalogs } from '../../../src/domain/catalog/catal
 import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { Description } from '../../../src/domain/execution.ts'
+import type { Deployment } from '../../../src/domain/workflows.ts'
 import type { TraceTemplates } from '../../../src/protocol/catalog.ts'
 import type { WorkerVersion } from '../../../src/protocol/worker-version.ts'
 
-/** An engine with these verbs; any other would be a bug. */
+export const DEPLOYMENT: Deployment = {
+  version: '1.2.3',
+  runtime: 'node',
+  transport: 'grpc',
+  features: {
+    slashInIds: { supported: true },
+    updateWithStart: { supported: true },
+    codec: false,
+    traceRemote: false,
+    traceKvstore: false,
+    traceLocal: true,
+  },
+}
+
+/** An engine with these verbs; any other verb is a bug. */
 export function anEngine(verbs: Partial<Engine>): Engine {
   return { ...unexpected, ...verbs }
 }
@@ -46,8 +61,8 @@ interface PublishedHandler {
   inputSchema?: object
 }
 
-/** Catalogs, as an engine holds them that can be watched, under a clock that moves by hand. */
-export function aShelf({ ttlMs = 5000 } = {}) {
+/** Catalogs on an engine that records its calls, with a clock that the test moves. */
+export function makeCatalogs({ ttlMs = 5000 } = {}) {
   const runs = new Map<string, Description>()
   const definitions = new Map<string, unknown>()
   const polls = new Map<string, Date>()
@@ -82,7 +97,7 @@ export function aShelf({ ttlMs = 5000 } = {}) {
     pass: (ms: number) => {
       clock.now += ms
     },
-    /** Swaps the catalog `orders` for another run, in the parked form unless told otherwise. */
+    /** Publishes the catalog `orders` as a new run, in the current form unless `id` says otherwise. */
     publish(
       runId: string,
       workflows: PublishedWorkflow[],
@@ -101,7 +116,7 @@ export function aShelf({ ttlMs = 5000 } = {}) {
       runs.set(id, aDescription({ workflowId: id, runId, workflowName: '$catalog', memo }))
       definitions.set(runId, { workflows })
     },
-    /** A worker polls `orders` now. */
+    /** Lets a worker poll `orders` now. */
     poll: () => void polls.set('orders', new Date(clock.now)),
   }
 }
@@ -122,7 +137,7 @@ const unexpected: Engine = {
   updateWithStart: never,
   cancel: never,
   terminate: never,
-  // biome-ignore lint/correctness/useYield: it must not get that far
+  // biome-ignore lint/correctness/useYield: it always throws
   readEntries: async function* () {
     await never()
   },

@@ -3,27 +3,12 @@ import type { Call } from '../../../src/domain/call.ts'
 import { createWorkflows } from '../../../src/domain/create-workflows.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import type { Deployment } from '../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../call.ts'
-import { aDescription, anEngine, aShelf } from './catalog-fixture.ts'
+import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from './catalog-fixture.ts'
 
 afterEach(() => {
   vi.useRealTimers()
 })
-
-const DEPLOYMENT: Deployment = {
-  version: '1.2.3',
-  runtime: 'node',
-  transport: 'grpc',
-  features: {
-    slashInIds: { supported: true },
-    updateWithStart: { supported: true },
-    codec: false,
-    traceRemote: false,
-    traceKvstore: false,
-    traceLocal: true,
-  },
-}
 
 const CAPABILITIES = {
   ...DEPLOYMENT,
@@ -31,7 +16,7 @@ const CAPABILITIES = {
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   const engine = anEngine(verbs)
   const options = {
     engine,
@@ -47,7 +32,7 @@ function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
 const REF = { workflowId: 'orders-17' }
 const MESSAGE = { name: 'approve', args: [], argumentPointer: '/args/0' }
 
-test('start: starts what the catalog knows and names the run', async () => {
+test('start: returns the ids of the run', async () => {
   const { shelf, workflows } = makeWorkflows({
     start: async ({ workflowId }) => ({ workflowId, runId: 'run-1', firstRunId: 'run-1' }),
   })
@@ -64,7 +49,7 @@ test('start: starts what the catalog knows and names the run', async () => {
   })
 })
 
-test('status: is what the engine describes, no more', async () => {
+test('status: returns a part of what the engine describes', async () => {
   const { workflows } = makeWorkflows({ describe: async () => aDescription() })
 
   expect(await workflows.status(REF, aCall())).toEqual({
@@ -80,32 +65,36 @@ test('status: is what the engine describes, no more', async () => {
   })
 })
 
-test('result: of an open run is refused with its ids and status', async () => {
+test('result: is rejected for an open run, with its ids and status', async () => {
   const { workflows } = makeWorkflows({
     read: async () => ({ ...aDescription({ status: 'paused' }), input: null, closing: null }),
   })
 
   expect(await refusal(workflows.result(REF, aCall()))).toEqual({
     error: 'WorkflowNotCompletedError',
-    message: 'Workflow orders-17 has no result yet: it is paused',
+    message: 'Workflow orders-17 has no result yet; its status is paused',
     workflowId: 'orders-17',
     runId: 'run-1',
     workflowStatus: 'paused',
   })
 })
 
-test('signal and update: do not reach a catalog of the older form that was read', async () => {
+test('signal and update: are rejected for a catalog of the older form', async () => {
   const { shelf, workflows } = makeWorkflows()
   shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
   await shelf.catalogs.published('orders')
 
-  expect((await refusal(workflows.signal({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
-  expect((await refusal(workflows.update({ workflowId: 'orders' }, MESSAGE, aCall()))).error).toBe('ForbiddenError')
+  expect((await refusal(workflows.signal({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
+    'ForbiddenError',
+  )
+  expect((await refusal(workflows.update({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
+    'ForbiddenError',
+  )
 })
 
 const COMMAND = { workflowName: 'parcel', catalog: 'orders', args: [1], argumentPointer: '/input' }
 
-test('update-with-start: what the catalog knows is asked for under its canonical name, with ids made for it', async () => {
+test('update-with-start: sends the canonical name, with generated ids', async () => {
   const asked: unknown[][] = []
   const { shelf, workflows } = makeWorkflows({
     updateWithStart: async (...args) => {
@@ -115,8 +104,8 @@ test('update-with-start: what the catalog knows is asked for under its canonical
   })
   shelf.publish('c1', [{ name: 'order', aliases: ['parcel'] }])
 
-  const { workflowId, result } = await workflows.updateWithStart(COMMAND, MESSAGE, aCall())
-  await workflows.updateWithStart({ ...COMMAND, workflowId: 'w' }, MESSAGE, aCall())
+  const { workflowId, result } = await workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall())
+  await workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'w' }, update: MESSAGE }, aCall())
 
   const madeId = expect.stringMatching(/^[\da-f-]{36}$/)
   expect(result).toBe('done')
@@ -127,19 +116,21 @@ test('update-with-start: what the catalog knows is asked for under its canonical
   expect(new Set([workflowId, ...asked.map(([, , updateId]) => updateId)]).size).toBe(3)
 })
 
-test('update-with-start: a name that the catalog does not have is refused, and nothing is sent', async () => {
+test('update-with-start: is rejected for a name that the catalog does not have, before anything is sent', async () => {
   const { shelf, workflows } = makeWorkflows()
   shelf.publish('c1', [{ name: 'order' }])
 
-  expect((await refusal(workflows.updateWithStart(COMMAND, MESSAGE, aCall()))).error).toBe('UnsupportedWorkflowError')
+  expect((await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))).error).toBe(
+    'UnsupportedWorkflowError',
+  )
 })
 
-test('update-with-start: does not reach a catalog of the older form, not even the one that is read for it', async () => {
+test('update-with-start: is rejected for a catalog of the older form, including the one that is read for it', async () => {
   const { shelf, workflows } = makeWorkflows()
   shelf.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
 
   expect(
-    await refusal(workflows.updateWithStart({ ...COMMAND, workflowId: 'orders' }, MESSAGE, aCall())),
+    await refusal(workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'orders' }, update: MESSAGE }, aCall())),
   ).toMatchObject({
     error: 'ForbiddenError',
     workflowId: 'orders',
@@ -151,12 +142,12 @@ test('update-with-start: is rejected before any call when the transport does not
   const features = { ...DEPLOYMENT.features, updateWithStart }
   const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features })
 
-  const { error, message } = await refusal(workflows.updateWithStart(COMMAND, MESSAGE, aCall()))
+  const { error, message } = await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))
 
   expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('there is no such call')])
 })
 
-test('query, update and update-with-start: wait for a worker as long as a message may', async () => {
+test('query, update and update-with-start: get the message timeout', async () => {
   const left: number[] = []
   const waited = async (call: Call) => left.push(Math.round((call.deadlineAt - Date.now()) / 1000))
   const { shelf, workflows } = makeWorkflows({
@@ -171,30 +162,30 @@ test('query, update and update-with-start: wait for a worker as long as a messag
   })
   shelf.publish('c1', [{ name: 'parcel' }])
 
-  await workflows.query(REF, MESSAGE, aCall())
-  await workflows.update(REF, MESSAGE, aCall())
-  await workflows.updateWithStart(COMMAND, MESSAGE, aCall())
+  await workflows.query({ ref: REF, message: MESSAGE }, aCall())
+  await workflows.update({ ref: REF, message: MESSAGE }, aCall())
+  await workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall())
 
   expect(left).toEqual([60, 60, 60])
 })
 
-test('update: each has an id of its own', async () => {
+test('update: generates a new id each time', async () => {
   const ids: string[] = []
   const { workflows } = makeWorkflows({ update: async (_ref, _message, updateId) => ids.push(updateId) })
 
-  await workflows.update(REF, MESSAGE, aCall())
-  await workflows.update(REF, MESSAGE, aCall())
+  await workflows.update({ ref: REF, message: MESSAGE }, aCall())
+  await workflows.update({ ref: REF, message: MESSAGE }, aCall())
 
   expect(new Set(ids).size).toBe(2)
 })
 
-test('catalog: what is not published is CatalogNotFoundError', async () => {
+test('catalog: is CatalogNotFoundError when none is published', async () => {
   const { workflows } = makeWorkflows()
 
   expect((await refusal(workflows.catalog('orders', aCall()))).error).toBe('CatalogNotFoundError')
 })
 
-test('capabilities: what the deployment is, with the version of the engine that answers within a second', async () => {
+test('capabilities: returns the deployment, and the engine version if it is read within a second', async () => {
   const leftMs: number[] = []
   const { workflows } = makeWorkflows({
     ping: async ({ deadlineAt }) => {
@@ -208,7 +199,7 @@ test('capabilities: what the deployment is, with the version of the engine that 
   expect(leftMs[0]).toBeLessThan(1001)
 })
 
-test('capabilities: the version of an engine that does not answer is null', async () => {
+test('capabilities: the version is null when the engine does not respond', async () => {
   const { workflows } = makeWorkflows({
     ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
   })
@@ -225,7 +216,7 @@ test('capabilities: an unsupported feature is false', async () => {
   expect(features).toEqual({ ...CAPABILITIES.features, slashInIds: false })
 })
 
-test('ready: asks the engine at most every second, a second each time', async () => {
+test('ready: checks the engine at most once a second, with a timeout of one second', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const leftMs: number[] = []
   const { workflows } = makeWorkflows({
@@ -245,7 +236,7 @@ test('ready: asks the engine at most every second, a second each time', async ()
   expect(leftMs).toEqual([1000, 1000])
 })
 
-test('ready: an engine that is not there is remembered as well', async () => {
+test('ready: caches that the engine is unreachable', async () => {
   let asked = 0
   const { workflows } = makeWorkflows({
     readiness: async () => {
@@ -258,7 +249,7 @@ test('ready: an engine that is not there is remembered as well', async () => {
   expect(asked).toBe(1)
 })
 
-test('ready: an engine whose client cannot be loaded is not reachable', async () => {
+test('ready: is unreachable when the engine client cannot be loaded', async () => {
   const { workflows } = makeWorkflows({ readiness: () => Promise.reject(new Error('EMFILE')) })
 
   expect(await workflows.ready()).toBe('unreachable')

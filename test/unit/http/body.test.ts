@@ -4,7 +4,10 @@ import { makeApi, refusal } from './api.ts'
 const json = { 'Content-Type': 'application/json' }
 
 function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } = {}) {
-  const api = makeApi({ ...options, workflows: { signal: async ({ workflowId }) => ({ workflowId, runId: 'r' }) } })
+  const api = makeApi({
+    ...options,
+    workflows: { signal: async ({ ref: { workflowId } }) => ({ workflowId, runId: 'r' }) },
+  })
 
   /** Sends chunks as they are asked for; the body ends only when `chunks` does. */
   async function stream(chunks: Iterable<string | Uint8Array>, headers: Record<string, string> = json) {

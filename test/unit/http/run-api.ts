@@ -55,27 +55,27 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
         }
         return { source: 'history', runId: RUN_ID, complete: true, warnings: [], data }
       },
-      signal: async (ref, message) => {
+      signal: async ({ ref, message }) => {
         refs.push(ref)
         messages.push(message)
         return { workflowId: ref.workflowId, runId: RUN_ID }
       },
-      query: async (ref, message) => {
+      query: async ({ ref, message }) => {
         refs.push(ref)
         messages.push(message)
         return message.args
       },
-      update: async (ref, message) => {
+      update: async ({ ref, message }) => {
         refs.push(ref)
         messages.push(message)
         return undefined
       },
-      stop: async (ref, reason) => {
+      stop: async ({ ref, reason }) => {
         refs.push(ref)
         reasons.push(reason)
         return { workflowId: 'w', runId: RUN_ID, cancelRequested: true, status: 'running' }
       },
-      terminate: async (ref, reason) => {
+      terminate: async ({ ref, reason }) => {
         refs.push(ref)
         reasons.push(reason)
         return { workflowId: 'w', runId: RUN_ID }

@@ -10,9 +10,9 @@ function makeUpdateApi(result: unknown = 'done') {
   const asked: { command: StartCommand; message: MessageCommand }[] = []
   const { call } = makeApi({
     workflows: {
-      updateWithStart: async (command, message) => {
-        asked.push({ command, message })
-        return { workflowId: command.workflowId ?? 'made', runId: 'r', started: true, result }
+      updateWithStart: async ({ start, update }) => {
+        asked.push({ command: start, message: update })
+        return { workflowId: start.workflowId ?? 'made', runId: 'r', started: true, result }
       },
     },
   })

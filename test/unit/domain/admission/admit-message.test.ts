@@ -4,7 +4,7 @@ import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/execution.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, aShelf, type PublishedWorkflow } from '../catalog-fixture.ts'
+import { aDescription, makeCatalogs, type PublishedWorkflow } from '../catalog-fixture.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -18,7 +18,7 @@ const REF = { workflowId: 'orders-17' }
 
 /** `orders-17` is an open run of `order`, which takes `approve`. */
 function aStage(workflow = ORDER, options?: { id?: string }) {
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   shelf.publish('c1', [workflow], options)
   shelf.runs.set(REF.workflowId, aDescription())
   const ports = {
@@ -29,14 +29,20 @@ function aStage(workflow = ORDER, options?: { id?: string }) {
   return {
     shelf,
     send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
-      admitMessage(ports, ref, kind, { name, args: [payload], argumentPointer: '/payload' }, call),
+      admitMessage(ports, { kind, ref, message: { name, args: [payload], argumentPointer: '/payload' } }, call),
     sendNothing: () =>
-      admitMessage(ports, REF, 'signal', { name: 'approve', args: [], argumentPointer: '/args/0' }, aCall()),
+      admitMessage(
+        ports,
+        { kind: 'signal', ref: REF, message: { name: 'approve', args: [], argumentPointer: '/args/0' } },
+        aCall(),
+      ),
     start: (workflowName: string, payload: unknown, workflowId?: string) =>
       admitUpdateWithStart(
         ports,
-        { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
-        { name: 'approve', args: [payload], argumentPointer: '/payload' },
+        {
+          start: { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
+          update: { name: 'approve', args: [payload], argumentPointer: '/payload' },
+        },
         aCall(),
       ),
   }

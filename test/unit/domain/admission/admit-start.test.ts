@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { accept } from '../../../../src/domain/admission/admit-start.ts'
+import { admitStart } from '../../../../src/domain/admission/admit-start.ts'
 import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aShelf } from '../catalog-fixture.ts'
+import { DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
-type Shelf = ReturnType<typeof aShelf>
+type Shelf = ReturnType<typeof makeCatalogs>
 
-function accepted({ catalogs, now }: Shelf, command: Partial<StartCommand> = {}, call = aCall()) {
-  return accept(
-    catalogs,
+function admitted({ catalogs, now }: Shelf, command: Partial<StartCommand> = {}, call = aCall()) {
+  return admitStart(
+    { catalogs, deployment: DEPLOYMENT, now },
     { workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }], argumentPointer: '/input', ...command },
     call,
-    now,
   )
 }
 
@@ -19,75 +18,75 @@ const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, req
 const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
 
 describe('a published catalog', () => {
-  test('accept: takes a name and says what the catalog says of traces', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes a name and says what the catalog says of traces', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect(await accepted(shelf)).toEqual({
+    expect(await admitted(shelf)).toEqual({
       workflowName: 'order',
       traces: { remote: 'https://b/{namespace}/{runId}' },
     })
   })
 
-  test('accept: takes an alias for its canonical name', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes an alias for its canonical name', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await accepted(shelf, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
+    expect(await admitted(shelf, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
   })
 
-  test('accept: takes it also when no worker is there', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes it also when no worker is there', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
-    await accepted(shelf)
+    await admitted(shelf)
 
     expect(shelf.reads).not.toContain('lastPolledAt orders')
   })
 
-  test('accept: refuses a name that is not in it, and tells those that are', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses a name that is not in it, and tells those that are', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
-    expect(await refusal(accepted(shelf, { workflowName: 'nope' }))).toEqual({
+    expect(await refusal(admitted(shelf, { workflowName: 'nope' }))).toEqual({
       error: 'UnsupportedWorkflowError',
       message: 'Catalog "orders" has no workflow "nope"',
       available: ['order', 'refund'],
     })
   })
 
-  test('accept: tells 50 names, and no list of more', async () => {
+  test('admitStart: tells 50 names, and no list of more', async () => {
     const names = Array.from({ length: 51 }, (_, index) => ({ name: `w${index}` }))
-    const [many, tooMany] = [aShelf(), aShelf()]
+    const [many, tooMany] = [makeCatalogs(), makeCatalogs()]
     many.publish('c1', names.slice(1))
     tooMany.publish('c1', names)
 
-    expect((await refusal(accepted(many))).available).toHaveLength(50)
-    expect(await refusal(accepted(tooMany))).not.toHaveProperty('available')
+    expect((await refusal(admitted(many))).available).toHaveLength(50)
+    expect(await refusal(admitted(tooMany))).not.toHaveProperty('available')
   })
 
-  test('accept: refuses names of Object.prototype that are not in it', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses names of Object.prototype that are not in it', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
-    expect((await refusal(accepted(shelf, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
-    expect((await refusal(accepted(shelf, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
+    expect((await refusal(admitted(shelf, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
+    expect((await refusal(admitted(shelf, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
   })
 
-  test('accept: refuses an input that the schema refuses, with where and why', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses an input that the schema refuses, with where and why', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
 
-    const refused = await refusal(accepted(shelf, { args: [{ amount: 'much' }] }))
+    const refused = await refusal(admitted(shelf, { args: [{ amount: 'much' }] }))
 
     expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
     expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
   })
 
-  test('accept: the schema is that of the first of several arguments, and none is checked where there is none', async () => {
-    const shelf = aShelf()
+  test('admitStart: the schema is that of the first of several arguments, and none is checked where there is none', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
-    const several = (...args: unknown[]) => accepted(shelf, { args, argumentPointer: '/startArgs/0' })
+    const several = (...args: unknown[]) => admitted(shelf, { args, argumentPointer: '/startArgs/0' })
 
     const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
 
@@ -96,21 +95,21 @@ describe('a published catalog', () => {
     expect(await several()).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: a schema of the older form refuses nothing', async () => {
-    const shelf = aShelf()
+  test('admitStart: a schema of the older form refuses nothing', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
 
-    expect(await accepted(shelf, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: what can not be used of a schema refuses nothing, and is warned of once for each published catalog', async () => {
-    const shelf = aShelf()
+  test('admitStart: what can not be used of a schema refuses nothing, and is warned of once for each published catalog', async () => {
+    const shelf = makeCatalogs()
     const call = aCall()
     const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
     shelf.publish('c1', [{ name: 'order', inputSchema }])
 
-    await accepted(shelf, {}, call)
-    await refusal(accepted(shelf, { args: [{}] }, call))
+    await admitted(shelf, {}, call)
+    await refusal(admitted(shelf, { args: [{}] }, call))
 
     const warning = {
       message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
@@ -119,17 +118,17 @@ describe('a published catalog', () => {
     expect([call.warnings, call.notes]).toEqual([[warning], {}])
     shelf.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
     shelf.pass(5000)
-    await accepted(shelf, {}, call)
+    await admitted(shelf, {}, call)
     expect(call.warnings).toEqual([warning, warning])
   })
 
-  test('accept: an input that takes too long to check is not checked to its end, and its request is noted', async () => {
-    const shelf = aShelf()
+  test('admitStart: an input that takes too long to check is not checked to its end, and its request is noted', async () => {
+    const shelf = makeCatalogs()
     const call = aCall()
     shelf.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
     const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [number, number]))
 
-    await accepted(shelf, { args: [wide] }, call)
+    await admitted(shelf, { args: [wide] }, call)
 
     expect([call.warnings, call.notes.inputUnchecked]).toEqual([
       [],
@@ -139,38 +138,38 @@ describe('a published catalog', () => {
 })
 
 describe('no published catalog', () => {
-  test('accept: takes any name while a worker polls', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes any name while a worker polls', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
 
-    expect(await accepted(shelf, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
+    expect(await admitted(shelf, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
   })
 
-  test('accept: a worker polled lately when that was less than 75 s ago', async () => {
-    const shelf = aShelf()
+  test('admitStart: a worker polled lately when that was less than 75 s ago', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
     shelf.pass(74_999)
 
-    await accepted(shelf)
+    await admitted(shelf)
     shelf.pass(1)
 
-    expect((await refusal(accepted(shelf))).error).toBe('CatalogNotAvailableError')
+    expect((await refusal(admitted(shelf))).error).toBe('CatalogNotAvailableError')
   })
 
-  test('accept: refuses names of Object.prototype, which a worker would run', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses names of Object.prototype, which a worker would run', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
 
     const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
-    const refusals = await Promise.all(names.map((workflowName) => refusal(accepted(shelf, { workflowName }))))
+    const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(shelf, { workflowName }))))
 
     expect(refusals.map(({ error, available }) => [error, available])).toEqual(
       names.map(() => ['UnsupportedWorkflowError', undefined]),
     )
   })
 
-  test('accept: refuses when no worker polls, to be tried again in 3 s', async () => {
-    expect(await refusal(accepted(aShelf()))).toEqual({
+  test('admitStart: refuses when no worker polls, to be tried again in 3 s', async () => {
+    expect(await refusal(admitted(makeCatalogs()))).toEqual({
       error: 'CatalogNotAvailableError',
       message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
       retryAfterSeconds: 3,
@@ -179,84 +178,84 @@ describe('no published catalog', () => {
 })
 
 describe('freshness', () => {
-  test('accept: takes what it has read within the time to live', async () => {
-    const shelf = aShelf({ ttlMs: 5000 })
+  test('admitStart: takes what it has read within the time to live', async () => {
+    const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
-    await accepted(shelf)
+    await admitted(shelf)
     shelf.pass(4999)
 
-    await accepted(shelf)
+    await admitted(shelf)
 
     expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
-  test('accept: refuses no name that was published since', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses no name that was published since', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
-    await accepted(shelf)
+    await admitted(shelf)
     shelf.pass(1)
     shelf.publish('c2', [{ name: 'refund' }])
 
-    expect(await accepted(shelf, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
+    expect(await admitted(shelf, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
   })
 
-  test('accept: refuses no input that the schema takes since', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses no input that the schema takes since', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
-    await accepted(shelf, { args: [{ amount: 1, card: '1' }] })
+    await admitted(shelf, { args: [{ amount: 1, card: '1' }] })
     shelf.pass(1)
     shelf.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
 
-    expect(await accepted(shelf, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: refuses nothing because nobody served it a moment ago', async () => {
-    const shelf = aShelf()
-    await refusal(accepted(shelf))
+  test('admitStart: refuses nothing because nobody served it a moment ago', async () => {
+    const shelf = makeCatalogs()
+    await refusal(admitted(shelf))
     shelf.pass(1)
     shelf.poll()
 
-    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: refuses nothing because nobody served it a moment ago, when what is published has just been read', async () => {
-    const shelf = aShelf({ ttlMs: 5000 })
+  test('admitStart: refuses nothing because nobody served it a moment ago, when what is published has just been read', async () => {
+    const shelf = makeCatalogs({ ttlMs: 5000 })
     await shelf.catalogs.published('orders')
     shelf.pass(4000)
     await shelf.catalogs.lastPolledAt('orders')
     shelf.pass(1000)
     shelf.poll()
 
-    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: refuses nothing because nothing was published a moment ago', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses nothing because nothing was published a moment ago', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
-    await accepted(shelf, { workflowName: 'anything' })
+    await admitted(shelf, { workflowName: 'anything' })
     shelf.pass(75_000)
-    await refusal(accepted(shelf))
+    await refusal(admitted(shelf))
     shelf.pass(1)
     shelf.publish('c1', [{ name: 'order' }])
 
-    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: takes no name unchecked because nothing was published a moment ago', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes no name unchecked because nothing was published a moment ago', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
-    await accepted(shelf, { workflowName: 'anything' })
+    await admitted(shelf, { workflowName: 'anything' })
     shelf.pass(1)
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await accepted(shelf, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({
+    expect(await admitted(shelf, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
+    expect(await refusal(admitted(shelf, { workflowName: 'anything' }))).toMatchObject({
       error: 'UnsupportedWorkflowError',
     })
   })
 
-  test('accept: takes no name unchecked when a catalog was published between its look at the catalog and its look at the workers', async () => {
-    const shelf = aShelf()
+  test('admitStart: takes no name unchecked when a catalog was published between its look at the catalog and its look at the workers', async () => {
+    const shelf = makeCatalogs()
     const { lastPolledAt } = shelf.engine
     shelf.engine.lastPolledAt = async (...args) => {
       shelf.publish('c1', [{ name: 'order' }])
@@ -265,57 +264,57 @@ describe('freshness', () => {
       return lastPolledAt(...args)
     }
 
-    expect(await refusal(accepted(shelf, { workflowName: 'anything' }))).toMatchObject({
+    expect(await refusal(admitted(shelf, { workflowName: 'anything' }))).toMatchObject({
       error: 'UnsupportedWorkflowError',
     })
   })
 
-  test('accept: where nothing is published, each start costs one more look at both forms of a catalog', async () => {
-    const shelf = aShelf()
+  test('admitStart: where nothing is published, each start costs one more look at both forms of a catalog', async () => {
+    const shelf = makeCatalogs()
     shelf.poll()
-    await accepted(shelf)
+    await admitted(shelf)
     shelf.pass(1)
     shelf.reads.length = 0
 
-    await accepted(shelf)
+    await admitted(shelf)
 
     expect(shelf.reads).toEqual(['describe $catalog:orders', 'describe orders'])
   })
 
-  test('accept: refuses nothing because only half of what it judges on was read for it', async () => {
-    const shelf = aShelf()
+  test('admitStart: refuses nothing because only half of what it judges on was read for it', async () => {
+    const shelf = makeCatalogs()
     await shelf.catalogs.published('orders')
     shelf.pass(1)
     shelf.publish('c1', [{ name: 'order' }])
 
-    expect(await accepted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('accept: a refusal on what was read for it is read once', async () => {
-    const shelf = aShelf()
+  test('admitStart: a refusal on what was read for it is read once', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
-    await refusal(accepted(shelf, { workflowName: 'nope' }))
+    await refusal(admitted(shelf, { workflowName: 'nope' }))
 
     expect(shelf.reads).toEqual(['describe $catalog:orders'])
   })
 
-  test('accept: a refusal on what others had read is read once more', async () => {
-    const shelf = aShelf()
+  test('admitStart: a refusal on what others had read is read once more', async () => {
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
-    await accepted(shelf)
+    await admitted(shelf)
     shelf.pass(1)
     shelf.reads.length = 0
 
-    await refusal(accepted(shelf, { workflowName: 'nope' }))
+    await refusal(admitted(shelf, { workflowName: 'nope' }))
 
     expect(shelf.reads).toEqual(['describe $catalog:orders'])
   })
 })
 
-test('accept: an engine in trouble is no refusal', async () => {
-  const shelf = aShelf()
+test('admitStart: an engine in trouble is no refusal', async () => {
+  const shelf = makeCatalogs()
   shelf.engine.describe = () => Promise.reject(new Error('a bug'))
 
-  await expect(accepted(shelf)).rejects.toThrow('a bug')
+  await expect(admitted(shelf)).rejects.toThrow('a bug')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addingStarts, createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import { createKnownRuns, rememberStarts } from '../../../../src/domain/admission/known-runs.ts'
 import { aCall } from '../../call.ts'
 import { aDescription, anEngine } from '../catalog-fixture.ts'
 
@@ -16,7 +16,7 @@ function aStage({ started }: { started: boolean }) {
   })
   const knownRuns = createKnownRuns({ engine })
   return {
-    engine: addingStarts(engine, knownRuns),
+    engine: rememberStarts(engine, knownRuns),
     known: async () => (await knownRuns.read({ workflowId: 'orders-17' })).value,
   }
 }

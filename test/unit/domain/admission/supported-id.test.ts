@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { createWorkflows } from '../../../../src/domain/create-workflows.ts'
 import type { Support } from '../../../../src/domain/engine.ts'
 import { aCall, refusal } from '../../call.ts'
-import { anEngine, aShelf } from '../catalog-fixture.ts'
+import { anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const UNSUPPORTED = { supported: false, reason: 'no path holds a slash' } as const
 
 function workflowsWith(slashInIds: Support) {
-  const { catalogs, reads } = aShelf()
+  const { catalogs, reads } = makeCatalogs()
   const features = {
     slashInIds,
     updateWithStart: UNSUPPORTED,

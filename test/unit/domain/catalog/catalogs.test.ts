@@ -3,9 +3,9 @@ import { createCatalogs } from '../../../../src/domain/catalog/catalogs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Description } from '../../../../src/domain/execution.ts'
 import { refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf, notFound } from '../catalog-fixture.ts'
+import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixture.ts'
 
-type Shelf = ReturnType<typeof aShelf>
+type Shelf = ReturnType<typeof makeCatalogs>
 
 /** The names of the published catalog; null when there is none. */
 async function names({ catalogs }: Pick<Shelf, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
@@ -15,7 +15,7 @@ async function names({ catalogs }: Pick<Shelf, 'catalogs'>, freshSince?: number)
 
 describe('what is published', () => {
   test('published: is the parked run', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
     expect(await names(shelf)).toEqual(['order', 'buy'])
@@ -23,11 +23,11 @@ describe('what is published', () => {
   })
 
   test('published: is nothing when there is no run', async () => {
-    expect(await names(aShelf())).toBeNull()
+    expect(await names(makeCatalogs())).toBeNull()
   })
 
   test('published: is nothing when the run has ended, by whatever hand', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     change(shelf, '$catalog:orders', { status: 'terminated' })
 
@@ -35,7 +35,7 @@ describe('what is published', () => {
   })
 
   test('published: is nothing when the run is another workflow, or has no names', async () => {
-    const [other, nameless] = [aShelf(), aShelf()]
+    const [other, nameless] = [makeCatalogs(), makeCatalogs()]
     other.publish('c1', [{ name: 'order' }])
     change(other, '$catalog:orders', { workflowName: 'order' })
     nameless.publish('c1', [{ name: 'order' }])
@@ -46,7 +46,7 @@ describe('what is published', () => {
   })
 
   test('published: is the older form where no run is parked', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
 
     expect(await names(shelf)).toEqual(['order'])
@@ -54,7 +54,7 @@ describe('what is published', () => {
   })
 
   test('published: is the parked form where there are both', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('old', [{ name: 'old' }], { id: 'orders' })
     shelf.publish('new', [{ name: 'new' }])
 
@@ -62,7 +62,7 @@ describe('what is published', () => {
   })
 
   test('isOlderForm: is known once such a catalog was read, until it is gone', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
     const isOlderForm = () => shelf.catalogs.isOlderForm('orders')
     expect(isOlderForm()).toBe(false)
@@ -79,7 +79,7 @@ describe('what is published', () => {
 
 describe('what is remembered', () => {
   test('published: is read again once its time to live is over', async () => {
-    const shelf = aShelf({ ttlMs: 5000 })
+    const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
     shelf.publish('c2', [{ name: 'refund' }])
@@ -91,7 +91,7 @@ describe('what is remembered', () => {
   })
 
   test('published: is read again for who asks for something fresher', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
     const readAt = shelf.now()
@@ -103,7 +103,7 @@ describe('what is remembered', () => {
   })
 
   test('published: is read once for all who ask at once', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
     await Promise.all([names(shelf), names(shelf), names(shelf)])
@@ -112,7 +112,7 @@ describe('what is remembered', () => {
   })
 
   test('published: is read for each task queue', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
 
@@ -120,7 +120,7 @@ describe('what is remembered', () => {
   })
 
   test('published: a reading that failed is not remembered', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     const { describe: works } = shelf.engine
     shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
@@ -131,7 +131,7 @@ describe('what is remembered', () => {
   })
 
   test('published: a reading that failed tells all who waited for it', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
     const refusals = await Promise.all([refusal(names(shelf)), refusal(names(shelf))])
@@ -159,7 +159,7 @@ describe('what is remembered', () => {
   })
 
   test('lastPolledAt: is remembered as long, and read anew for who asks for something fresher', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     await shelf.catalogs.lastPolledAt('orders')
     shelf.pass(1)
     shelf.poll()
@@ -171,7 +171,7 @@ describe('what is remembered', () => {
 
 describe('the definition', () => {
   test('workflows: are those of the very run that the names were read from', async () => {
-    const shelf = aShelf({ ttlMs: 5000 })
+    const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     const { value: before } = await shelf.catalogs.published('orders')
     shelf.publish('c2', [{ name: 'refund' }])
@@ -184,7 +184,7 @@ describe('the definition', () => {
   })
 
   test('workflows: are read once for each run, however old', async () => {
-    const shelf = aShelf({ ttlMs: 5000 })
+    const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     const { value: published } = await shelf.catalogs.published('orders')
     if (published === null) throw new Error('nothing published')
@@ -197,7 +197,7 @@ describe('the definition', () => {
   })
 
   test('workflows: are null when the run holds no definition', async () => {
-    const shelf = aShelf()
+    const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     shelf.engine.input = async () => 'nonsense'
     const { value: published } = await shelf.catalogs.published('orders')

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { readListing } from '../../../../src/domain/catalog/read-catalog.ts'
+import { readCatalog } from '../../../../src/domain/catalog/read-catalog.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aShelf } from '../catalog-fixture.ts'
+import { makeCatalogs } from '../catalog-fixture.ts'
 
-function listed({ catalogs, now }: ReturnType<typeof aShelf>) {
-  return readListing(catalogs, 'orders', aCall(), now)
+function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
+  return readCatalog({ catalogs, now }, 'orders', aCall())
 }
 
-test('readListing: is what is published, absent keys filled', async () => {
-  const shelf = aShelf()
+test('readCatalog: returns the published workflows, with absent fields filled in', async () => {
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
   expect(await listed(shelf)).toMatchObject({
@@ -17,8 +17,8 @@ test('readListing: is what is published, absent keys filled', async () => {
   })
 })
 
-test('readListing: costs nothing while it is remembered', async () => {
-  const shelf = aShelf()
+test('readCatalog: makes no calls while the catalog is cached', async () => {
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order' }])
   await listed(shelf)
   shelf.pass(1000)
@@ -28,8 +28,8 @@ test('readListing: costs nothing while it is remembered', async () => {
   expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
 })
 
-test('readListing: says that nothing is published only of what was read for it', async () => {
-  const shelf = aShelf()
+test('readCatalog: reads again before it reports that nothing is published', async () => {
+  const shelf = makeCatalogs()
   await refusal(listed(shelf))
   shelf.pass(1)
   shelf.publish('c1', [{ name: 'order' }])
@@ -37,8 +37,8 @@ test('readListing: says that nothing is published only of what was read for it',
   expect((await listed(shelf)).workflows).toHaveLength(1)
 })
 
-test('readListing: a run without a definition is no catalog to list', async () => {
-  const shelf = aShelf()
+test('readCatalog: a run without a definition counts as not published', async () => {
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order' }])
   shelf.engine.input = async () => null
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { stop, terminate } from '../../../../src/domain/control/stop.ts'
+import { stop } from '../../../../src/domain/control/stop.ts'
+import { terminate } from '../../../../src/domain/control/terminate.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Description } from '../../../../src/domain/execution.ts'
 import { aCall, refusal } from '../../call.ts'
@@ -8,38 +9,38 @@ import { aDescription, anEngine } from '../catalog-fixture.ts'
 const UNPINNED = { workflowId: 'orders-17' }
 const PINNED = { workflowId: 'orders-17', runId: 'run-1' }
 
-/** As the engine refuses: what it answered is the cause. */
+/** Rejected by the engine itself, with its response as the cause. */
 function refusedByEngine(): ServiceError {
   return new ServiceError('WorkflowNotRunningError', 'not running', {
     cause: new Error('workflow execution already completed'),
   })
 }
 
-/** Describes these in turn; cancels and terminates unless these refuse, in turn. */
-function anEngineOf(descriptions: Partial<Description>[], refusals: (Error | null)[] = []) {
+/** Returns these descriptions in turn. Cancels and terminates, or rejects with these errors in turn. */
+function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)[] = []) {
   const asked: unknown[] = []
-  const lookedAt: object[] = []
+  const described: object[] = []
   const act = async (request: object) => {
     asked.push(request)
-    const refused = refusals[asked.length - 1]
+    const refused = errors[asked.length - 1]
     if (refused) throw refused
   }
   const engine = anEngine({
     async describe(ref) {
-      lookedAt.push(ref)
-      return aDescription(descriptions[Math.min(lookedAt.length, descriptions.length) - 1])
+      described.push(ref)
+      return aDescription(descriptions[Math.min(described.length, descriptions.length) - 1])
     },
     cancel: ({ runId, firstRunId }, options) => act({ runId, firstRunId, ...options }),
     terminate: ({ runId }, reason) => act({ runId, reason }),
   })
-  return { engine, asked, lookedAt }
+  return { engine, asked, described }
 }
 
 describe('stop', () => {
-  test('stop: asks the chain of the run to cancel', async () => {
+  test('stop: requests cancellation of the chain of the run', async () => {
     const { engine, asked } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
 
-    expect(await stop(engine, UNPINNED, 'no stock', aCall())).toEqual({
+    expect(await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())).toEqual({
       workflowId: 'orders-17',
       runId: 'run-2',
       cancelRequested: true,
@@ -48,45 +49,57 @@ describe('stop', () => {
     expect(asked).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
   })
 
-  test('stop: asks only the run that it is pinned to', async () => {
-    const { engine, asked, lookedAt } = anEngineOf([{}])
+  test('stop: requests cancellation of the pinned run only', async () => {
+    const { engine, asked, described } = anEngineOf([{}])
 
-    await stop(engine, PINNED, null, aCall())
+    await stop({ engine }, { ref: PINNED, reason: null }, aCall())
 
-    expect(lookedAt).toEqual([PINNED])
+    expect(described).toEqual([PINNED])
     expect(asked).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
   })
 
   test('stop: a paused run is open', async () => {
     const { engine } = anEngineOf([{ status: 'paused' }])
 
-    expect(await stop(engine, UNPINNED, null, aCall())).toMatchObject({ cancelRequested: true, status: 'paused' })
+    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+      cancelRequested: true,
+      status: 'paused',
+    })
   })
 
-  test('stop: a closed run is left alone, and its status told', async () => {
+  test('stop: does nothing to a closed run, and returns its status', async () => {
     const { engine, asked } = anEngineOf([{ status: 'failed' }])
 
-    expect(await stop(engine, UNPINNED, null, aCall())).toMatchObject({ cancelRequested: false, status: 'failed' })
+    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+      cancelRequested: false,
+      status: 'failed',
+    })
     expect(asked).toEqual([])
   })
 
-  test('stop: a run that went on meanwhile is looked for once more', async () => {
+  test('stop: describes a run again that continued as a new run meanwhile', async () => {
     const { engine, asked } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
-    expect(await stop(engine, UNPINNED, null, aCall())).toMatchObject({ runId: 'run-2', cancelRequested: true })
+    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+      runId: 'run-2',
+      cancelRequested: true,
+    })
     expect(asked).toHaveLength(2)
   })
 
-  test('stop: a run that closed meanwhile is a closed run', async () => {
+  test('stop: a run that closed meanwhile counts as closed', async () => {
     const { engine } = anEngineOf([{}, { status: 'completed' }], [refusedByEngine()])
 
-    expect(await stop(engine, UNPINNED, null, aCall())).toMatchObject({ cancelRequested: false, status: 'completed' })
+    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+      cancelRequested: false,
+      status: 'completed',
+    })
   })
 
-  test('stop: never touches a catalog', async () => {
+  test('stop: is rejected for a catalog', async () => {
     const { engine, asked } = anEngineOf([{ workflowName: '$catalog' }])
 
-    expect(await refusal(stop(engine, UNPINNED, null, aCall()))).toMatchObject({
+    expect(await refusal(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
       error: 'ForbiddenError',
       workflowId: 'orders-17',
     })
@@ -95,63 +108,74 @@ describe('stop', () => {
 })
 
 describe('terminate', () => {
-  test('terminate: ends the run that it has looked at', async () => {
+  test('terminate: terminates the run that was described', async () => {
     const { engine, asked } = anEngineOf([{ runId: 'run-2' }])
 
-    expect(await terminate(engine, UNPINNED, 'enough', aCall())).toEqual({ workflowId: 'orders-17', runId: 'run-2' })
+    expect(await terminate({ engine }, { ref: UNPINNED, reason: 'enough' }, aCall())).toEqual({
+      workflowId: 'orders-17',
+      runId: 'run-2',
+    })
     expect(asked).toEqual([{ runId: 'run-2', reason: 'enough' }])
   })
 
-  test('terminate: a closed run is not running, which one look tells', async () => {
-    const { engine, asked, lookedAt } = anEngineOf([{ status: 'completed' }])
+  test('terminate: is rejected for a closed run after one describe', async () => {
+    const { engine, asked, described } = anEngineOf([{ status: 'completed' }])
 
-    expect(await refusal(terminate(engine, UNPINNED, null, aCall()))).toMatchObject({
+    expect(await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
       error: 'WorkflowNotRunningError',
       workflowId: 'orders-17',
       runId: 'run-1',
       workflowStatus: 'completed',
     })
-    expect([asked.length, lookedAt.length]).toEqual([0, 1])
+    expect([asked.length, described.length]).toEqual([0, 1])
   })
 
-  test('terminate: a run that went on meanwhile is looked for once more', async () => {
+  test('terminate: describes a run again that continued as a new run meanwhile', async () => {
     const { engine, asked } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
-    expect(await terminate(engine, UNPINNED, null, aCall())).toMatchObject({ runId: 'run-2' })
+    expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
     expect(asked).toEqual([
       { runId: 'run-1', reason: null },
       { runId: 'run-2', reason: null },
     ])
   })
 
-  test('terminate: a run that goes on again and again is not chased for ever', async () => {
+  test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
     const { engine, asked } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
 
-    expect((await refusal(terminate(engine, UNPINNED, null, aCall()))).error).toBe('WorkflowNotRunningError')
+    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+      'WorkflowNotRunningError',
+    )
     expect(asked).toHaveLength(2)
   })
 
-  test('terminate: a pinned run has no successor', async () => {
+  test('terminate: does not follow a pinned run to the next one', async () => {
     const { engine, asked } = anEngineOf([{}], [refusedByEngine()])
 
-    expect((await refusal(terminate(engine, PINNED, null, aCall()))).error).toBe('WorkflowNotRunningError')
+    expect((await refusal(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
+      'WorkflowNotRunningError',
+    )
     expect(asked).toHaveLength(1)
   })
 
-  test('terminate: any other refusal is final', async () => {
+  test('terminate: does not retry after any other error', async () => {
     const { engine, asked } = anEngineOf(
       [{}],
       [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
     )
 
-    expect((await refusal(terminate(engine, UNPINNED, null, aCall()))).error).toBe('EngineUnavailableError')
+    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+      'EngineUnavailableError',
+    )
     expect(asked).toHaveLength(1)
   })
 
-  test('terminate: never touches a catalog', async () => {
+  test('terminate: is rejected for a catalog', async () => {
     const { engine, asked } = anEngineOf([{ workflowName: '$catalog' }])
 
-    expect((await refusal(terminate(engine, UNPINNED, null, aCall()))).error).toBe('ForbiddenError')
+    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+      'ForbiddenError',
+    )
     expect(asked).toEqual([])
   })
 })

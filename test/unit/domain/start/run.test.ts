@@ -7,7 +7,7 @@ import type { RunCommand } from '../../../../src/domain/workflows.ts'
 import type { TraceTemplates } from '../../../../src/protocol/catalog.ts'
 import type { Closing, Execution, Status } from '../../../../src/protocol/execution.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf } from '../catalog-fixture.ts'
+import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
 const COMPLETED: Closing = { outcome: { status: 'completed', output: 'done' }, nextRunId: null }
 const COMMAND: RunCommand = {
@@ -34,7 +34,7 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
   const started: StartRequest[] = []
   const waits: { runId: string; call: Call }[] = []
   const looks: (string | undefined)[] = []
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
   const engine = anEngine({
     async start(request) {
@@ -60,7 +60,8 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
     started,
     waits,
     looks,
-    run: (command = COMMAND, call = aCall()) => run(engine, shelf.catalogs, command, call),
+    run: (command = COMMAND, call = aCall()) =>
+      run({ engine, catalogs: shelf.catalogs, deployment: DEPLOYMENT }, command, call),
   }
 }
 

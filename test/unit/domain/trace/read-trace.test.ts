@@ -7,7 +7,7 @@ import { readTrace } from '../../../../src/domain/trace/read-trace.ts'
 import type { FoundTrace, TraceSource } from '../../../../src/domain/trace/trace-source.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { aCall, refusal } from '../../call.ts'
-import { aDescription, anEngine, aShelf } from '../catalog-fixture.ts'
+import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
 
 const RUN: TraceEntry = { id: 'run-1', parentId: null, kind: 'workflow', name: 'order', at: 1, phase: 'began' }
 const SPAN: TraceEntry = { id: 'span-1', parentId: 'run-1', kind: 'llm', name: 'summarise', at: 2, phase: 'began' }
@@ -24,9 +24,9 @@ const fails = (name: string) => source(name, () => Promise.reject(new ServiceErr
 function ports(sources: TraceSource[], description: Partial<Description> = {}) {
   return {
     engine: anEngine({ describe: async () => aDescription(description) }),
-    catalogs: aShelf().catalogs,
-    sources,
-    maxBytes: 1 << 20,
+    catalogs: makeCatalogs().catalogs,
+    traceSources: sources,
+    traceMaxBytes: 1 << 20,
   }
 }
 
@@ -183,7 +183,7 @@ test('readTrace: a caller who has left ends the reading', async () => {
 })
 
 test('readTrace: where the trace is written is asked of the catalog by those sources that need it', async () => {
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   const asking = source('remote', async (run, call) => {
     await run.destinations(call)
     return null
@@ -199,7 +199,7 @@ test('readTrace: where the trace is written is asked of the catalog by those sou
 })
 
 test('readTrace: where the trace is written is asked once, within the time of the source that asks, again after a failure', async () => {
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
   let isSilent = true
   const catalogs: Catalogs = {
@@ -290,7 +290,7 @@ test('readTrace: values that no redact of the worker has seen are not shown wher
       error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } },
     },
   ]
-  const shelf = aShelf()
+  const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order' }], { redacted: true })
   const read = (redacted: boolean) =>
     readTrace(

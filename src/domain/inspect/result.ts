@@ -1,0 +1,23 @@
+import type { Call } from '../call.ts'
+import { ServiceError } from '../errors.ts'
+import type { ExecutionRef, WorkflowResult } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import { toResult } from '../result.ts'
+import { traceMetaOrNull } from '../trace/destinations.ts'
+
+export async function readResult(
+  { engine, catalogs }: Pick<Ports, 'catalogs' | 'engine'>,
+  ref: ExecutionRef,
+  call: Call,
+): Promise<WorkflowResult> {
+  const execution = await engine.read(ref, call)
+  const { workflowId, runId, status, closing } = execution
+  if (closing !== null) return toResult(execution, closing, await traceMetaOrNull(execution, catalogs, call))
+  throw new ServiceError(
+    'WorkflowNotCompletedError',
+    `Workflow ${workflowId} has no result yet; its status is ${status}`,
+    {
+      details: { workflowId, runId, workflowStatus: status },
+    },
+  )
+}

@@ -1,0 +1,15 @@
+import { admitMessage } from '../admission/admit-message.ts'
+import { type Call, within } from '../call.ts'
+import type { Ports } from '../ports.ts'
+import type { SendCommand } from '../workflows.ts'
+
+/** A query changes nothing, so that it may also be sent to a catalog. */
+export async function query(
+  ports: Pick<Ports, 'catalogs' | 'engine' | 'knownRuns' | 'messageTimeoutMs'>,
+  { ref, message }: SendCommand,
+  call: Call,
+): Promise<unknown> {
+  const messageCall = within(call, ports.messageTimeoutMs)
+  await admitMessage(ports, { kind: 'query', ref, message }, messageCall)
+  return ports.engine.query(ref, message, messageCall)
+}

@@ -1,0 +1,21 @@
+import type { KnownRuns } from './admission/known-runs.ts'
+import type { Catalogs } from './catalog/catalogs.ts'
+import type { Engine } from './engine.ts'
+import type { TraceSource } from './trace/trace-source.ts'
+import type { Deployment } from './workflows.ts'
+
+/** What the verbs work with. Each verb picks the ports that it uses. */
+export interface Ports {
+  engine: Engine
+  catalogs: Catalogs
+  knownRuns: KnownRuns
+  /** In the order in which they are read. The last one is the engine's history, which has every run. */
+  traceSources: readonly TraceSource[]
+  /** Limit for the entries of one trace, as JSON. */
+  traceMaxBytes: number
+  deployment: Deployment
+  /** How long a query or an update may wait for a worker. */
+  messageTimeoutMs: number
+  /** The clock; default `Date.now`. */
+  now?: () => number
+}

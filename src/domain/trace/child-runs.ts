@@ -1,0 +1,103 @@
+import { mapConcurrent } from '../../lib/map-concurrent.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import { type Call, within } from '../call.ts'
+import type { Catalogs } from '../catalog/catalogs.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import type { Ports } from '../ports.ts'
+import { readTraceMeta } from './destinations.ts'
+import { readRun } from './read-run.ts'
+import type { TracedRun } from './trace-source.ts'
+import { truncatedEntry } from './truncated-entry.ts'
+
+const CONCURRENT_RUNS = 8
+const MAX_RUNS = 200
+
+/** The entries of a run and of its child runs, level by level, until the limit of runs, bytes or time is reached. */
+export async function addChildRuns(
+  ports: Pick<Ports, 'catalogs' | 'traceMaxBytes' | 'traceSources'>,
+  root: { entries: TraceEntry[]; catalog: string },
+  call: Call,
+  warnings: Set<string>,
+): Promise<TraceEntry[]> {
+  const entries = [...root.entries]
+  let bytesLeft = ports.traceMaxBytes - sizeOf(entries)
+  let runs = 1
+  let skipped = 0
+  const childrenCall = within(call, TIMEOUT_MS.traceChildren)
+  const isAtLimit = () => runs++ >= MAX_RUNS || bytesLeft < 0 || Date.now() >= childrenCall.deadlineAt
+  const seen = new Set<string>()
+  for (let level = childrenOf(root.entries, root.catalog, seen); level.length > 0; ) {
+    const next: Child[] = []
+    await mapConcurrent(level, CONCURRENT_RUNS, async (child) => {
+      if (isAtLimit()) {
+        skipped++
+        entries.push(truncatedEntry(child.entry))
+        return
+      }
+      const { run, catalog } = child
+      const read = await readRun(ports, { run: toTracedRun(child, ports.catalogs), catalog }, childrenCall, warnings)
+      if (read.source === null) entries.push(truncatedEntry(child.entry))
+      // The root node of the child run becomes a child of its node in the parent's trace.
+      const own = read.entries.map((entry) => (entry.id === run.runId ? { ...entry, parentId: child.entry.id } : entry))
+      bytesLeft -= sizeOf(own)
+      entries.push(...own)
+      next.push(...childrenOf(own, catalog, seen))
+    })
+    level = next
+  }
+  if (skipped > 0) warnings.add(skippedWarning(skipped))
+  return entries
+}
+
+interface Child {
+  run: RunRef
+  catalog: string
+  /** The first entry of its node in the parent's trace. */
+  entry: TraceEntry
+  isOpen: boolean
+}
+
+/** The child runs that the entries name, without those in `seen`, to which they are added. */
+function childrenOf(entries: readonly TraceEntry[], catalog: string, seen: Set<string>): Child[] {
+  const nodes = Map.groupBy(
+    entries.filter(({ kind }) => kind === 'child_workflow'),
+    ({ id }) => id,
+  )
+  return [...nodes.values()].flatMap((own): Child[] => {
+    const child = toChild(own, catalog)
+    if (child === null || seen.has(child.run.runId)) return []
+    seen.add(child.run.runId)
+    return [child]
+  })
+}
+
+/** Null when the entries of the node do not name a run: it was never started. */
+function toChild(node: readonly TraceEntry[], parentCatalog: string): Child | null {
+  const attributes: Record<string, unknown> = Object.assign({}, ...node.map((entry) => entry.attributes))
+  const { workflowId, runId, catalog = parentCatalog } = attributes
+  const [entry] = node
+  if (typeof workflowId !== 'string' || typeof runId !== 'string' || typeof catalog !== 'string') return null
+  if (entry === undefined) return null
+  return { run: { workflowId, runId }, catalog, entry, isOpen: node.every(({ phase }) => phase !== 'ended') }
+}
+
+function toTracedRun({ run, catalog, isOpen }: Child, catalogs: Catalogs): TracedRun {
+  const described = { ...run, catalog, memo: new Map() }
+  return {
+    ...run,
+    isOpen,
+    startedAt: null,
+    completedAt: null,
+    destinations: async (call) => (await readTraceMeta(described, catalogs, call))?.destinations ?? {},
+  }
+}
+
+function skippedWarning(count: number): string {
+  const runs = count === 1 ? 'child run was' : 'child runs were'
+  return `${count} ${runs} not read: nodes with attributes.truncated are incomplete`
+}
+
+function sizeOf(entries: readonly TraceEntry[]): number {
+  return entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0)
+}

@@ -1,0 +1,82 @@
+import type { TraceEntry } from '../../protocol/trace/entry.ts'
+import { toTraceTree } from '../../protocol/trace/tree.ts'
+import { type Call, within } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import { ServiceError } from '../errors.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+import type { FoundTrace, TracedRun, TraceSource } from './trace-source.ts'
+import { maskEntry } from './trace-values.ts'
+
+export interface ReadRun {
+  /** The first source with entries of the run; null when no source has any. */
+  source: string | null
+  entries: TraceEntry[]
+  /** Why the history could not be read, when it is the last source and can be read later. */
+  failure: ServiceError | null
+}
+
+/** The entries of one run: from the first source that has all of them, or else from every source that has some. */
+export async function readRun(
+  ports: Pick<Ports, 'catalogs' | 'traceSources'>,
+  { run, catalog }: { run: TracedRun; catalog: string },
+  call: Call,
+  warnings: Set<string>,
+): Promise<ReadRun> {
+  const read: ReadRun = { source: null, entries: [], failure: null }
+  for (const source of ports.traceSources) {
+    const found = await find(source, run, call, warnings)
+    read.failure = isTransient(found) ? found : null
+    if (found === null || found instanceof ServiceError) continue
+    read.source ??= source.name
+    read.entries.push(...(found.redacted ? found.entries : await mask(ports, found.entries, catalog, call)))
+    if (found.whole && toTraceTree(read.entries) !== null) break
+  }
+  return read
+}
+
+/** The trace, or the error of the source, which has become a warning. */
+async function find(
+  source: TraceSource,
+  run: TracedRun,
+  call: Call,
+  warnings: Set<string>,
+): Promise<FoundTrace | ServiceError | null> {
+  try {
+    const found = await source.find(run, within(call, TIMEOUT_MS.traceSource))
+    for (const warning of found?.warnings ?? []) warnings.add(`${source.name}: ${warning}`)
+    return found
+  } catch (error) {
+    if (call.signal.aborted) throw interrupted(run, error)
+    if (!(error instanceof ServiceError)) throw error
+    call.note({ [`${source.name}Trace`]: error.message })
+    warnings.add(`${source.name}: ${error.message}`)
+    return error
+  }
+}
+
+/** Masks all values when the workers of the catalog redact their traces, because these entries were not redacted. */
+async function mask(
+  { catalogs }: Pick<Ports, 'catalogs'>,
+  entries: TraceEntry[],
+  catalog: string,
+  call: Call,
+): Promise<TraceEntry[]> {
+  const { value: published } = await withinCall(catalogs.published(catalog), call)
+  return published?.redacted ? entries.map(maskEntry) : entries
+}
+
+function isTransient(found: FoundTrace | ServiceError | null): found is ServiceError {
+  return (
+    found instanceof ServiceError &&
+    (found.error === 'EngineUnavailableError' || found.error === 'ResourceExhaustedError')
+  )
+}
+
+/** The client has disconnected or the service is shutting down, so that no further source can be read. */
+function interrupted({ workflowId, runId }: TracedRun, cause: unknown): ServiceError {
+  return new ServiceError('EngineUnavailableError', `Reading the trace of workflow ${workflowId} was interrupted.`, {
+    cause,
+    details: { workflowId, runId, source: 'gateway' },
+  })
+}

@@ -1,0 +1,23 @@
+import { deadlineSignal, unlessAborted } from '../lib/abort.ts'
+import type { Call } from './call.ts'
+import { ServiceError } from './errors.ts'
+
+/** Awaits a promise that requests may share, bounded by this call's deadline and signal. The promise itself continues. */
+export async function withinCall<T>(shared: Promise<T>, { deadlineAt, signal }: Call): Promise<T> {
+  // A call that is aborted from the start, because it arrived during shutdown, may still be answered from what is cached.
+  const linked = signal.aborted ? deadlineSignal(deadlineAt) : deadlineSignal(deadlineAt, signal)
+  try {
+    return await unlessAborted(shared, linked.signal)
+  } catch (error) {
+    const isAbort = linked.signal.aborted && error === linked.signal.reason
+    throw isAbort ? noResponse() : error
+  } finally {
+    linked.release()
+  }
+}
+
+function noResponse(): ServiceError {
+  return new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.', {
+    details: { retryAfterSeconds: 1 },
+  })
+}
