@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
   'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),
-  'trace/from-file.ts': row('trace/ domain/ protocol/', 'node:fs node:fs/promises node:path'),
+  'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),
 
   'domain/': row('domain/ protocol/ lib/ log.ts', ''),
   'domain/new-id.ts': row('', 'uuid'),

@@ -4,7 +4,7 @@ import { isObject } from '../lib/is-object.ts'
 import { isTraceTemplate } from './trace/template.ts'
 import type { WorkerVersion } from './worker-version.ts'
 
-/** Type of the run that holds a catalog, and the task queue, polled by no one, that it is parked on. */
+/** Workflow type of the run that holds a catalog, and its task queue, which no worker polls. */
 export const CATALOG_TYPE = '$catalog'
 
 export function catalogWorkflowId(catalog: string): string {
@@ -29,22 +29,22 @@ export interface CatalogEntry extends HandlerEntry {
 
 export interface CatalogDefinition {
   workflows: CatalogEntry[]
-  /** Name or alias to canonical name. */
+  /** Maps names and aliases to the canonical name. */
   workflowNames: Record<string, string>
 }
 
-/** Where traces are archived, with `{namespace}` and `{runId}`; false: nowhere. */
+/** Where traces are archived, with the placeholders `{namespace}` and `{runId}`. False: they are not archived. */
 export type TraceTemplates = { remote?: string | undefined; local?: string | undefined } | false
 
 export interface CatalogMemo {
-  /** Name or alias to canonical name: a Map, for names come from outside. */
+  /** Maps names and aliases to the canonical name. */
   workflowNames: ReadonlyMap<string, string>
   hash: string | null
-  /** Null when the worker does not say. */
+  /** Null if the worker does not say. */
   traces: TraceTemplates | null
-  /** Whose catalog it is; null when its worker has no version. */
+  /** The version of the worker that published it; null for a worker without versioning. */
   version: WorkerVersion | null
-  /** Whether the worker has a `redact` of its own: then only what it has archived is shown with its values. */
+  /** Whether the worker has its own `redact` function: then only archived traces are shown with their values. */
   redacted: boolean
 }
 
@@ -72,12 +72,12 @@ const traceTemplate = z.optional(z.string().check(z.refine(isTraceTemplate)))
 
 const traceTemplates = z.union([z.literal(false), z.object({ remote: traceTemplate, local: traceTemplate })])
 
-/** The workflows of a published definition, absent keys filled; null when it is none. */
+/** The workflows of a published definition, with defaults for absent keys; null if the definition is invalid. */
 export function parseCatalogWorkflows(definition: unknown): CatalogEntry[] | null {
   return z.object({ workflows: z.array(catalogEntry) }).safeParse(definition).data?.workflows ?? null
 }
 
-/** The memo of a catalog's run; null when it is none. */
+/** The memo of a catalog's run; null if it is invalid. */
 export function parseCatalogMemo(memo: ReadonlyMap<string, unknown>): CatalogMemo | null {
   const names = memo.get('workflowNames')
   if (!isObject(names)) return null

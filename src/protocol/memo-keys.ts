@@ -4,7 +4,7 @@ const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'redacted', 'version']
 
 const RUN_KEYS = ['trace']
 
-/** Memo fields that this service reads of a run of this type; all others are the user's own. */
+/** The memo fields that Portico reads from a run of this type. All others belong to the user. */
 export function memoKeys(workflowName: string): readonly string[] {
   return workflowName === CATALOG_TYPE ? CATALOG_KEYS : RUN_KEYS
 }

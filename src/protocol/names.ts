@@ -1,43 +1,43 @@
-/** Which ids and names may reach the engine. Each function says what is wrong, or null. */
+/** Which ids and names are accepted. Each function returns what is wrong, or null. */
 
 const encoder = new TextEncoder()
 
-// No URL reaches the first two; static routes win over the others.
+// URLs cannot contain the first two as a path segment; the others are static routes.
 const RESERVED_IDS = new Set(['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'])
 
 export function workflowIdFault(id: string): string | null {
   if (RESERVED_IDS.has(id)) return `"${id}" is reserved`
-  return textFault(id, 1000) ?? prefixFault(id, ['$', '__temporal_'])
+  return stringFault(id, 1000) ?? prefixFault(id, ['$', '__temporal_'])
 }
 
 export function workflowNameFault(name: string): string | null {
-  return textFault(name, 1000) ?? prefixFault(name, ['$', '__temporal_'])
+  return stringFault(name, 1000) ?? prefixFault(name, ['$', '__temporal_'])
 }
 
-/** Of a signal, query or update: `__stack_trace` and its like answer file paths. */
+/** For a signal, query or update. Built-in handlers like `__stack_trace` would reveal file paths. */
 export function handlerNameFault(name: string): string | null {
-  return textFault(name, 1000) ?? prefixFault(name, ['$', '__'])
+  return stringFault(name, 1000) ?? prefixFault(name, ['$', '__'])
 }
 
-/** 991: with `$catalog:` before it, it has to fit the engine's 1000 bytes for a workflow id. */
+/** 991 bytes, because `$catalog:` and the name must fit into a workflow id, which has at most 1000. */
 export function catalogFault(catalog: string): string | null {
-  return textFault(catalog, 991) ?? prefixFault(catalog, ['/_sys/', '__temporal_'])
+  return stringFault(catalog, 991) ?? prefixFault(catalog, ['/_sys/', '__temporal_'])
 }
 
-/** What the engine's databases and wire can't carry. */
-export function characterFault(text: string): string | null {
-  if (!text.isWellFormed()) return 'must be well-formed Unicode (it has a lone surrogate)'
-  if (text.includes('\0')) return 'must not contain NUL'
+/** Finds what Temporal's databases and wire format do not accept. */
+export function characterFault(value: string): string | null {
+  if (!value.isWellFormed()) return 'must be well-formed Unicode (it contains a lone surrogate)'
+  if (value.includes('\0')) return 'must not contain NUL characters'
   return null
 }
 
-function textFault(text: string, maxBytes: number): string | null {
-  const bytes = encoder.encode(text).length
+function stringFault(value: string, maxBytes: number): string | null {
+  const bytes = encoder.encode(value).length
   if (bytes < 1 || bytes > maxBytes) return `must be 1 to ${maxBytes} bytes of UTF-8, not ${bytes}`
-  return characterFault(text)
+  return characterFault(value)
 }
 
-function prefixFault(text: string, prefixes: string[]): string | null {
-  const prefix = prefixes.find((reserved) => text.startsWith(reserved))
-  return prefix === undefined ? null : `must not begin with "${prefix}", which is reserved`
+function prefixFault(value: string, prefixes: string[]): string | null {
+  const prefix = prefixes.find((reserved) => value.startsWith(reserved))
+  return prefix === undefined ? null : `must not start with "${prefix}", which is reserved`
 }

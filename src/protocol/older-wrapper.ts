@@ -1,4 +1,4 @@
-/** Wrappers that workers of the older generation put around outputs: `docs/protocol.md`. */
+/** Workers of the older generation wrap their outputs: `docs/protocol.md`. */
 import { isObject } from '../lib/is-object.ts'
 import { type TraceMeta, toTraceMeta } from './trace/trace-meta.ts'
 
@@ -17,7 +17,7 @@ export function unwrapWorkflowOutput(value: unknown): WorkflowOutput {
   return { output: value.output ?? null, trace: toTraceMeta(value.trace) }
 }
 
-/** The output of a workflow or an activity without its wrapper; null where that has none. */
+/** The output of a workflow or an activity without its wrapper; null if the wrapper holds none. */
 export function unwrapOutput(value: unknown): unknown {
   if (isObject(value) && Object.hasOwn(value, ACTIVITY_WRAPPER)) return value.output ?? null
   return unwrapWorkflowOutput(value).output

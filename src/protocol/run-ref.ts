@@ -1,4 +1,4 @@
-/** Exactly one run. */
+/** Identifies exactly one run. */
 export interface RunRef {
   workflowId: string
   runId: string

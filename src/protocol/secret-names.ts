@@ -1,9 +1,9 @@
 import { isObject } from '../lib/is-object.ts'
 
-/** What is shown in place of a value that must not be seen. */
+/** Replaces a value that must not be shown. */
 export const REDACTED = '[redacted]'
 
-// Headers and fields that carry credentials, without separators and in lower case.
+// Headers and fields that contain credentials, in lower case and without separators.
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'authorization',
   'proxyauthorization',
@@ -26,21 +26,21 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'privatekey',
 ])
 
-// Longer than any of them with its separators.
+// Longer than any of these names with separators.
 const MAX_NAME_LENGTH = 64
 
-/** Whether a field or header of this name holds a secret, in whatever case and with whatever separators: `API_Key`, `x-api-key`. */
+/** Whether a field or header of this name holds a secret. Ignores case and separators: `API_Key`, `x-api-key`. */
 export function isSecretName(name: unknown): boolean {
   if (typeof name !== 'string' || name.length > MAX_NAME_LENGTH) return false
   return SECRET_NAMES.has(name.toLowerCase().replace(/[-_.\s]/g, ''))
 }
 
-/** A pair of a list of raw headers: `["authorization", "Basic …"]`. */
+/** Whether it is a header in a list of raw headers: `["authorization", "Basic …"]`. */
 export function isSecretPair(value: unknown): value is [string, unknown] {
   return Array.isArray(value) && value.length === 2 && isSecretName(value[0])
 }
 
-/** The JSON value with `[redacted]` in place of all that stands under a secret name. Returns the value itself when it holds none. */
+/** Replaces all values with a secret name by `[redacted]`. Returns the same value if there are none. */
 export function redactSecrets(value: unknown): unknown {
   if (Array.isArray(value)) {
     if (isSecretPair(value)) return [value[0], REDACTED]

@@ -1,4 +1,4 @@
-/** A version of a worker deployment, as Worker Versioning names it. */
+/** A Worker Deployment Version, as Temporal's Worker Versioning defines it. */
 export interface WorkerVersion {
   deploymentName: string
   buildId: string

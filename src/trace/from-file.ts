@@ -2,10 +2,11 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import type { Call } from '../domain/call.ts'
-import type { TraceSource } from '../domain/trace/trace-source.ts'
+import type { FoundTrace, TracedRun, TraceSource } from '../domain/trace/trace-source.ts'
+import { deadlineSignal } from '../lib/abort.ts'
 import { spansFile, TRACE_TEMPLATE } from '../protocol/trace/keys.ts'
 import { fillTemplate } from '../protocol/trace/template.ts'
-import { foundSpans, notAvailable, toFoundTrace } from './read-stored-trace.ts'
+import { notAllowed, notAvailable, toFoundSpans, toFoundTrace } from './read-stored-trace.ts'
 
 export interface FileTraceOptions {
   /** Absolute path of the only folder that traces are read from. */
@@ -14,34 +15,67 @@ export interface FileTraceOptions {
   maxBytes: number
 }
 
-/**
- * Files of workers that share the folder: where the run's catalog says, or by the usual name, since a worker may know the
- * folder by another path. Before a run is archived, its spans wait in a file too.
- */
+/** Reads traces from a folder that workers share: the archived trace of a run, and its spans that are not archived yet. */
 export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOptions): TraceSource {
+  async function findArchived(run: TracedRun, read: ReadFile, call: Call): Promise<FoundTrace | null> {
+    const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))
+    const { local } = await run.destinations(call)
+    const file = await openArchived(directory, local === undefined ? usual : resolve(local), usual)
+    return file === null ? null : toFoundTrace(run, namespace, await read(file))
+  }
+
+  async function findSpans({ runId }: TracedRun, read: ReadFile): Promise<FoundTrace | null> {
+    const file = await openInside(directory, join(directory, spansFile(runId)))
+    if (file === null || file === 'outside') return null
+    const lines = (await read(file)).split('\n').filter((line) => line !== '')
+    return toFoundSpans(lines, null)
+  }
+
   return {
     name: 'local',
     async find(run, call) {
-      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(Math.max(0, call.deadlineAt - Date.now()))])
-      const { local } = await run.destinations(call)
-      const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))
-      const said = await openInside(directory, local === undefined ? usual : resolve(local))
-      const file = said === 'outside' ? await openInside(directory, usual) : said
-      if (file === 'outside' || (said === 'outside' && file === null)) {
-        throw notAvailable('The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR')
+      const deadline = deadlineSignal(call.deadlineAt, call.signal)
+      const read: ReadFile = (file) => readFile(file, maxBytes, deadline.signal, call)
+      try {
+        const archived = await findArchived(run, read, call)
+        const spans = await findSpans(run, read)
+        if (archived === null || spans === null) return archived ?? spans
+        return { ...archived, entries: [...archived.entries, ...spans.entries] }
+      } finally {
+        deadline.release()
       }
-      const text = file === null ? null : await readText(file, maxBytes, signal, call)
-      const archived = text === null ? null : toFoundTrace(run, namespace, text)
-      const waiting = await openInside(directory, join(directory, spansFile(run.runId)))
-      if (waiting === null || waiting === 'outside') return archived
-      const lines = (await readText(waiting, maxBytes, signal, call)).split('\n').filter((line) => line !== '')
-      const spans = foundSpans(lines, null)
-      return archived === null ? spans : { ...archived, entries: [...archived.entries, ...spans.entries] }
     },
   }
 }
 
-async function readText(file: FileHandle, maxBytes: number, signal: AbortSignal, call: Call): Promise<string> {
+type ReadFile = (file: FileHandle) => Promise<string>
+
+/** Opens the destination, or the `usual` file, because a worker may know the folder by another path. */
+async function openArchived(directory: string, destination: string, usual: string): Promise<FileHandle | null> {
+  const file = await openInside(directory, destination)
+  if (file !== 'outside') return file
+  const other = await openInside(directory, usual)
+  if (other === 'outside' || other === null) throw notAllowed('it is outside SERVICE_TRACE_LOCAL_DIR')
+  return other
+}
+
+/** Opens a file in the folder, wherever links lead. Null if it does not exist. */
+async function openInside(directory: string, path: string): Promise<FileHandle | 'outside' | null> {
+  try {
+    const [folder, real] = await Promise.all([realpath(directory), realpath(path)])
+    if (!real.startsWith(folder + sep)) return 'outside'
+    // O_NONBLOCK: opening a pipe must not wait for its other end. O_NOFOLLOW: a link may have replaced the file since.
+    return await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    // Does not reveal whether a path elsewhere exists.
+    if (!resolve(path).startsWith(resolve(directory) + sep)) return 'outside'
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw notAvailable(`The file cannot be opened (${error.code})`, error)
+  }
+}
+
+async function readFile(file: FileHandle, maxBytes: number, signal: AbortSignal, call: Call): Promise<string> {
   try {
     return await readWhole(file, maxBytes, signal)
   } catch (error) {
@@ -52,37 +86,21 @@ async function readText(file: FileHandle, maxBytes: number, signal: AbortSignal,
   }
 }
 
-/** Null when there is no such file. Wherever links lead, what is opened lies in the folder. */
-async function openInside(directory: string, path: string): Promise<FileHandle | 'outside' | null> {
-  try {
-    const [folder, real] = await Promise.all([realpath(directory), realpath(path)])
-    if (!real.startsWith(folder + sep)) return 'outside'
-    // Not waiting for the other end of a pipe, nor following a link that has come in between.
-    return await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
-  } catch (error) {
-    // Whether a path elsewhere leads to something is not told.
-    if (isFault(error) && !resolve(path).startsWith(resolve(directory) + sep)) return 'outside'
-    if (isFault(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
-    if (isFault(error)) throw notAvailable(`The file can't be opened (${error.code})`, error)
-    throw error
-  }
-}
-
 const CHUNK_BYTES = 256 * 1024
 
 async function readWhole(file: FileHandle, maxBytes: number, signal: AbortSignal): Promise<string> {
-  if (!(await file.stat()).isFile()) throw notAvailable('What is there is no file')
+  if (!(await file.stat()).isFile()) throw notAvailable('The path is not a regular file')
   const chunks: Buffer[] = []
   for (let bytes = 0; ; ) {
     signal.throwIfAborted()
     const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES)
     if (bytesRead === 0) return Buffer.concat(chunks).toString()
     bytes += bytesRead
-    if (bytes > maxBytes) throw notAvailable(`The file has more than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw notAvailable(`The file is larger than ${maxBytes} bytes`)
     chunks.push(buffer.subarray(0, bytesRead))
   }
 }
 
-function isFault(error: unknown): error is NodeJS.ErrnoException {
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

@@ -1,6 +1,6 @@
 import type { TraceSource } from '../domain/trace/trace-source.ts'
 import type { ObjectReader } from '../store/s3/object-reader.ts'
-import { inWords, notAvailable, toFoundTrace } from './read-stored-trace.ts'
+import { notAvailable, rethrowStoreError, toFoundTrace } from './read-stored-trace.ts'
 import { type BucketRules, objectsOf } from './remote-destination.ts'
 
 export interface ObjectTraceOptions {
@@ -10,7 +10,7 @@ export interface ObjectTraceOptions {
   maxBytes: number
 }
 
-/** Object storage, at the place that the run's catalog, or the run itself, names. */
+/** Reads archived traces from object storage, at the destination that the run's catalog or the run itself names. */
 export function tracesFromObjects({ objects, rules, namespace, maxBytes }: ObjectTraceOptions): TraceSource {
   return {
     name: 'remote',
@@ -18,12 +18,12 @@ export function tracesFromObjects({ objects, rules, namespace, maxBytes }: Objec
       const { remote } = await run.destinations(call)
       if (remote === undefined) return null
       for (const object of objectsOf(remote, rules)) {
-        const stored = await objects.get(object, maxBytes, call).catch(inWords)
+        const stored = await objects.get(object, maxBytes, call).catch(rethrowStoreError)
         if (stored !== null) return toFoundTrace(run, namespace, stored.text)
       }
-      // An open run is not archived yet.
+      // Open runs are not archived yet.
       if (run.isOpen) return null
-      throw notAvailable('The object storage has no object there (404)')
+      throw notAvailable('The object storage has no object at the trace destination (404)')
     },
   }
 }

@@ -1,8 +1,8 @@
-/** Traces as workers of the older generation store them, a tree of nodes, as entries: `docs/protocol.md`. */
+/** Converts traces that workers of the older generation have stored, which are trees of nodes: `docs/protocol.md`. */
 import type { Description } from '../domain/execution.ts'
 import { isObject } from '../lib/is-object.ts'
 import { unwrapOutput } from '../protocol/older-wrapper.ts'
-import { isInstant, MAX_TEXT_LENGTH, type Parsed } from '../protocol/trace/document.ts'
+import { isInstant, MAX_STRING_LENGTH, type Parsed } from '../protocol/trace/document.ts'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from '../protocol/trace/entry.ts'
 import { stepId } from '../protocol/trace/keys.ts'
 
@@ -16,64 +16,82 @@ interface Node {
   [key: string]: unknown
 }
 
-/** Whether the JSON of a stored trace is a tree of the older form. */
+/** Whether a stored trace is in the older format. */
 export function isOlderTree(document: unknown): document is Node {
   return isNode(document) && document.kind === 'workflow' && Array.isArray(document.children)
 }
 
-/** The tree's entries about the run; null when it is the trace of another run. */
+/** The tree's entries about the run; null if it is the trace of another run. */
 export function entriesOfOlderTree(tree: Node, run: OwnRun): Parsed<TraceEntry[]> | null {
-  const own = isByWorkflowId(tree, run) ? tree : nodeOfRun(tree, run.runId)
-  if (own === null) return null
-  const found: TraceEntry[] = []
-  let spans = 0
-  let skipped = 0
+  const root = isNamedByWorkflowId(tree, run) ? tree : findRun(tree, run.runId)
+  if (root === null) return null
+  const conversion: Conversion = { runId: run.runId, entries: [], spans: 0, skipped: 0 }
+  addNode(conversion, root, run.runId, null)
+  return { found: conversion.entries, skipped: conversion.skipped }
+}
 
-  function add(node: Node, id: string, parentId: string | null): void {
-    found.push(...toEntries(node, id, parentId))
-    const isRun = node.kind === 'workflow'
-    for (const child of Array.isArray(node.children) ? node.children : []) {
-      if (!isNode(child)) skipped++
-      else if (child.kind === 'workflow') add(child, child.id, id)
-      // Their own ids are unique only within the run of an activity: what is in one is counted.
-      else add(child, isRun ? stepId(id, child.id) : `${run.runId}:span:${++spans}`, id)
-    }
+interface Conversion {
+  runId: string
+  entries: TraceEntry[]
+  /** How many spans are numbered so far. */
+  spans: number
+  /** How many nodes were invalid. */
+  skipped: number
+}
+
+function addNode(conversion: Conversion, node: Node, id: string, parentId: string | null): void {
+  conversion.entries.push(...toEntries(node, id, parentId))
+  for (const child of childrenOf(node)) {
+    if (isNode(child)) addNode(conversion, child, idOf(child, node, id, conversion), id)
+    else conversion.skipped++
   }
-
-  add(own, run.runId, null)
-  return { found, skipped }
 }
 
-/** Before they named runs by their ids they named the root by its workflow id: then it is the run of that id that ran at the time. */
-function isByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
+function idOf(child: Node, parent: Node, parentId: string, conversion: Conversion): string {
+  if (child.kind === 'workflow') return child.id
+  if (parent.kind === 'workflow') return stepId(parentId, child.id)
+  // The ids of spans are unique only within one run of an activity.
+  return `${conversion.runId}:span:${++conversion.spans}`
+}
+
+/** The oldest workers gave the root the workflow id. Then it is the run of that workflow that was open at the time. */
+function isNamedByWorkflowId({ id, startedAt }: Node, run: OwnRun): boolean {
   if (id !== run.workflowId || run.startedAt === null) return false
-  const isBeforeEnd = run.completedAt === null || startedAt <= run.completedAt.getTime() + CLOCKS_APART_MS
-  return startedAt >= run.startedAt.getTime() - CLOCKS_APART_MS && isBeforeEnd
+  const isBeforeEnd = run.completedAt === null || startedAt <= run.completedAt.getTime() + CLOCK_SKEW_MS
+  return startedAt >= run.startedAt.getTime() - CLOCK_SKEW_MS && isBeforeEnd
 }
 
-// A worker's clock and the engine's may be this far apart.
-const CLOCKS_APART_MS = 60_000
+// How far the clocks of a worker and of the engine may differ.
+const CLOCK_SKEW_MS = 60_000
 
-function nodeOfRun(node: Node, runId: string): Node | null {
+function findRun(node: Node, runId: string): Node | null {
   if (node.kind === 'workflow' && node.id === runId) return node
-  for (const child of Array.isArray(node.children) ? node.children : []) {
-    const found = isNode(child) ? nodeOfRun(child, runId) : null
+  for (const child of childrenOf(node)) {
+    const found = isNode(child) ? findRun(child, runId) : null
     if (found !== null) return found
   }
   return null
 }
 
+function childrenOf({ children }: Node): unknown[] {
+  return Array.isArray(children) ? children : []
+}
+
 function isNode(value: unknown): value is Node {
   if (!isObject(value)) return false
   const { id, kind, name, startedAt } = value
-  // What has ended without ever having begun has neither kind nor name, and began at 0.
+  // A node whose start is unknown has neither kind nor name, and starts at 0.
   return (
-    isText(id) && isText(kind) && typeof name === 'string' && name.length <= MAX_TEXT_LENGTH && isInstant(startedAt)
+    isShortString(id) &&
+    isShortString(kind) &&
+    typeof name === 'string' &&
+    name.length <= MAX_STRING_LENGTH &&
+    isInstant(startedAt)
   )
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH
+function isShortString(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_STRING_LENGTH
 }
 
 function toEntries(
@@ -81,18 +99,18 @@ function toEntries(
   id: string,
   parentId: string | null,
 ) {
-  const what = { id, parentId, kind, name }
+  const common = { id, parentId, kind, name }
   const began: TraceEntry = {
-    ...what,
+    ...common,
     at: startedAt,
     phase: 'began',
     ...(input !== undefined && { input }),
     ...(isObject(attributes) && { attributes }),
   }
-  // A node that has not ended has a placeholder sentence as its output.
+  // The output of a node that has not ended is a placeholder sentence.
   if (!isInstant(endedAt)) return [began]
   const end = error == null ? { output: unwrapOutput(output ?? null) } : { error: toError(error, MAX_CAUSES) }
-  return [began, { ...what, at: endedAt, phase: 'ended' as const, ...end }]
+  return [began, { ...common, at: endedAt, phase: 'ended' as const, ...end }]
 }
 
 /** Without its stack. */

@@ -105,13 +105,13 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       for (const other of [{ namespace: 'other' }, { workflowId: 'orders-18' }, { runId: crypto.randomUUID() }]) {
         const runId = await stored((id) => storedDocument({ runId: id, ...other }))
 
-        expect(await refusal(runId)).toBe('What is stored there is the trace of another run')
+        expect(await refusal(runId)).toBe('The stored trace belongs to another run')
       }
     })
 
     test('what is not a trace is refused, and nothing of it shown', async () => {
       for (const text of ['', 'secret', '{"secret":', '[]', '{"portico":"trace","version":99}', `${'['.repeat(5000)}`])
-        expect(await refusal(await stored(() => text))).toBe('What is stored there is not a trace of this protocol')
+        expect(await refusal(await stored(() => text))).toBe('The stored data is not a Portico trace')
     })
 
     test('entries that cannot be read are left out and counted', async () => {
@@ -126,7 +126,7 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
     test('what is too large is refused', async () => {
       const runId = await stored((id) => document(id) + ' '.repeat(100_001))
 
-      expect(await refusal(runId)).toMatch(/has more than 100000 bytes/)
+      expect(await refusal(runId)).toMatch(/(is larger|returned more) than 100000 bytes/)
     })
 
     test('a caller who has left ends the reading with their own reason', async () => {

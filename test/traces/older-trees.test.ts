@@ -123,11 +123,11 @@ describe('traces of older workers', () => {
 
     expect(other).toMatchObject({
       source: 'history',
-      warnings: ['local: What is stored there is the trace of another run'],
+      warnings: ['local: The stored trace belongs to another run'],
     })
     expect(none).toMatchObject({
       source: 'history',
-      warnings: ['local: What is stored there is not a trace of this protocol'],
+      warnings: ['local: The stored data is not a Portico trace'],
     })
   })
 
@@ -141,8 +141,8 @@ describe('traces of older workers', () => {
 
     expect(source).toBe('history')
     expect(warnings).toEqual([
-      'remote: The destination of the trace is not read: it is not on SERVICE_STORAGE_ENDPOINT',
-      'local: The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR',
+      'remote: The trace destination is not allowed: it is not on SERVICE_STORAGE_ENDPOINT',
+      'local: The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR',
     ])
   })
 })

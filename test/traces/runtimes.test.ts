@@ -95,7 +95,7 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
       await kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
       expect(await traceLog(service, workflowId)).toMatchObject({
         source: 'kvstore',
-        warnings: ['remote: The object storage has no object there (404)'],
+        warnings: ['remote: The object storage has no object at the trace destination (404)'],
         data: { id: runId, output: 'said', children: [{ kind: 'llm', input: 'ü' }] },
       })
 

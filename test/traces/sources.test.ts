@@ -78,7 +78,7 @@ describe('remote', () => {
 
   test('remote: the trace of a run that has ended should be there, and that it is not is said', async () => {
     await expect(find(`${s3.endpoint}/${s3.bucket}/not-there`)).rejects.toThrow(
-      'The object storage has no object there (404)',
+      'The object storage has no object at the trace destination (404)',
     )
   })
 
@@ -97,7 +97,7 @@ describe('remote', () => {
     const destinations = async () => ({ remote: 'http://169.254.169.254/latest/meta-data' })
 
     await expect(source.find(tracedRun({ destinations }), traceCall())).rejects.toThrow(
-      'The destination of the trace is not read: it is not on SERVICE_STORAGE_ENDPOINT',
+      'The trace destination is not allowed: it is not on SERVICE_STORAGE_ENDPOINT',
     )
   })
 })
@@ -114,7 +114,7 @@ describe('local', () => {
     await writeFile(path, document)
     return path
   }
-  const OUTSIDE = 'The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR'
+  const OUTSIDE = 'The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR'
 
   test('local: a destination in the folder is read, whatever its name', async () => {
     expect(await find(await putFile(join(folder, 'traces/below/other name.json')))).toMatchObject({ whole: true })
@@ -163,8 +163,8 @@ describe('local', () => {
   test('local: what is no file is not read, and does not hold anybody up', async () => {
     execFileSync('mkfifo', [join(folder, 'traces/pipe.json')])
 
-    await expect(find(join(folder, 'traces/pipe.json'))).rejects.toThrow('What is there is no file')
-    await expect(find(join(folder, 'traces/below'))).rejects.toThrow('What is there is no file')
+    await expect(find(join(folder, 'traces/pipe.json'))).rejects.toThrow('The path is not a regular file')
+    await expect(find(join(folder, 'traces/below'))).rejects.toThrow('The path is not a regular file')
   })
 
   test('local: a folder that is not there has nothing', async () => {
@@ -219,6 +219,6 @@ describe('kvstore', () => {
     const found = await find('many', text.length)
 
     expect(found?.entries).toEqual([span('many')])
-    expect(found?.warnings).toEqual([`there are more than ${text.length} bytes of spans; the rest is not shown`])
+    expect(found?.warnings).toEqual([`the spans are larger than ${text.length} bytes; the rest is not shown`])
   })
 })

@@ -283,8 +283,8 @@ describe('GET /workflow/:id/trace-log', () => {
 
       expect(source).toBe('history')
       expect(warnings).toEqual([
-        expect.stringMatching(/^remote: The destination of the trace is not read: /),
-        'local: The destination of the trace is not read: it lies outside SERVICE_TRACE_LOCAL_DIR',
+        expect.stringMatching(/^remote: The trace destination is not allowed: /),
+        'local: The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR',
       ])
       expect(proxy.asked).toEqual([])
     }

@@ -112,7 +112,7 @@ describe('parseConfig', () => {
 
   test('parseConfig: rejects a catalog that the engine reserves', () => {
     expect(issuesOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
-      'SERVICE_CATALOG_ID must not begin with "__temporal_", which is reserved',
+      'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
     ])
   })
 

@@ -1,5 +1,4 @@
-/** A trace as it is stored: an object in a bucket, a file in a folder. And the entries that lists hold. */
-
+/** The format of stored traces (an object in a bucket, or a file) and of stored lists of entries: `docs/protocol.md`. */
 import { parseJson } from '../../lib/exact-json.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { MAX_CAUSES, type TraceEntry, type TraceError } from './entry.ts'
@@ -8,7 +7,7 @@ export const TRACE_CONTENT_TYPE = 'application/json'
 
 const VERSION = 1
 
-/** The trace of one run, and of no other: children and neighbours in the chain have documents of their own. */
+/** The trace of one run. Child runs and the other runs of the chain have documents of their own. */
 export interface TraceDocument {
   namespace: string
   workflowId: string
@@ -18,58 +17,64 @@ export interface TraceDocument {
 
 export interface Parsed<T> {
   found: T
-  /** How many entries were none. */
+  /** How many entries were invalid. */
   skipped: number
 }
 
-/** The text of a stored trace. */
+/** The content of a stored trace. */
 export function toTraceDocument({ namespace, workflowId, runId, entries }: TraceDocument): string {
   return JSON.stringify({ portico: 'trace', version: VERSION, namespace, workflowId, runId, entries })
 }
 
-/** Throws a `SyntaxError` that says why the text is not a stored trace. */
-export function parseTraceDocument(text: string): Parsed<TraceDocument> {
-  return readTraceDocument(parseJson(text))
+/** Throws a `SyntaxError` that says why the JSON is not a stored trace. */
+export function parseTraceDocument(json: string): Parsed<TraceDocument> {
+  return readTraceDocument(parseJson(json))
 }
 
-/** Throws a `SyntaxError` that says why the JSON is not a stored trace. */
+/** The same for parsed JSON. */
 export function readTraceDocument(document: unknown): Parsed<TraceDocument> {
-  if (!isObject(document) || document.portico !== 'trace') throw new SyntaxError('it is not a trace of this protocol')
-  if (document.version !== VERSION) throw new SyntaxError(`its version is not ${VERSION}`)
+  if (!isObject(document) || document.portico !== 'trace') throw new SyntaxError('not a Portico trace')
+  if (document.version !== VERSION) throw new SyntaxError(`unsupported version, expected ${VERSION}`)
   const { namespace, workflowId, runId, entries } = document
-  if (!isText(namespace) || !isText(workflowId) || !isText(runId) || !Array.isArray(entries)) {
-    throw new SyntaxError('it lacks namespace, workflowId, runId or entries')
+  if (!isShortString(namespace) || !isShortString(workflowId) || !isShortString(runId) || !Array.isArray(entries)) {
+    throw new SyntaxError('namespace, workflowId, runId or entries is missing or invalid')
   }
-  const { found, skipped } = parseEntries(entries)
+  const { found, skipped } = toEntries(entries)
   return { found: { namespace, workflowId, runId, entries: found }, skipped }
 }
 
-/** The entries of a list, one JSON text each. */
-export function parseEntryTexts(texts: readonly string[]): Parsed<TraceEntry[]> {
-  return parseEntries(texts.map(parsedOrNull))
+/** Parses a list of entries, each of them JSON. */
+export function parseEntries(list: readonly string[]): Parsed<TraceEntry[]> {
+  return toEntries(list.map(parsedOrNull))
 }
 
-function parseEntries(values: readonly unknown[]): Parsed<TraceEntry[]> {
+function toEntries(values: readonly unknown[]): Parsed<TraceEntry[]> {
   const found = values.map(toEntry).filter((entry) => entry !== null)
   return { found, skipped: values.length - found.length }
 }
 
-function parsedOrNull(text: string): unknown {
+function parsedOrNull(json: string): unknown {
   try {
-    return parseJson(text)
+    return parseJson(json)
   } catch {
     return null // counted as skipped
   }
 }
 
-/** Of an id, a kind and a name, in characters. None that the engine or the kit makes comes near. */
-export const MAX_TEXT_LENGTH = 4096
+/** Maximum length of an id, a kind and a name, far longer than any that the engine or the worker kit creates. */
+export const MAX_STRING_LENGTH = 4096
 
-/** The entry that a value is; null when it is none. Nothing unknown comes through. */
+/** The entry without unknown keys; null if it is invalid. */
 function toEntry(value: unknown): TraceEntry | null {
   if (!isObject(value)) return null
   const { id, parentId = null, kind, name, at, phase } = value
-  if (!isText(id) || id === '' || !(parentId === null || isText(parentId)) || !isText(kind) || !isText(name))
+  if (
+    !isShortString(id) ||
+    id === '' ||
+    !(parentId === null || isShortString(parentId)) ||
+    !isShortString(kind) ||
+    !isShortString(name)
+  )
     return null
   if (!isInstant(at) || (phase !== 'began' && phase !== 'ended')) return null
   const error = toError(value.error, MAX_CAUSES)
@@ -84,7 +89,7 @@ function toEntry(value: unknown): TraceEntry | null {
     ...(value.output !== undefined && { output: value.output }),
     ...(error !== null && { error }),
     ...(isObject(value.attributes) && { attributes: value.attributes }),
-    ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isText) }),
+    ...(Array.isArray(value.encoded) && { encoded: value.encoded.filter(isShortString) }),
   }
 }
 
@@ -95,14 +100,14 @@ function toError(value: unknown, left: number): TraceError | null {
   return { name, message, cause: toError(cause, left - 1) }
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH
+function isShortString(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_STRING_LENGTH
 }
 
-// The last instant that a Date can hold.
+// The latest time that a Date can represent.
 const LAST_INSTANT = 8_640_000_000_000_000
 
-/** A time that a Date can hold, in epoch milliseconds. */
+/** Whether it is a time in epoch milliseconds that a Date can represent. */
 export function isInstant(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_INSTANT
 }

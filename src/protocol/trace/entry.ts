@@ -1,12 +1,12 @@
 /**
- * Something began or ended in a run. Every trace source yields these; `trace-tree.ts` makes the tree of them.
- * The same thing seen from two places has the same `id`.
+ * Something began or ended in a run. Every trace source returns entries; `tree.ts` builds the tree from them.
+ * Entries from different sources about the same thing have the same `id`.
  */
 export interface TraceEntry {
   id: string
-  /** The node it belongs to; null for the workflow itself. */
+  /** The `id` of the node around it; null for the workflow itself. */
   parentId: string | null
-  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `workflow_task`, or whatever a worker records. */
+  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `workflow_task`, or any kind that a worker records. */
   kind: string
   name: string
   /** Epoch milliseconds. */
@@ -16,12 +16,12 @@ export interface TraceEntry {
   input?: unknown
   /** With `ended`. */
   output?: unknown
-  /** With `ended`; of a workflow task that is still failing with `began`. */
+  /** With `ended`; for a workflow task that is still failing, with `began`. */
   error?: TraceError
   attributes?: Readonly<Record<string, unknown>>
   /**
    * JSON Pointers into this entry (`/input`, `/input/1`, `/output`, `/attributes`, `/error/message`) of values that are
-   * still payloads as the worker's codec made them: `{metadata, data}`, both in base64.
+   * still encoded by the worker's payload codec: `{metadata, data}`, both in base64.
    */
   encoded?: readonly string[]
 }

@@ -1,13 +1,13 @@
 import { percentEncode } from '../../lib/percent-encode.ts'
 
-/** Both are required: run ids are unique within a namespace only, and every run has an object of its own. */
+/** Both are required, because every run has its own object, and run ids are unique only within a namespace. */
 export const PLACEHOLDERS = ['{namespace}', '{runId}'] as const
 
 export function isTraceTemplate(template: string): boolean {
   return PLACEHOLDERS.every((placeholder) => template.includes(placeholder))
 }
 
-/** Replaces `{namespace}` and `{runId}` by their percent-encoded values. */
+/** Replaces `{namespace}` and `{runId}` with their percent-encoded values. */
 export function fillTemplate(template: string, { namespace, runId }: { namespace: string; runId: string }): string {
   return template
     .replaceAll('{namespace}', () => percentEncode(namespace))

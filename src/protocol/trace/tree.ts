@@ -17,20 +17,20 @@ export interface TraceNode {
   children: TraceNode[]
 }
 
-// A node and its list are two levels of JSON, and JSON.stringify gives up at some 4000: spans nested deeper stand under the root.
+// A node and its list are two levels of JSON, and JSON.stringify overflows the stack at some 4000. Deeper spans are attached to the root.
 const MAX_DEPTH = 1000
 
 /**
- * The tree of what began and ended, from entries in any order and any number of copies; null when there is no root.
+ * Builds the tree from entries in any order, with any number of copies. Null if there is no root.
  *
- * What says nothing of its parent, names one that is not there, or would be its own ancestor stands under the root.
+ * A node is attached to the root if it names no parent, names one that does not exist, or would be its own ancestor.
  */
 export function toTraceTree(entries: Iterable<TraceEntry>): TraceNode | null {
   const spans = new Map<string, Span>()
   for (const [id, own] of Map.groupBy(entries, (entry) => entry.id)) spans.set(id, toSpan(own))
   const root = rootOf(spans)
   if (root === null) return null
-  place(spans, root)
+  attachNodes(spans, root)
   for (const { node } of spans.values()) node.children.sort(byStart)
   return root.node
 }
@@ -40,10 +40,10 @@ interface Span {
   node: TraceNode
 }
 
-/** What all entries of one id say together. Where they differ the earliest wins, for attributes and the end the latest. */
+/** Merges all entries of one id. If they differ, the earliest wins; for attributes and the end, the latest. */
 function toSpan(entries: TraceEntry[]): Span {
-  const texts = new Map<TraceEntry, string>()
-  const sorted = entries.toSorted((a, b) => inOrder(a, b, texts)) as [TraceEntry, ...TraceEntry[]]
+  const cache = new Map<TraceEntry, string>()
+  const sorted = entries.toSorted((a, b) => compareEntries(a, b, cache)) as [TraceEntry, ...TraceEntry[]]
   const span = emptySpan(sorted[0])
   for (const entry of sorted) merge(span, entry)
   return span
@@ -75,13 +75,13 @@ function merge(span: Span, { parentId, phase, at, input, output, error, attribut
   node.input ??= input ?? null
   node.output = output ?? node.output
   node.error = error ?? node.error
-  // Not Object.assign, to which an own `__proto__` is no attribute; and not a new object each time, which costs a square.
+  // Object.assign would not copy an own `__proto__`, and a new object for each entry would take quadratic time.
   for (const [key, value] of Object.entries(attributes ?? {})) {
     Object.defineProperty(node.attributes, key, { value, writable: true, enumerable: true, configurable: true })
   }
 }
 
-/** The run itself: a worker's clock may put what lost its parent before it. */
+/** The run itself. By a worker's clock, a span that has lost its parent may have started before it. */
 function rootOf(spans: ReadonlyMap<string, Span>): Span | null {
   const parentless = [...spans.values()].filter(({ parentId }) => parentId === null)
   const workflows = parentless.filter(({ node }) => node.kind === 'workflow')
@@ -89,43 +89,52 @@ function rootOf(spans: ReadonlyMap<string, Span>): Span | null {
   return root
 }
 
-/** Puts each node under its parent, in one climb towards the root for each that has no place yet. */
-function place(spans: ReadonlyMap<string, Span>, root: Span): void {
-  const above = ({ parentId }: Span) => spans.get(parentId ?? root.node.id) ?? root
+/** Attaches each node to its parent, or to the root where that would close a cycle or nest too deep. */
+function attachNodes(spans: ReadonlyMap<string, Span>, root: Span): void {
+  const parentOf = ({ parentId }: Span) => spans.get(parentId ?? root.node.id) ?? root
   const depths = new Map([[root, 0]])
   for (const span of spans.values()) {
-    const climb = new Set<Span>()
-    let top = span
-    while (!depths.has(top) && !climb.has(top)) {
-      climb.add(top)
-      top = above(top)
-    }
-    // A climb that meets itself has gone round a cycle, from `top` to its end.
-    let inCycle = climb.has(top)
-    for (const next of [...climb].reverse()) {
-      const depth = inCycle ? MAX_DEPTH : (depths.get(above(next)) ?? 0)
-      const parent = depth < MAX_DEPTH ? above(next) : root
+    for (const { span: next, inCycle } of detachedAncestors(span, parentOf, depths)) {
+      const depth = inCycle ? MAX_DEPTH : (depths.get(parentOf(next)) ?? 0)
+      const parent = depth < MAX_DEPTH ? parentOf(next) : root
       parent.node.children.push(next.node)
       depths.set(next, (depths.get(parent) ?? 0) + 1)
-      if (next === top) inCycle = false
     }
   }
+}
+
+/** The span and its ancestors that are not attached yet, the topmost first. */
+function detachedAncestors(
+  span: Span,
+  parentOf: (span: Span) => Span,
+  attached: ReadonlyMap<Span, unknown>,
+): { span: Span; inCycle: boolean }[] {
+  const path = new Set<Span>()
+  let top = span
+  while (!attached.has(top) && !path.has(top)) {
+    path.add(top)
+    top = parentOf(top)
+  }
+  const ancestors = [...path]
+  // A climb that meets its own path has gone around a cycle, which starts there.
+  const cycleStart = path.has(top) ? ancestors.indexOf(top) : ancestors.length
+  return ancestors.map((span, index) => ({ span, inCycle: index >= cycleStart })).reverse()
 }
 
 function byStart(a: TraceNode, b: TraceNode): number {
   return a.startedAt - b.startedAt || compare(a.id, b.id)
 }
 
-/** One order for all permutations: began before ended, then by time; only what is equal in both has its whole text compared. */
-function inOrder(a: TraceEntry, b: TraceEntry, texts: Map<TraceEntry, string>): number {
-  return compare(a.phase, b.phase) || a.at - b.at || compare(textOf(a, texts), textOf(b, texts))
+/** The same order for all permutations: began before ended, then by time, then by the whole entry as JSON. */
+function compareEntries(a: TraceEntry, b: TraceEntry, cache: Map<TraceEntry, string>): number {
+  return compare(a.phase, b.phase) || a.at - b.at || compare(toJson(a, cache), toJson(b, cache))
 }
 
-/** Written once for each entry, however often it is compared. */
-function textOf(entry: TraceEntry, texts: Map<TraceEntry, string>): string {
-  const text = texts.get(entry) ?? canonicalJson(entry)
-  texts.set(entry, text)
-  return text
+/** Built once for each entry, however often it is compared. */
+function toJson(entry: TraceEntry, cache: Map<TraceEntry, string>): string {
+  const json = cache.get(entry) ?? canonicalJson(entry)
+  cache.set(entry, json)
+  return json
 }
 
 function compare(a: string, b: string): number {

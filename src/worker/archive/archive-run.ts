@@ -1,5 +1,5 @@
 import { MAX_JSON_DEPTH } from '../../lib/exact-json.ts'
-import { parseEntryTexts } from '../../protocol/trace/document.ts'
+import { parseEntries } from '../../protocol/trace/document.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { StoreCall } from '../../store/store-call.ts'
 import { createHistoryReader } from '../../temporal/history/reader.ts'
@@ -60,7 +60,7 @@ export async function archiveRun(
     return null
   })) ?? { values: [], complete: true }
   if (isStored && readError === null && list.values.length === 0) return
-  const { found: added, skipped } = parseEntryTexts(list.values)
+  const { found: added, skipped } = parseEntries(list.values)
   if (skipped > 0) warn('Invalid spans were left out of a trace', { ...run, dropped: skipped })
 
   let fromHistory: Promise<TraceEntry[] | null> | undefined

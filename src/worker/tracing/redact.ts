@@ -1,4 +1,4 @@
-import { MAX_TEXT_LENGTH } from '../../protocol/trace/document.ts'
+import { MAX_STRING_LENGTH } from '../../protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Warn } from './rate-limited-warnings.ts'
 import { atKey, type Context, TRUNCATED, toJsonString, toJsonValue } from './to-json-value.ts'
@@ -66,7 +66,7 @@ export function toRedacted(entry: TraceEntry, redact: Redact, limits: Limits): T
 }
 
 // Readers reject longer names.
-const MAX_NAME_BYTES = MAX_TEXT_LENGTH - TRUNCATED.length
+const MAX_NAME_BYTES = MAX_STRING_LENGTH - TRUNCATED.length
 
 function redactedError({ name, message, cause }: TraceError, context: Context): TraceError {
   return {

@@ -6,13 +6,13 @@ import { catalogHash } from '../../../src/protocol/catalog-hash.ts'
 
 const EMPTY = { workflows: [], workflowNames: {} }
 
-test('canonicalJson: puts keys in the order of their UTF-16 code units, numbers and deep ones too', () => {
+test('canonicalJson: sorts keys by their UTF-16 code units, numeric and nested keys too', () => {
   const object = { b: 1, a: { '\ufb33': 6, '10': 1, '9': 2, Z: 3, é: 4, '😀': 5 } }
 
   expect(canonicalJson(object)).toBe('{"a":{"10":1,"9":2,"Z":3,"é":4,"😀":5,"\ufb33":6},"b":1}')
 })
 
-test('canonicalJson: keeps arrays in order and leaves keys without a value out', () => {
+test('canonicalJson: keeps the order of arrays and omits undefined values', () => {
   expect(canonicalJson({ list: [3, 1, undefined, null], nothing: undefined })).toBe('{"list":[3,1,null,null]}')
 })
 
@@ -20,7 +20,7 @@ test('canonicalJson: keeps an own __proto__', () => {
   expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1},"b":1}')
 })
 
-test('canonicalJson: says the same value, whatever order its keys were written in', () => {
+test('canonicalJson: is the same for any order of the keys', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value)

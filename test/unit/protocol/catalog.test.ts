@@ -6,11 +6,11 @@ function memo(fields: Record<string, unknown>): Map<string, unknown> {
   return new Map(Object.entries(fields))
 }
 
-test('catalogWorkflowId: is the id that a catalog is parked under', () => {
+test('catalogWorkflowId: is the workflow id of the run that holds a catalog', () => {
   expect(catalogWorkflowId('orders')).toBe('$catalog:orders')
 })
 
-test('parseCatalogWorkflows: fills absent keys with null and absent lists with nothing', () => {
+test('parseCatalogWorkflows: absent keys are null, absent lists are empty', () => {
   expect(parseCatalogWorkflows({ workflows: [{ name: 'greet' }] })).toEqual([
     {
       name: 'greet',
@@ -25,7 +25,7 @@ test('parseCatalogWorkflows: fills absent keys with null and absent lists with n
   ])
 })
 
-test('parseCatalogWorkflows: null is absent', () => {
+test('parseCatalogWorkflows: null means absent', () => {
   const entry = { name: 'greet', description: null, inputSchema: null, aliases: null, signals: null }
 
   expect(parseCatalogWorkflows({ workflows: [entry] })).toMatchObject([
@@ -33,7 +33,7 @@ test('parseCatalogWorkflows: null is absent', () => {
   ])
 })
 
-test('parseCatalogWorkflows: keeps schemas to the letter, boolean ones too', () => {
+test('parseCatalogWorkflows: keeps schemas unchanged, boolean ones too', () => {
   const inputSchema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"x-own":[1,null]}')
 
   const workflows = parseCatalogWorkflows({ workflows: [{ name: 'greet', inputSchema, outputSchema: false }] })
@@ -50,11 +50,11 @@ test('parseCatalogWorkflows: reads handlers like workflows', () => {
   ])
 })
 
-test('parseCatalogWorkflows: ignores keys that it does not know', () => {
+test('parseCatalogWorkflows: ignores unknown keys', () => {
   expect(parseCatalogWorkflows({ workflows: [], version: 9 })).toEqual([])
 })
 
-test('parseCatalogWorkflows: what is no definition is none', () => {
+test('parseCatalogWorkflows: returns null for an invalid definition', () => {
   const entries = [
     null,
     {},
@@ -91,7 +91,7 @@ test('parseCatalogMemo: reads names, hash, traces, redaction and version', () =>
   })
 })
 
-test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
+test('parseCatalogMemo: absent and invalid fields are null', () => {
   const unknown = { workflowNames: new Map(), hash: null, traces: null, redacted: false, version: null }
 
   expect(parseCatalogMemo(memo({ workflowNames: {} }))).toEqual(unknown)
@@ -101,30 +101,30 @@ test('parseCatalogMemo: what is absent or of another kind is unknown', () => {
   expect(parseCatalogMemo(memo({ workflowNames: {}, traces: true }))).toEqual(unknown)
 })
 
-test('parseCatalogMemo: traces can be nowhere, which is not unknown', () => {
+test('parseCatalogMemo: traces: false means not archived, which is not the same as unknown', () => {
   expect(parseCatalogMemo(memo({ workflowNames: {}, traces: false }))?.traces).toBe(false)
 })
 
-test('parseCatalogMemo: leaves out names that lead to no name', () => {
+test('parseCatalogMemo: skips names that map to something else than a name', () => {
   expect(parseCatalogMemo(memo({ workflowNames: { a: 'a', b: 7, c: null } }))?.workflowNames).toEqual(
     new Map([['a', 'a']]),
   )
 })
 
-test('parseCatalogMemo: names of Object.prototype are names only when they are published', () => {
+test('parseCatalogMemo: names of Object.prototype count only if they are published', () => {
   const published = parseCatalogMemo(memo({ workflowNames: JSON.parse('{"__proto__":"greet"}') }))
 
   expect(published?.workflowNames.get('__proto__')).toBe('greet')
   expect(published?.workflowNames.get('toString')).toBeUndefined()
 })
 
-test('parseCatalogMemo: without names it is no catalog', () => {
+test('parseCatalogMemo: returns null without names', () => {
   const memos = [undefined, null, 'text', [['a', 'a']], 7].map((workflowNames) => memo({ workflowNames }))
 
   expect([new Map(), ...memos].map(parseCatalogMemo)).toEqual([null, null, null, null, null, null])
 })
 
-test('parseCatalogWorkflows and parseCatalogMemo: never throw, whatever workers write', () => {
+test('parseCatalogWorkflows and parseCatalogMemo: never throw', () => {
   fc.assert(
     fc.property(fc.anything(), (anything) => {
       parseCatalogWorkflows(anything)

@@ -6,11 +6,11 @@ import { olderTree } from '../../support/older-tree.ts'
 const RUN = { workflowId: 'orders-17', runId: 'run-1', startedAt: new Date(100_000), completedAt: new Date(200_000) }
 
 function entriesOf(tree: unknown, run: Parameters<typeof entriesOfOlderTree>[1] = RUN) {
-  if (!isOlderTree(tree)) throw new Error('it is no tree')
+  if (!isOlderTree(tree)) throw new Error('not an older tree')
   return entriesOfOlderTree(tree, run)
 }
 
-test('isOlderTree: a workflow with children; nothing else is one', () => {
+test('isOlderTree: accepts only a workflow with children', () => {
   expect(isOlderTree(olderTree('run-1'))).toBe(true)
   for (const document of [
     null,
@@ -26,7 +26,7 @@ test('isOlderTree: a workflow with children; nothing else is one', () => {
     expect(isOlderTree(document)).toBe(false)
 })
 
-test('entriesOfOlderTree: the tree, with outputs unwrapped and errors without their stacks', () => {
+test('entriesOfOlderTree: unwraps outputs and drops the stacks of errors', () => {
   const entries = entriesOf(olderTree('run-1'))
 
   expect(entries?.skipped).toBe(0)
@@ -67,13 +67,13 @@ test('entriesOfOlderTree: the tree, with outputs unwrapped and errors without th
   expect(JSON.stringify(entries)).not.toContain('/srv/app')
 })
 
-test('entriesOfOlderTree: what has not ended has only begun, without the sentence that stands for its output', () => {
+test('entriesOfOlderTree: a node that has not ended has no output, only a start', () => {
   const entries = entriesOf({ ...olderTree('run-1', { endedAt: null }), output: '<<Workflow did not finish yet.>>' })
 
   expect(entries?.found.filter(({ id }) => id === 'run-1')).toMatchObject([{ phase: 'began' }])
 })
 
-test('entriesOfOlderTree: of a child it is what stands below its run', () => {
+test('entriesOfOlderTree: for a child run, returns the subtree of the child', () => {
   const entries = entriesOf(olderTree('run-1'), { ...RUN, runId: 'child-run' })
 
   expect(entries?.found.map(({ id, parentId, phase }) => [id, parentId, phase])).toEqual([
@@ -84,11 +84,11 @@ test('entriesOfOlderTree: of a child it is what stands below its run', () => {
   ])
 })
 
-test('entriesOfOlderTree: the trace of another run is none', () => {
+test('entriesOfOlderTree: returns null for the trace of another run', () => {
   expect(entriesOf(olderTree('run-2'))).toBeNull()
 })
 
-test('entriesOfOlderTree: a root that has its workflow id is the run of that id at its time', () => {
+test('entriesOfOlderTree: a root named by its workflow id is the run that was open at the time', () => {
   const named = (startedAt: number) => olderTree('orders-17', { startedAt })
 
   expect(entriesOf(named(150_000))?.found[0]).toMatchObject({ id: 'run-1', name: 'order' })
@@ -98,7 +98,7 @@ test('entriesOfOlderTree: a root that has its workflow id is the run of that id 
   expect(entriesOf(named(150_000), { ...RUN, startedAt: null })).toBeNull()
 })
 
-test('entriesOfOlderTree: nodes that are none are counted, with what is below them left out', () => {
+test('entriesOfOlderTree: counts invalid nodes and skips what is below them', () => {
   const [step] = olderTree('run-1').children
   const children = [
     null,
@@ -115,13 +115,13 @@ test('entriesOfOlderTree: nodes that are none are counted, with what is below th
   expect(entries?.found.map(({ kind }) => kind)).toEqual(['workflow', 'workflow', 'step', 'step', 'http', 'http'])
 })
 
-test('entriesOfOlderTree: an error that is only a text keeps it', () => {
+test('entriesOfOlderTree: keeps an error that is only a string', () => {
   const entries = entriesOf({ ...olderTree('run-1'), children: [], error: 'it broke' })
 
   expect(entries?.found[1]?.error).toEqual({ name: 'Error', message: 'it broke', cause: null })
 })
 
-test('entriesOfOlderTree: causes are cut at ten', () => {
+test('entriesOfOlderTree: keeps at most ten causes', () => {
   const deep = (left: number): object => ({ name: `e${left}`, message: '', ...(left > 0 && { cause: deep(left - 1) }) })
 
   const entries = entriesOf({ ...olderTree('run-1'), children: [], error: deep(50) })

@@ -70,7 +70,7 @@ test('parseWorkerConfig: lists all errors at once, without values', () => {
 
 test('parseWorkerConfig: rejects a catalog that is not a valid task queue', () => {
   expect(faultsOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
-    'SERVICE_CATALOG_ID must not begin with "__temporal_", which is reserved',
+    'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
   ])
 })
 

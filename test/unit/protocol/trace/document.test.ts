@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { MAX_JSON_DEPTH } from '../../../../src/lib/exact-json.ts'
-import { parseEntryTexts, parseTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
+import { parseEntries, parseTraceDocument, toTraceDocument } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../../../src/protocol/trace/entry.ts'
 import { spansKey, stepId } from '../../../../src/protocol/trace/keys.ts'
 
@@ -18,11 +18,11 @@ const DOCUMENT = { namespace: 'default', workflowId: 'orders-17', runId: 'run-1'
 
 const documentWith = (...entries: unknown[]) => JSON.stringify({ ...JSON.parse(toTraceDocument(DOCUMENT)), entries })
 
-test('parseTraceDocument: gives back what was written', () => {
+test('parseTraceDocument: reads what toTraceDocument has written', () => {
   expect(parseTraceDocument(toTraceDocument(DOCUMENT))).toEqual({ found: DOCUMENT, skipped: 0 })
 })
 
-test('parseTraceDocument: carries numbers that no double holds', () => {
+test('parseTraceDocument: keeps numbers that a double cannot represent', () => {
   const text = documentWith().replace(
     '[]',
     '[{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"began","input":9007199254740993}]',
@@ -31,7 +31,7 @@ test('parseTraceDocument: carries numbers that no double holds', () => {
   expect(JSON.stringify(parseTraceDocument(text).found.entries[0]?.input)).toBe('9007199254740993')
 })
 
-test('parseTraceDocument: refuses what is no JSON, or of another maker or version', () => {
+test('parseTraceDocument: rejects invalid JSON, other documents and other versions', () => {
   const texts = [
     '',
     '{',
@@ -45,20 +45,20 @@ test('parseTraceDocument: refuses what is no JSON, or of another maker or versio
 
   for (const text of texts) expect(() => parseTraceDocument(text)).toThrow(SyntaxError)
   expect(() => parseTraceDocument(toTraceDocument(DOCUMENT).replace('"version":1', '"version":2'))).toThrow(
-    'its version is not 1',
+    'unsupported version, expected 1',
   )
   expect(() => parseTraceDocument(JSON.stringify({ portico: 'trace', version: 1, entries: [] }))).toThrow(
-    'it lacks namespace, workflowId, runId or entries',
+    'namespace, workflowId, runId or entries is missing or invalid',
   )
 })
 
-test('parseTraceDocument: refuses what is nested too deep', () => {
+test('parseTraceDocument: rejects what is nested too deep', () => {
   const deep = `${'['.repeat(MAX_JSON_DEPTH)}${']'.repeat(MAX_JSON_DEPTH)}`
 
   expect(() => parseTraceDocument(documentWith().replace('[]', `[${deep}]`))).toThrow(SyntaxError)
 })
 
-test('parseTraceDocument: leaves out entries that are none, and counts them', () => {
+test('parseTraceDocument: skips invalid entries and counts them', () => {
   const wrong: unknown[] = [
     null,
     7,
@@ -83,7 +83,7 @@ test('parseTraceDocument: leaves out entries that are none, and counts them', ()
   expect(skipped).toBe(wrong.length)
 })
 
-test('parseTraceDocument: of an entry only what is known comes through', () => {
+test('parseTraceDocument: drops unknown keys of an entry', () => {
   const hostile = `{"id":"a","parentId":null,"kind":"k","name":"n","at":1,"phase":"ended","children":[1],"__proto__":{"x":1},
     "error":{"name":"E","message":"m","stack":"/home","cause":{"name":7}},"attributes":[1]}`
 
@@ -100,7 +100,7 @@ test('parseTraceDocument: of an entry only what is known comes through', () => {
   })
 })
 
-test('parseTraceDocument: cuts a chain of causes', () => {
+test('parseTraceDocument: truncates a chain of causes', () => {
   const error = JSON.parse(`${'{"name":"E","message":"m","cause":'.repeat(50)}null${'}'.repeat(50)}`)
 
   const [entry] = parseTraceDocument(documentWith({ ...ENTRY, phase: 'ended', error })).found.entries
@@ -108,8 +108,8 @@ test('parseTraceDocument: cuts a chain of causes', () => {
   expect(JSON.stringify(entry).match(/"name":"E"/g)).toHaveLength(11)
 })
 
-test('parseEntryTexts: a text that is no entry is left out and counted', () => {
-  expect(parseEntryTexts([JSON.stringify(ENTRY), '{', '7'])).toEqual({ found: [ENTRY], skipped: 2 })
+test('parseEntries: skips invalid entries and counts them', () => {
+  expect(parseEntries([JSON.stringify(ENTRY), '{', '7'])).toEqual({ found: [ENTRY], skipped: 2 })
 })
 
 test('spansKey: two different pairs never share a key', () => {
@@ -117,7 +117,7 @@ test('spansKey: two different pairs never share a key', () => {
   expect(spansKey('a:b', 'c')).toBe('spans:a%3Ab:c')
 })
 
-test('stepId: names run and activity', () => {
+test('stepId: contains the run id and the activity id', () => {
   expect(stepId('run-1', '5')).toBe('run-1:step:5')
 })
 

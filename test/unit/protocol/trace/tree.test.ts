@@ -48,7 +48,7 @@ const anyEntry: fc.Arbitrary<TraceEntry> = fc.record(
 
 const someEntries = fc.array(anyEntry, { maxLength: 12 })
 
-test('toTraceTree: any order and any copies of the entries give the same tree', () => {
+test('toTraceTree: the order of the entries and copies of them make no difference', () => {
   const shuffled = someEntries.chain((entries) =>
     fc.record({
       entries: fc.constant(entries),
@@ -65,7 +65,7 @@ test('toTraceTree: any order and any copies of the entries give the same tree', 
   )
 })
 
-test('toTraceTree: every id stands in the tree exactly once', () => {
+test('toTraceTree: every id is in the tree exactly once', () => {
   fc.assert(
     fc.property(someEntries, (entries) => {
       const ids = idsIn(tree(...entries.filter(({ id }) => id !== 'run')))
@@ -75,7 +75,7 @@ test('toTraceTree: every id stands in the tree exactly once', () => {
   )
 })
 
-test('toTraceTree: a node has an end, the latest one told, when its end is among the entries, and is open when it is not', () => {
+test('toTraceTree: a node ends at its latest end, and is open without one', () => {
   fc.assert(
     fc.property(someEntries, (entries) => {
       const root = toTraceTree(entries)
@@ -88,7 +88,7 @@ test('toTraceTree: a node has an end, the latest one told, when its end is among
   )
 })
 
-test('toTraceTree: children stand in the order of their start', () => {
+test('toTraceTree: children are sorted by their start', () => {
   fc.assert(
     fc.property(someEntries, (entries) => {
       const root = toTraceTree(entries)
@@ -99,7 +99,7 @@ test('toTraceTree: children stand in the order of their start', () => {
   )
 })
 
-test('toTraceTree: what began and ended is one node', () => {
+test('toTraceTree: a start and its end make one node', () => {
   const root = tree(
     entry('s', 'run', { at: 110, input: { n: 1 }, attributes: { attempts: 1, queue: 'q' } }),
     entry('s', 'run', { at: 150, phase: 'ended', output: 'done', attributes: { attempts: 3 } }),
@@ -121,42 +121,42 @@ test('toTraceTree: what began and ended is one node', () => {
   ])
 })
 
-test('toTraceTree: what has not ended has no end', () => {
+test('toTraceTree: a node without an end is open', () => {
   expect(tree(entry('s', 'run', { at: 110 }), entry('s', 'run', { at: 120 })).children[0]).toMatchObject({
     startedAt: 110,
     endedAt: null,
   })
 })
 
-test('toTraceTree: a node that nobody saw begin starts where it ended', () => {
+test('toTraceTree: a node without a start starts at its end', () => {
   expect(tree(entry('s', 'run', { at: 150, phase: 'ended' })).children[0]).toMatchObject({
     startedAt: 150,
     endedAt: 150,
   })
 })
 
-test('toTraceTree: children of children stand below them', () => {
+test('toTraceTree: nodes are nested to any depth', () => {
   expect(shape(tree(entry('b', 'a'), entry('a', 'run'), entry('c', 'b')))).toBe('run(a(b(c)))')
 })
 
-test('toTraceTree: what names no parent, or one that is not there, stands under the root', () => {
+test('toTraceTree: a node without a parent, or with an unknown one, is attached to the root', () => {
   expect(shape(tree(entry('a', null), entry('b', 'gone')))).toBe('run(a b)')
 })
 
-test('toTraceTree: cycles end under the root, and what hangs on them stays there', () => {
+test('toTraceTree: the nodes of a cycle are attached to the root, and keep their other children', () => {
   expect(shape(tree(entry('a', 'b'), entry('b', 'a'), entry('c', 'a'), entry('d', 'd')))).toBe('run(a(c) b d)')
 })
 
-test('toTraceTree: the workflow is the root, even when a span that lost its parent seems older', () => {
+test('toTraceTree: the workflow is the root, even if a span without a parent seems older', () => {
   expect(shape(tree(entry('early', null, { at: 1 })))).toBe('run(early)')
 })
 
-test('toTraceTree: without a root there is no tree', () => {
+test('toTraceTree: returns null without a root', () => {
   expect(toTraceTree([])).toBeNull()
   expect(toTraceTree([entry('a', 'b'), entry('b', 'a')])).toBeNull()
 })
 
-test('toTraceTree: spans nested deeper than JSON can say stand under the root', () => {
+test('toTraceTree: spans nested deeper than JSON allows are attached to the root', () => {
   const chain = Array.from({ length: 5000 }, (_, depth) => entry(`s${depth}`, depth === 0 ? 'run' : `s${depth - 1}`))
 
   const root = tree(...chain)
@@ -165,7 +165,7 @@ test('toTraceTree: spans nested deeper than JSON can say stand under the root', 
   expect(root.children.map(({ id }) => id)).toEqual(['s0', 's1000', 's2000', 's3000', 's4000'])
 })
 
-test('toTraceTree: keeps an attribute called __proto__', () => {
+test('toTraceTree: keeps an attribute named __proto__', () => {
   const root = tree(entry('s', 'run', { attributes: JSON.parse('{"__proto__":1}') }))
 
   expect(JSON.stringify(root.children[0]?.attributes)).toBe('{"__proto__":1}')
@@ -175,7 +175,7 @@ function idsIn(node: TraceNode): string[] {
   return nodesIn(node).map(({ id }) => id)
 }
 
-test('toTraceTree: ten thousands of entries of one id cost no square', () => {
+test('toTraceTree: tens of thousands of entries of one id do not take quadratic time', () => {
   const root: TraceEntry = { id: 'r', parentId: null, kind: 'workflow', name: 'w', at: 1, phase: 'began' }
   const entries = Array.from({ length: 30_000 }, (_, at): TraceEntry => ({ ...root, attributes: { [`key${at}`]: at } }))
   const beganAt = performance.now()

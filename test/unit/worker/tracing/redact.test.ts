@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseEntryTexts } from '../../../../src/protocol/trace/document.ts'
+import { parseEntries } from '../../../../src/protocol/trace/document.ts'
 import type { TraceEntry, TraceError } from '../../../../src/protocol/trace/entry.ts'
 import { unreadable } from '../../../../src/temporal/payload-json.ts'
 import { type Redact, safeRedact, toRedacted } from '../../../../src/worker/tracing/redact.ts'
@@ -102,7 +102,7 @@ test('redact: the function is called with kind, name and error names; long names
 
   expect(entry).toMatchObject({ kind: 'a ****', error: { name: '****' } })
   expect(name.startsWith('**** ü')).toBe(true)
-  expect(parseEntryTexts([JSON.stringify({ ...entry, name })])).toMatchObject({ found: [{ name }], skipped: 0 })
+  expect(parseEntries([JSON.stringify({ ...entry, name })])).toMatchObject({ found: [{ name }], skipped: 0 })
 })
 
 test('redact: the function is called with the result of toJSON', () => {
