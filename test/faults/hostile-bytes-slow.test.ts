@@ -59,10 +59,18 @@ function dribble(heads: Wire[], both: Wire[]): NodeJS.Timeout {
   let seconds = 0
   return setInterval(() => {
     seconds++
-    for (const { socket } of heads) if (socket.writable) socket.write(`X-${seconds}: a\r\n`)
-    for (const { socket } of both)
-      if (socket.writable) socket.write(seconds < 15 ? `X-${seconds}: a\r\n` : seconds === 15 ? '\r\n' : ' ')
+    writeToOpen(heads, `X-${seconds}: a\r\n`)
+    writeToOpen(both, headThenBody(seconds))
   }, 1000)
+}
+
+function headThenBody(seconds: number): string {
+  if (seconds < 15) return `X-${seconds}: a\r\n`
+  return seconds === 15 ? '\r\n' : ' '
+}
+
+function writeToOpen(targets: Wire[], bytes: string): void {
+  for (const { socket } of targets) if (socket.writable) socket.write(bytes)
 }
 
 /** How long each of its answers took, asked ten times a second until `end`. */

@@ -21,43 +21,44 @@ export interface Expected {
   run?: Run
 }
 
-/** What `verb` with `value` must be answered about a run of an id, for a start the latest one, or about an id that has none. */
+const NOT_FOUND: Expected = { status: 404, body: { error: 'WorkflowNotFoundError' } }
+
+/** The expected answer to `verb` with `value`. `run`: the one it is about, for a start the latest; absent if the id has none. */
 export function expected(run: Run | undefined, verb: Verb, value: unknown): Expected {
-  if (verb === 'start') {
-    if (run?.status === 'running')
-      return { status: 409, body: { error: 'WorkflowAlreadyStartedError', runId: run.runId } }
-    // Which run it is only the engine can say: whoever asks puts it in.
-    return {
-      status: 200,
-      body: { status: 'running' },
-      run: { runId: '', status: 'running', gathered: [], value: null },
-    }
-  }
-  if (run === undefined) return { status: 404, body: { error: 'WorkflowNotFoundError' } }
+  if (verb === 'start') return expectedStart(run)
+  if (run === undefined) return NOT_FOUND
   const { runId, status, gathered } = run
   const state = { gathered, value: run.value }
-  const open = status === 'running'
-  const closed = { status: 409, body: { error: 'WorkflowNotRunningError', workflowStatus: status } }
+  if (verb === 'status') return { status: 200, body: { runId, status } }
+  if (verb === 'query') return { status: 200, body: state }
+  if (status === 'running') return expectedOfOpen(run, verb, value)
+  if (verb === 'stop') return { status: 200, body: { runId, cancelRequested: false, status } }
+  if (verb === 'result')
+    return { status: 200, body: { runId, status, input: null, output: status === 'completed' ? state : null } }
+  return { status: 409, body: { error: 'WorkflowNotRunningError', workflowStatus: status } }
+}
+
+function expectedStart(run: Run | undefined): Expected {
+  if (run?.status === 'running')
+    return { status: 409, body: { error: 'WorkflowAlreadyStartedError', runId: run.runId } }
+  // Only the engine knows the run id: the caller fills it in.
+  return { status: 200, body: { status: 'running' }, run: { runId: '', status: 'running', gathered: [], value: null } }
+}
+
+function expectedOfOpen(run: Run, verb: Exclude<Verb, 'query' | 'start' | 'status'>, value: unknown): Expected {
+  const { runId, status, gathered } = run
   switch (verb) {
-    case 'status':
-      return { status: 200, body: { runId, status } }
-    case 'query':
-      return { status: 200, body: state }
     case 'result':
-      if (open) return { status: 424, body: { error: 'WorkflowNotCompletedError', runId, workflowStatus: status } }
-      return { status: 200, body: { runId, status, input: null, output: status === 'completed' ? state : null } }
+      return { status: 424, body: { error: 'WorkflowNotCompletedError', runId, workflowStatus: status } }
     case 'signal':
-      return open
-        ? { status: 200, body: { runId, accepted: true }, run: { ...run, gathered: [...gathered, value] } }
-        : closed
+      return { status: 200, body: { runId, accepted: true }, run: { ...run, gathered: [...gathered, value] } }
     case 'update':
-      return open ? { status: 200, body: { before: run.value, after: value }, run: { ...run, value } } : closed
+      return { status: 200, body: { before: run.value, after: value }, run: { ...run, value } }
     case 'finish':
-      return open ? { status: 200, body: { runId, accepted: true }, run: { ...run, status: 'completed' } } : closed
+      return { status: 200, body: { runId, accepted: true }, run: { ...run, status: 'completed' } }
     case 'terminate':
-      return open ? { status: 200, body: { runId, terminated: true }, run: { ...run, status: 'terminated' } } : closed
+      return { status: 200, body: { runId, terminated: true }, run: { ...run, status: 'terminated' } }
     case 'stop':
-      if (!open) return { status: 200, body: { runId, cancelRequested: false, status } }
       return { status: 200, body: { runId, cancelRequested: true }, run: { ...run, status: 'canceled' } }
   }
 }

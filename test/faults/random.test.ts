@@ -52,8 +52,7 @@ function toCommand(ask: Ask): fc.AsyncCommand<Model, Real> {
     check: () => true,
     async run(model, { prefix }) {
       const runs = model.get(id) ?? []
-      const index = pin === 'first' ? 0 : runs.length - 1
-      const before = verb === 'start' ? runs.at(-1) : runs[index]
+      const { index, before } = target(runs, ask)
       const workflowId = `${prefix}-${id}`
       const path = `/workflow/${workflowId}${pin && before ? `/runs/${before.runId}` : ''}`
       const { status, body, run } = expected(before, verb, value)
@@ -72,6 +71,11 @@ function toCommand(ask: Ask): fc.AsyncCommand<Model, Real> {
     },
     toString: () => `${verb} ${id}${pin ? ` ${pin}` : ''} ${JSON.stringify(value)}`,
   }
+}
+
+function target(runs: Run[], { verb, pin }: Ask): { index: number; before: Run | undefined } {
+  const index = pin === 'first' ? 0 : runs.length - 1
+  return { index, before: verb === 'start' ? runs.at(-1) : runs[index] }
 }
 
 function send({ verb, value }: Ask, workflowId: string, path: string): Promise<Answer> {

@@ -84,6 +84,10 @@ interface Names {
   keep(): void
 }
 
+function isInstantMs(value: unknown): boolean {
+  return typeof value === 'number' && value > YEAR_2000_MS
+}
+
 /** The document's ids and ours, each known by the other once an answer has shown it. */
 function namesOf(catalog: string): Names {
   const suffix = crypto.randomUUID().slice(0, 8)
@@ -92,22 +96,19 @@ function namesOf(catalog: string): Names {
 
   function asShown(value: unknown, shown: unknown): unknown {
     if (typeof value === 'string' && typeof shown === 'string') return textAsShown(value, shown)
-    if (typeof value === 'number' && typeof shown === 'number')
-      return value > YEAR_2000_MS && shown > YEAR_2000_MS ? shown : value
+    if (isInstantMs(value) && isInstantMs(shown)) return shown
     if (Array.isArray(value))
       return value.map((item, at) => asShown(item, Array.isArray(shown) ? shown[at] : undefined))
     if (!isRecord(value)) return value
     if (isRecord(shown) && Object.hasOwn(shown, LEFT_OUT)) return { ...onlyShown(value, shown), [LEFT_OUT]: LEFT_OUT }
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => {
-        const like = isRecord(shown) ? shown[key] : undefined
-        // A duration differs each time.
-        return [
-          key,
-          key.endsWith('Ms') && typeof item === 'number' && typeof like === 'number' ? like : asShown(item, like),
-        ]
-      }),
-    )
+    const likeOf = (key: string) => (isRecord(shown) ? shown[key] : undefined)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, memberAsShown(key, item, likeOf(key))]))
+  }
+
+  function memberAsShown(key: string, item: unknown, like: unknown): unknown {
+    // A duration differs each time.
+    const isDuration = key.endsWith('Ms') && typeof item === 'number' && typeof like === 'number'
+    return isDuration ? like : asShown(item, like)
   }
 
   function onlyShown(value: Record<string, unknown>, shown: Record<string, unknown>): Record<string, unknown> {

@@ -55,17 +55,27 @@ function toExamples(text: string): Example[] {
 /** Of curl only what the document uses; anything else is refused rather than overlooked. */
 function toRequest(command: string, line: number): Omit<Example, 'answer' | 'line'> {
   const [curl, ...words] = wordsOf(command)
-  const request = { method: '', path: '', headers: {} as Record<string, string>, body: null as string | null }
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (word === '-X') request.method = words.shift() ?? ''
-    else if (word === '-d') request.body = words.shift() ?? ''
-    else if (word === '-H') addHeader(request.headers, words.shift() ?? '')
-    else if (word.startsWith(ORIGIN)) request.path = word.slice(ORIGIN.length)
-    else throw new Error(`docs/api.md:${line}: a test does not know what curl makes of ${word}`)
+  const request: Request = { method: '', path: '', headers: {}, body: null }
+  while (words.length > 0) {
+    const [word = '', value = ''] = words
+    const option = OPTIONS.get(word)
+    if (option === undefined && !word.startsWith(ORIGIN))
+      throw new Error(`docs/api.md:${line}: this test does not support ${word} of curl`)
+    if (option === undefined) request.path = word.slice(ORIGIN.length)
+    else option(request, value)
+    words.splice(0, option === undefined ? 1 : 2)
   }
-  if (curl !== 'curl' || request.path === '') throw new Error(`docs/api.md:${line}: this is no curl of ${ORIGIN}`)
+  if (curl !== 'curl' || request.path === '') throw new Error(`docs/api.md:${line}: this is not a curl of ${ORIGIN}`)
   return { ...request, method: request.method || (request.body === null ? 'GET' : 'POST') }
 }
+
+type Request = Pick<Example, 'body' | 'headers' | 'method' | 'path'>
+
+const OPTIONS = new Map<string, (request: Request, value: string) => void>([
+  ['-X', (request, value) => Object.assign(request, { method: value })],
+  ['-d', (request, value) => Object.assign(request, { body: value })],
+  ['-H', ({ headers }, value) => addHeader(headers, value)],
+])
 
 /** As a shell splits them; in single quotes nothing has a meaning. */
 function wordsOf(command: string): string[] {

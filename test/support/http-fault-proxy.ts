@@ -25,11 +25,10 @@ export async function startHttpFaultProxy(
     const method = methodOf(incoming)
     const fault =
       method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
-    if (fault === null || method === null) forward(targetUrl, incoming, outgoing, body)
+    const exchange = { targetUrl, incoming, outgoing, body }
+    if (fault === null || method === null) forward(exchange)
     else if (fault === 'hang') hang(outgoing)
-    else if (typeof fault === 'object' && 'lost' in fault) lose(targetUrl, incoming, outgoing, body, fault.lost)
-    else if (typeof fault === 'object' && 'dropped' in fault) void fault.dropped().then(() => outgoing.destroy())
-    else commit(outgoing, fault, method)
+    else fail(exchange, fault, method)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -40,6 +39,20 @@ export async function startHttpFaultProxy(
       server.close()
     },
   }
+}
+
+interface Exchange {
+  targetUrl: string
+  incoming: IncomingMessage
+  outgoing: ServerResponse
+  body: Buffer
+}
+
+function fail(exchange: Exchange, fault: Exclude<Fault, 'hang'>, method: protobuf.Method): void {
+  const { outgoing } = exchange
+  if (typeof fault === 'object' && 'lost' in fault) lose(exchange, fault.lost)
+  else if (typeof fault === 'object' && 'dropped' in fault) void fault.dropped().then(() => outgoing.destroy())
+  else commit(outgoing, fault, method)
 }
 
 const root = proto as unknown as protobuf.Root
@@ -68,7 +81,7 @@ function methodOf({ method: verb, url = '' }: IncomingMessage): protobuf.Method 
   return routes.find((route) => route.verb === verb && route.path.test(path))?.method ?? null
 }
 
-function forward(targetUrl: string, incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void {
+function forward({ targetUrl, incoming, outgoing, body }: Exchange): void {
   const { method, url = '', headers } = incoming
   const { host: _, ...rest } = headers
   const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {
@@ -80,13 +93,7 @@ function forward(targetUrl: string, incoming: IncomingMessage, outgoing: ServerR
   call.end(body)
 }
 
-function lose(
-  targetUrl: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  body: Buffer,
-  until: () => Promise<unknown>,
-): void {
+function lose({ targetUrl, incoming, outgoing, body }: Exchange, until: () => Promise<unknown>): void {
   const { method, url = '', headers } = incoming
   const { host: _, ...rest } = headers
   const call = request(`${targetUrl}${url}`, { method, headers: rest }, (answer) => {
