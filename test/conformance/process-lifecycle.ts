@@ -8,7 +8,7 @@ import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
-export interface Life {
+export interface RuntimeTraits {
   /** False where no process of ours ends: the platform drains. */
   drains: boolean
   /** False where a client that closes its connection in order is not noticed, only one that resets it. */
@@ -19,9 +19,13 @@ export interface Life {
 
 const MEBIBYTE = 1 << 20
 
-export function describeLife(runtime: string, serve: ServeEntry, { drains, noticesFin, pipelines }: Life): void {
-  describe.concurrent(`life on ${runtime}`, () => {
-    const catalog = `life-${crypto.randomUUID()}`
+export function describeProcessLifecycle(
+  runtime: string,
+  serve: ServeEntry,
+  { drains, noticesFin, pipelines }: RuntimeTraits,
+): void {
+  describe.concurrent(`process lifecycle on ${runtime}`, () => {
+    const catalog = `lifecycle-${crypto.randomUUID()}`
     const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
     let worker: TestWorker
     let proxy: FaultProxy

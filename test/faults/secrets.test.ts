@@ -17,12 +17,12 @@ import { type Answer, besideTrace } from '../support/api.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { type CodecServer, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { ENGINES_WORDS } from '../support/internal-strings.ts'
+import { ENGINE_ERROR_TEXT } from '../support/internal-strings.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
 import { startWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
-import { MARKS, type Marked, startMarked, TOKEN } from './service-with-secrets.ts'
+import { MARKS, type ServiceWithSecrets, startServiceWithSecrets, TOKEN } from './service-with-secrets.ts'
 
 const NAMESPACE = MARKS.ENGINE_NAMESPACE ?? ''
 const CATALOG = MARKS.SERVICE_CATALOG_ID ?? ''
@@ -38,7 +38,7 @@ let tls: TcpProxy
 let redis: RunningRedis
 let codec: CodecServer
 let env: Record<string, string>
-let well: Marked
+let well: ServiceWithSecrets
 
 beforeAll(async () => {
   folder = await aFolder('marked-folder-')
@@ -110,13 +110,13 @@ async function aFolder(prefix: string): Promise<string> {
   return made
 }
 
-async function launch(overrides: Record<string, string>): Promise<Marked> {
-  const marked = await startMarked({ ...env, ...overrides })
+async function launch(overrides: Record<string, string>): Promise<ServiceWithSecrets> {
+  const marked = await startServiceWithSecrets({ ...env, ...overrides })
   ends.push(() => marked.kill())
   return marked
 }
 
-function expectNothingToldBy({ answers, lines, env }: Marked): void {
+function expectNothingToldBy({ answers, lines, env }: ServiceWithSecrets): void {
   const told = answers.map((answer) => `${JSON.stringify([...answer.headers])}\n${besideTrace(answer)}`)
   expect(told.flatMap((text) => leaksIn(text, env, 'answers').map((name) => `${name}: ${text}`))[0]).toBeUndefined()
   const destinations = answers.map(({ body }) => JSON.stringify(body?.trace ?? null)).join('\n')
@@ -127,7 +127,7 @@ function expectNothingToldBy({ answers, lines, env }: Marked): void {
   expect(lines.flatMap((line) => leaksIn(line, env, 'log').map((name) => `${name}: ${line}`))[0]).toBeUndefined()
   expect(lines.find((line) => line.includes('PRIVATE KEY'))).toBeUndefined()
   // A bug is told with its stack, what the engine says in its own words (contract §1).
-  const expected = lines.filter((line) => !line.includes('"status":500') && !line.includes(ENGINES_WORDS))
+  const expected = lines.filter((line) => !line.includes('"status":500') && !line.includes(ENGINE_ERROR_TEXT))
   expect(expected.find((line) => FOREIGN.some((word) => line.includes(word)))).toBeUndefined()
   const listening = lines.filter((line) => line.includes('127.0.0.1'))
   expect(listening.map((line) => JSON.parse(line).message)).toEqual(['listening'])
@@ -188,7 +188,7 @@ test('secrets: nothing is told by refusals', async () => {
 test('secrets: nothing is told by bugs and by what the engine should never answer', async () => {
   const { workflowId } = await run('nothing')
   const foreign = `127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
-  const leaky = `${ENGINES_WORDS} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
+  const leaky = `${ENGINE_ERROR_TEXT} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
   const codes = [2, 3, 5, 7, 8, 9, 10, 12, 13, 14, 15, 16]
   proxy.on({
     method: 'GetWorkflowExecutionHistory',
@@ -205,7 +205,7 @@ test('secrets: nothing is told by bugs and by what the engine should never answe
   expect(bug.status).toBe(500)
   expect(told.map(({ status }) => status).filter((status) => status < 500)).toEqual([])
   const whole = await until('it is logged', () =>
-    well.lines.find((line) => line.includes(ENGINES_WORDS) && line.includes('"status":502')),
+    well.lines.find((line) => line.includes(ENGINE_ERROR_TEXT) && line.includes('"status":502')),
   )
   expect(whole).toContain('key <ENGINE_API_KEY> of <ENGINE_NAMESPACE> at <ENGINE_ADDRESS>')
   expectNothingToldBy(well)

@@ -10,7 +10,7 @@ const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.me
 export const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
 export const TOKEN = 'marked-token'
 
-export interface Marked extends Pick<RunningProcess, 'ended' | 'kill'> {
+export interface ServiceWithSecrets extends Pick<RunningProcess, 'ended' | 'kill'> {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   lines: string[]
   answers: Answer[]
@@ -18,7 +18,7 @@ export interface Marked extends Pick<RunningProcess, 'ended' | 'kill'> {
 }
 
 /** A service with every variable marked; resolves when it listens or has ended. */
-export async function startMarked(env: Record<string, string>): Promise<Marked> {
+export async function startServiceWithSecrets(env: Record<string, string>): Promise<ServiceWithSecrets> {
   const lines: string[] = []
   const answers: Answer[] = []
   const words = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
-import { describeLife } from '../conformance/process-lifecycle.ts'
+import { describeProcessLifecycle } from '../conformance/process-lifecycle.ts'
 import { processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 
@@ -22,10 +22,10 @@ function bundleOn(runtime: Runtime, ...before: string[]): ServeEntry {
 
 const own = { drains: true, noticesFin: true, pipelines: true }
 
-describeLife('Node', bundleOn('Node'), own)
-describeLife('Bun', bundleOn('Bun'), { ...own, pipelines: false })
-describeLife('Deno', bundleOn('Deno'), own)
-describeLife(
+describeProcessLifecycle('Node', bundleOn('Node'), own)
+describeProcessLifecycle('Bun', bundleOn('Bun'), { ...own, pipelines: false })
+describeProcessLifecycle('Deno', bundleOn('Deno'), own)
+describeProcessLifecycle(
   'workerd',
   async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env }),
   // Cloudflare lets requests end before it takes an isolate away.

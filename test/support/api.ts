@@ -1,6 +1,6 @@
 /** A client of the API: it records what it was answered, and checks of every answer what all answers promise. */
 import assert from 'node:assert/strict'
-import { foreignIn } from './internal-strings.ts'
+import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
 import { record, type SeenAnswer } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
@@ -67,7 +67,7 @@ export function seen(method: string, path: string, answer: Answer, engine: SeenA
   const error = answer.status < 400 ? null : (answer.body?.error ?? null)
   record('answers', { method, route: routeOf(path), status: answer.status, error, engine })
   // The answer of a probe is no problem to be read.
-  checkPromises(method === 'HEAD' || path === '/ready', answer)
+  checkPromises(method === 'HEAD' || path.endsWith('/ready'), answer)
 }
 
 const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
@@ -82,7 +82,7 @@ function checkPromises(bodiless: boolean, answer: Answer): void {
   const text = besideTrace(answer)
   assert.match(headers.get('X-Request-Id') ?? '', /^[\w.-]{1,128}$/, 'every answer has an X-Request-Id')
   const whole = `${JSON.stringify([...headers])}\n${text}`
-  assert.equal(foreignIn(whole), null, 'no answer shows a stack, or whose machine it comes from')
+  assert.equal(internalStringIn(whole), null, 'no answer shows a stack, or whose machine it comes from')
   assert.doesNotMatch(whole, /127\.0\.0\.1/, 'no answer shows an internal address')
   assert.deepEqual([...leaksIn(whole, MARKS, 'answers'), ...secretsIn(whole)], [], 'no answer shows the configuration')
   if (status < 400 || bodiless) return

@@ -3,12 +3,12 @@ import { hostname } from 'node:os'
 const HOST = hostname().replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 // Within JSON a line ends with an escape.
-const FOREIGN = new RegExp(`node_modules|\\.ts:\\d+|(?:\\n|\\\\n) {4}at |stackTrace|(?<![\\w-])${HOST}(?![\\w-])`)
+const INTERNAL = new RegExp(`node_modules|\\.ts:\\d+|(?:\\n|\\\\n) {4}at |stackTrace|(?<![\\w-])${HOST}(?![\\w-])`)
 
 /** How the engine begins to tell what it should never tell: its own words go to the log, and nobody can tell them from what they may be. */
-export const ENGINES_WORDS = 'unknown: dial tcp'
+export const ENGINE_ERROR_TEXT = 'unknown: dial tcp'
 
 /** What a text has of a stack, or of the machine it comes from: null when nothing. */
-export function foreignIn(text: string): string | null {
-  return FOREIGN.exec(text)?.[0] ?? null
+export function internalStringIn(text: string): string | null {
+  return INTERNAL.exec(text)?.[0] ?? null
 }

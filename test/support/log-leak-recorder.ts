@@ -1,5 +1,5 @@
 /** Looks at what every process of ours prints, in whatever suite: no value of its configuration may show, and nothing foreign. */
-import { ENGINES_WORDS, foreignIn } from './internal-strings.ts'
+import { ENGINE_ERROR_TEXT, internalStringIn } from './internal-strings.ts'
 import { record } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
 
@@ -13,7 +13,7 @@ export function secretsIn(answer: string): string[] {
 }
 
 /** Takes each line of a process that was told this; null for a process that is none of ours. */
-export function watchLines(env: Environment): ((line: string) => void) | null {
+export function checkLines(env: Environment): ((line: string) => void) | null {
   if (!env.SERVICE_CATALOG_ID) return null
   watched.push(env)
   record('watched', { variables: Object.keys(VARIABLES).filter((name) => env[name]) })
@@ -23,7 +23,7 @@ export function watchLines(env: Environment): ((line: string) => void) | null {
     for (const variable of leaksIn(line, env, isService ? 'log' : 'printed', { secretsOnly: !isService }))
       record('leaks', { variable, line: line.slice(0, 500) })
     // A bug is told with its stack, what the engine says in its own words.
-    const foreign = line.includes('"status":500') || line.includes(ENGINES_WORDS) ? null : foreignIn(line)
+    const foreign = line.includes('"status":500') || line.includes(ENGINE_ERROR_TEXT) ? null : internalStringIn(line)
     if (isService && foreign !== null)
       record('leaks', { variable: `what is foreign: ${foreign}`, line: line.slice(0, 500) })
   }

@@ -5,8 +5,8 @@ import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
 import { createPortico } from '../../src/portico.ts'
-import { watchLines } from './log-leak-recorder.ts'
-import { idleMarks } from './variables.ts'
+import { checkLines } from './log-leak-recorder.ts'
+import { withUnusedSecrets } from './variables.ts'
 
 export interface Served {
   /** Default catalog, and task queue, of this service. */
@@ -18,14 +18,14 @@ export interface Served {
 
 /** `env` wins over what is set here: everybody may call, and the catalog is a new one. */
 export function serve(env: Environment = {}): Served {
-  const told = idleMarks({
+  const told = withUnusedSecrets({
     ENGINE_ADDRESS: inject('engine').address,
     SERVICE_CATALOG_ID: `served-${crypto.randomUUID()}`,
     SERVICE_ALLOW_ANONYMOUS: 'true',
     ...env,
   })
   const config = parseConfig(told, { binds: false })
-  const log = jsonLog({ leastLevel: 'debug', write: watchLines(told) ?? (() => {}), hide: redactValues(told) })
+  const log = jsonLog({ leastLevel: 'debug', write: checkLines(told) ?? (() => {}), hide: redactValues(told) })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
   const transport = isHttp

@@ -2,7 +2,7 @@
 import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../../dev/servers/service.ts'
 import { type Api, makeApi } from './api.ts'
 import type { SeenAnswer } from './record.ts'
-import { idleMarks } from './variables.ts'
+import { withUnusedSecrets } from './variables.ts'
 
 export interface Service extends Api, ServiceProcess {}
 
@@ -12,6 +12,6 @@ export interface ServiceOptions extends ServiceProcessOptions {
 
 /** Resolves when it listens. */
 export async function startService({ engine = 'real', env = {}, ...options }: ServiceOptions): Promise<Service> {
-  const service = await startServiceProcess({ ...options, env: idleMarks(env) })
+  const service = await startServiceProcess({ ...options, env: withUnusedSecrets(env) })
   return { ...makeApi({ url: service.url, engine }), ...service }
 }

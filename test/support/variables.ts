@@ -90,7 +90,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
 }
 
 /** Those that change nothing of a service that does without them, as a storage without its region: what every suite's services are told. */
-export function idleMarks(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function withUnusedSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const names = [
     'ENGINE_API_KEY',
     'SERVICE_KVSTORE_URL',

@@ -1,5 +1,5 @@
 /** Vitest setup file: every line that a process prints is checked for secrets and internal strings. */
 import { observeProcesses } from '../../dev/servers/process.ts'
-import { watchLines } from './log-leak-recorder.ts'
+import { checkLines } from './log-leak-recorder.ts'
 
-observeProcesses(watchLines)
+observeProcesses(checkLines)

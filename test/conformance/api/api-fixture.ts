@@ -6,7 +6,7 @@ import { type Api, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
-import { idleMarks } from '../../support/variables.ts'
+import { withUnusedSecrets } from '../../support/variables.ts'
 
 /** A service that listens. */
 export interface Server {
@@ -67,7 +67,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
     const plainTaskQueue = `plain-${crypto.randomUUID()}`
     const faultProxy = await startFaultProxy(engine.address, engine.httpUrl)
     cleanup.defer(() => faultProxy.stop())
-    const env = idleMarks({ PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' })
+    const env = withUnusedSecrets({ PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' })
     const nobody = `127.0.0.1:${await freePort()}`
     // Both addresses of each engine: the runtime, or ENGINE_TRANSPORT, chooses between them.
     const real = { ENGINE_ADDRESS: engine.address, ENGINE_HTTP_URL: engine.httpUrl ?? '' }

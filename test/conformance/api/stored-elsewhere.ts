@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
-import { idleMarks } from '../../support/variables.ts'
+import { withUnusedSecrets } from '../../support/variables.ts'
 import { startWorker, type TestWorker } from '../../support/worker.ts'
 import { type ApiFixture, anId, type Serve, type Server } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
@@ -29,7 +29,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
         SERVICE_PORT: '0',
         ENGINE_CODEC_ENDPOINT: store.codec.url,
       }
-      server = await serve({ ...idleMarks(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
+      server = await serve({ ...withUnusedSecrets(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       withCodec = makeApi({ url: server.url })
     })
 
@@ -45,13 +45,13 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       })
       const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const { body: capabilities } = await withCodec.call('GET', '/capabilities')
-      const { body: service } = await withCodec.call('POST', '/workflow/start', {
+      const { body: run } = await withCodec.call('POST', '/workflow/start', {
         workflowName: 'messages',
         input: null,
       })
-      const set = await withCodec.call('POST', `/workflow/${service.workflowId}/update/echo`, { payload: LARGE })
-      await withCodec.call('POST', `/workflow/${service.workflowId}/update/set`, { payload: LARGE })
-      const state = await withCodec.call('POST', `/workflow/${service.workflowId}/query/state`)
+      const set = await withCodec.call('POST', `/workflow/${run.workflowId}/update/echo`, { payload: LARGE })
+      await withCodec.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: LARGE })
+      const state = await withCodec.call('POST', `/workflow/${run.workflowId}/query/state`)
 
       expect(ran).toMatchObject({ status: 'completed', input: { bytes: 600 }, output: LARGE })
       expect(nodesIn(log.data)).toMatchObject([{ input: { bytes: 600 }, output: LARGE }])

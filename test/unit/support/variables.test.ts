@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { idleMarks, leaksIn } from '../../support/variables.ts'
+import { leaksIn, withUnusedSecrets } from '../../support/variables.ts'
 
 const ENV = {
   ENGINE_ADDRESS: 'engine.internal:45123',
@@ -21,7 +21,7 @@ test('leaksIn: finds a value by each of its parts, and where it may not show alo
   expect(leaksIn('engine.internal, pass-word', ENV, 'printed', { secretsOnly: true })).toEqual(['SERVICE_KVSTORE_URL'])
 })
 
-test('idleMarks: what a test says wins, and TLS is switched off only where it says nothing of it', () => {
-  expect(idleMarks({ ENGINE_API_KEY: 'own' })).toMatchObject({ ENGINE_API_KEY: 'own', ENGINE_TLS: 'false' })
-  expect(idleMarks({ ENGINE_TLS_CA: '/ca.pem' })).not.toHaveProperty('ENGINE_TLS')
+test('withUnusedSecrets: what a test says wins, and TLS is switched off only where it says nothing of it', () => {
+  expect(withUnusedSecrets({ ENGINE_API_KEY: 'own' })).toMatchObject({ ENGINE_API_KEY: 'own', ENGINE_TLS: 'false' })
+  expect(withUnusedSecrets({ ENGINE_TLS_CA: '/ca.pem' })).not.toHaveProperty('ENGINE_TLS')
 })
