@@ -3,7 +3,7 @@ import { createEngineClock, startTimeOf } from '../../../src/engine/clock.ts'
 
 const NOW = 1_700_000_000_000
 
-test('clock: until it is measured, the engine may be a minute behind', () => {
+test('clock: the engine may be a minute behind until a response has been measured', () => {
   const clock = createEngineClock(() => NOW)
   clock.observe(null)
   clock.observe(NOW - 3_600_000)
@@ -11,14 +11,14 @@ test('clock: until it is measured, the engine may be a minute behind', () => {
   expect(clock.earliest(NOW)).toBe(NOW - 60_000)
 })
 
-test('clock: the engine is no further behind than its newest stamp was when it came', () => {
+test('clock: the engine is at most as far behind as the smallest difference observed', () => {
   const clock = createEngineClock(() => NOW)
   for (const lateMs of [30_000, 5, 200]) clock.observe(NOW - lateMs)
 
   expect(clock.earliest(NOW)).toBe(NOW - 5)
 })
 
-test('clock: an engine that is behind is known to be', () => {
+test('clock: an engine that is behind keeps its difference', () => {
   let now = NOW
   const clock = createEngineClock(() => now)
   clock.observe(NOW - 40_000)
@@ -34,7 +34,7 @@ test('clock: an engine that is ahead counts as being on time', () => {
   expect(clock.earliest(NOW)).toBe(NOW)
 })
 
-test('clock: what was measured ten minutes ago holds no more', () => {
+test('clock: a measurement expires after ten minutes', () => {
   let now = NOW
   const clock = createEngineClock(() => now)
   clock.observe(now - 5)
@@ -47,7 +47,7 @@ test('clock: what was measured ten minutes ago holds no more', () => {
   expect(clock.earliest(now)).toBe(now - 200)
 })
 
-test('clock: the run id of a fresh start tells when it was made, that of a successor does not', () => {
+test('clock: the run id of a new start contains its time, that of a continued run does not', () => {
   const ids = ['01a2014c-9bd9-740d-b794-c0b6d76c221c', '58f10cca-5598-4162-b1b9-74659713e454', '']
 
   expect(ids.map(startTimeOf)).toEqual([Date.parse('2026-11-22T03:28:47.577Z'), null, null])

@@ -22,7 +22,7 @@ function codecThat(answer: (request: Request) => Response | Promise<Response>) {
   return { codec, requests }
 }
 
-test('remoteCodec: asks as Temporal’s own tools do', async () => {
+test('remoteCodec: sends the requests of Temporal’s own tools', async () => {
   const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
 
   await codec.encode([PAYLOAD])
@@ -36,7 +36,7 @@ test('remoteCodec: asks as Temporal’s own tools do', async () => {
   expect(await request?.json()).toEqual({ payloads: [AS_JSON] })
 })
 
-test('remoteCodec: decodes at its other place', async () => {
+test('remoteCodec: decodes with /decode', async () => {
   const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
 
   const [payload] = await codec.decode([PAYLOAD])
@@ -48,7 +48,7 @@ test('remoteCodec: decodes at its other place', async () => {
   })
 })
 
-test('remoteCodec: what it encoded is what the engine gets, and what it decoded is what callers see', async () => {
+test('remoteCodec: payloads are sent encoded and returned decoded', async () => {
   const encrypted = { metadata: { encoding: btoa('binary/encrypted') }, data: btoa('secret') }
   const { codec } = codecThat((request) =>
     Response.json({ payloads: [request.url.endsWith('encode') ? encrypted : AS_JSON] }),
@@ -61,13 +61,13 @@ test('remoteCodec: what it encoded is what the engine gets, and what it decoded 
   expect(await payloads.decode(encoded?.payloads)).toEqual([1])
 })
 
-test('remoteCodec: a payload without data or metadata is an empty one', async () => {
+test('remoteCodec: a payload may lack data and metadata', async () => {
   const { codec } = codecThat(() => Response.json({ payloads: [{}] }))
 
   expect(await codec.decode([{}])).toEqual([{ metadata: {}, data: new Uint8Array() }])
 })
 
-test('remoteCodec: follows no redirect', async () => {
+test('remoteCodec: does not follow redirects', async () => {
   const { codec, requests } = codecThat(
     () => new Response(null, { status: 307, headers: { location: 'http://elsewhere.test/' } }),
   )
@@ -76,7 +76,7 @@ test('remoteCodec: follows no redirect', async () => {
   expect(requests.map(({ redirect }) => redirect)).not.toContain('follow')
 })
 
-test('remoteCodec: does not wait for ever', async () => {
+test('remoteCodec: fails after its timeout', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort())
   const silent = ({ signal }: Request) =>
     new Promise<Response>((_, reject) => {
@@ -87,7 +87,7 @@ test('remoteCodec: does not wait for ever', async () => {
   expect((await refusal(codecThat(silent).codec.decode([PAYLOAD]))).error).toBe('PayloadCodecError')
 })
 
-test('remoteCodec: is called three times before it has failed', async () => {
+test('remoteCodec: makes three attempts', async () => {
   const answers = [
     new Response('no', { status: 503 }),
     new Response('no', { status: 500 }),
@@ -101,11 +101,11 @@ test('remoteCodec: is called three times before it has failed', async () => {
   expect(requests).toHaveLength(6)
 })
 
-test('remoteCodec: leaves the body of no refusal unread, which would hold its connection', async () => {
+test('remoteCodec: cancels the body of an error response, which would keep its connection busy', async () => {
   const canceled: number[] = []
-  const refusing = (status: number) =>
+  const errorResponse = (status: number) =>
     new Response(new ReadableStream({ cancel: () => void canceled.push(status) }), { status })
-  const codecs = [500, 404].map((status) => codecThat(() => refusing(status)).codec)
+  const codecs = [500, 404].map((status) => codecThat(() => errorResponse(status)).codec)
 
   await refusal(codecs[0]?.decode([PAYLOAD]) ?? Promise.resolve())
   await codecs[1]?.download?.([PAYLOAD])
@@ -113,7 +113,7 @@ test('remoteCodec: leaves the body of no refusal unread, which would hold its co
   expect(canceled).toEqual([500, 500, 500, 404])
 })
 
-test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of where the codec is', async () => {
+test('remoteCodec: every failure is PayloadCodecError and does not reveal the address of the codec', async () => {
   const answers = [
     () => Promise.reject(new TypeError('connect ECONNREFUSED codec.test')),
     () => new Response('no', { status: 500 }),
@@ -126,14 +126,14 @@ test('remoteCodec: whatever goes wrong is PayloadCodecError, without a word of w
     () => Response.json({ payloads: [{ data: 'not base64!' }] }),
   ]
 
-  const refusals = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
+  const errors = await Promise.all(answers.map((answer) => refusal(codecThat(answer).codec.decode([PAYLOAD]))))
 
-  expect(refusals).toEqual(
+  expect(errors).toEqual(
     answers.map(() => ({ error: 'PayloadCodecError', message: 'The payload codec failed.', retryAfterSeconds: 1 })),
   )
 })
 
-test('remoteCodec: the log is told which variable to look at', async () => {
+test('remoteCodec: the cause of the error names the variable to check', async () => {
   const { codec } = codecThat(() => new Response('no', { status: 500 }))
 
   await expect(codec.encode([PAYLOAD])).rejects.toMatchObject({ cause: { message: 'check ENGINE_CODEC_ENDPOINT' } })
@@ -141,7 +141,7 @@ test('remoteCodec: the log is told which variable to look at', async () => {
 
 const REFERENCE: Payload = { ...PAYLOAD, externalPayloads: [{ sizeBytes: Long.fromNumber(9) }] }
 
-test('remoteCodec: asks for what a reference stands for at a third place, with its size', async () => {
+test('remoteCodec: downloads the value of a reference with /download, and sends the size', async () => {
   const { codec, requests } = codecThat(() => Response.json({ payloads: [AS_JSON] }))
 
   const found = await codec.download?.([REFERENCE])
@@ -153,7 +153,7 @@ test('remoteCodec: asks for what a reference stands for at a third place, with i
   ])
 })
 
-test('remoteCodec: a reference that is decoded is still one', async () => {
+test('remoteCodec: a decoded reference keeps its size', async () => {
   const { codec } = codecThat(() =>
     Response.json({ payloads: [{ ...AS_JSON, externalPayloads: [{ sizeBytes: '9' }] }] }),
   )
@@ -161,7 +161,7 @@ test('remoteCodec: a reference that is decoded is still one', async () => {
   expect(await codec.decode([PAYLOAD])).toMatchObject([{ externalPayloads: [{ sizeBytes: '9' }] }])
 })
 
-test('remoteCodec: a server that has no /download, or not the value, is asked once', async () => {
+test('remoteCodec: does not retry a download from a server without /download or without the value', async () => {
   for (const status of [400, 404, 405, 501]) {
     const { codec, requests } = codecThat(() => new Response('no', { status }))
 
@@ -170,7 +170,7 @@ test('remoteCodec: a server that has no /download, or not the value, is asked on
   }
 })
 
-test('remoteCodec: more than may be held at once is as good as not there', async () => {
+test('remoteCodec: a download that is too large counts as not stored', async () => {
   const chunk = new Uint8Array(1 << 20)
   let left = 49
   const endless = new ReadableStream({
@@ -180,7 +180,7 @@ test('remoteCodec: more than may be held at once is as good as not there', async
   expect(await codecThat(() => new Response(endless)).codec.download?.([REFERENCE])).toBeNull()
 })
 
-test('remoteCodec: a download that fails for another reason is PayloadCodecError', async () => {
+test('remoteCodec: any other failure of a download is PayloadCodecError', async () => {
   const { codec } = codecThat(() => new Response('no', { status: 500 }))
 
   expect((await refusal(codec.download?.([REFERENCE]) ?? Promise.resolve())).error).toBe('PayloadCodecError')

@@ -37,13 +37,13 @@ function translated(error: RpcError, request: RequestFacts = READ): { error: str
 }
 
 describe('toServiceError', () => {
-  test('toServiceError: what is no answer of the engine passes through', () => {
+  test('toServiceError: returns an error that does not come from the engine unchanged', () => {
     const bug = new TypeError('a bug')
 
     expect(toServiceError(bug, READ)).toBe(bug)
   })
 
-  test('toServiceError: carries the facts of what was asked', () => {
+  test('toServiceError: adds the details of the request', () => {
     const request: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17', runId: 'r', updateId: 'u' } }
 
     expect(translated(answer(GrpcCode.UNAVAILABLE), request)).toMatchObject({
@@ -53,18 +53,18 @@ describe('toServiceError', () => {
     })
   })
 
-  test('toServiceError: an engine out of reach is EngineUnavailableError', () => {
+  test('toServiceError: an unreachable engine is EngineUnavailableError', () => {
     expect(translated(answer(GrpcCode.UNAVAILABLE)).error).toBe('EngineUnavailableError')
   })
 
-  test('toServiceError: silence is the engine’s, or the worker’s where one was waited for', () => {
+  test('toServiceError: a timeout is blamed on the worker if the request waits for one, otherwise on the engine', () => {
     expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
     expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe(
       'DeadlineExceededError',
     )
   })
 
-  test('toServiceError: a query or an update that the engine gives up for want of a worker says so', () => {
+  test('toServiceError: a request without a worker polling the task queue is DeadlineExceededError', () => {
     const unpolled = answer(GrpcCode.FAILED_PRECONDITION, 'no poller seen for task queue recently, worker may be down')
 
     expect(translated(unpolled, { ...WRITE, waitsForWorker: true })).toMatchObject({
@@ -73,14 +73,14 @@ describe('toServiceError', () => {
     })
   })
 
-  test('toServiceError: what we gave up is the silence of whom we waited for', () => {
+  test('toServiceError: a call that our signal aborted counts as a timeout', () => {
     expect(translated(answer(GrpcCode.CANCELLED)).error).toBe('EngineUnavailableError')
     expect(translated(answer(GrpcCode.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe(
       'DeadlineExceededError',
     )
   })
 
-  test('toServiceError: an unknown workflow, or run, is named', () => {
+  test('toServiceError: names an unknown workflow or run', () => {
     const unknown = answer(GrpcCode.NOT_FOUND, 'workflow not found for ID: orders-17', detail('NotFoundFailure'))
 
     expect(translated(unknown)).toMatchObject({
@@ -97,7 +97,7 @@ describe('toServiceError', () => {
     expect(translated(answer(GrpcCode.NOT_FOUND, 'Not Found')).error).toBe('EngineError')
   })
 
-  test('toServiceError: an id in use comes with its run', () => {
+  test('toServiceError: an id in use is returned with its run', () => {
     const fields = { runId: 'r1', startRequestId: 'secret' }
 
     expect(
@@ -113,11 +113,11 @@ describe('toServiceError', () => {
     })
   })
 
-  test('toServiceError: an id in use by a run that the engine does not name has none', () => {
+  test('toServiceError: an id in use has no run id if the engine does not return it', () => {
     expect(translated(answer(GrpcCode.ALREADY_EXISTS), WRITE)).not.toHaveProperty('runId')
   })
 
-  test('toServiceError: the engine’s rate limit, its in-flight limit and a busy workflow are ResourceExhaustedError, after 1 s again', () => {
+  test('toServiceError: a rate limit, a concurrency limit and a busy workflow are ResourceExhaustedError with Retry-After', () => {
     const causes = [
       Cause.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT,
       Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT,
@@ -138,7 +138,7 @@ describe('toServiceError', () => {
     ])
   })
 
-  test('toServiceError: a payload, a memo and a message too large for the engine are PayloadTooLargeError of the engine', () => {
+  test('toServiceError: a payload, memo or message that is too large for the engine is PayloadTooLargeError', () => {
     const answers = [
       answer(GrpcCode.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
       answer(GrpcCode.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
@@ -152,20 +152,20 @@ describe('toServiceError', () => {
     ])
   })
 
-  test('toServiceError: an answer too large for us is no fault of the caller’s', () => {
+  test('toServiceError: a response that is too large for us is EngineError', () => {
     expect(
       translated(answer(GrpcCode.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)'))
         .error,
     ).toBe('EngineError')
   })
 
-  test('toServiceError: a run that can not take it now is WorkflowNotReadyError', () => {
+  test('toServiceError: a run that cannot accept the request now is WorkflowNotReadyError', () => {
     expect(translated(answer(GrpcCode.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe(
       'WorkflowNotReadyError',
     )
   })
 
-  test('toServiceError: a paused run that refuses an update is WorkflowNotReadyError, and says paused', () => {
+  test('toServiceError: an update of a paused run is WorkflowNotReadyError with its status', () => {
     expect(
       translated(answer(GrpcCode.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
     ).toMatchObject({
@@ -174,11 +174,11 @@ describe('toServiceError', () => {
     })
   })
 
-  test('toServiceError: what the engine lacks is NotSupportedError', () => {
+  test('toServiceError: a call that the engine does not support is NotSupportedError', () => {
     expect(translated(answer(GrpcCode.UNIMPLEMENTED)).error).toBe('NotSupportedError')
   })
 
-  test('toServiceError: whatever nobody foresaw is EngineError', () => {
+  test('toServiceError: any other error is EngineError', () => {
     const codes = [
       GrpcCode.INVALID_ARGUMENT,
       GrpcCode.FAILED_PRECONDITION,
@@ -194,7 +194,7 @@ describe('toServiceError', () => {
     expect(codes.map((code) => translated(answer(code)).error)).toEqual(codes.map(() => 'EngineError'))
   })
 
-  test('toServiceError: the log is told which variable to look at', () => {
+  test('toServiceError: the cause of the error names the variable to check', () => {
     const causes = [
       answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
       answer(GrpcCode.UNAUTHENTICATED),
@@ -206,7 +206,7 @@ describe('toServiceError', () => {
     expect(causes[2]).toContain('ENGINE_API_KEY')
   })
 
-  test('toServiceError: no text of the engine’s leaves, whatever the code', () => {
+  test('toServiceError: never passes on a message of the engine', () => {
     const text = 'Last error: connect ECONNREFUSED 10.1.2.3:7233'
     const details = [
       'NotFoundFailure',
@@ -223,22 +223,22 @@ describe('toServiceError', () => {
 })
 
 describe('Retry-After', () => {
-  test('Retry-After: a read may always be tried again', () => {
+  test('Retry-After: a read can always be retried', () => {
     expect(translated(answer(GrpcCode.UNAVAILABLE), READ).retryAfterSeconds).toBe(1)
   })
 
-  test('Retry-After: a write may be tried again when nothing was sent', () => {
+  test('Retry-After: a write can be retried if it was never sent', () => {
     const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 
     expect(translated(unsent, WRITE).retryAfterSeconds).toBe(1)
   })
 
-  test('Retry-After: a write that may have been sent invites to nothing', () => {
+  test('Retry-After: a write that may have been sent has none', () => {
     expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE)).not.toHaveProperty('retryAfterSeconds')
     expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
   })
 
-  test('Retry-After: where there is none because a write may have been sent, the message says so', () => {
+  test('Retry-After: the message of a write that may have been sent says so', () => {
     const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 
     expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
@@ -248,14 +248,14 @@ describe('Retry-After', () => {
     ])
   })
 
-  test('Retry-After: a worker that did not answer in time invites to nothing', () => {
+  test('Retry-After: a worker that did not respond in time has none', () => {
     expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty(
       'retryAfterSeconds',
     )
   })
 })
 
-test('isGoneOrClosed: is the engine’s one refusal for unknown and closed runs, not for a namespace', () => {
+test('isGoneOrClosed: is true for unknown and closed runs, not for an unknown namespace', () => {
   expect(
     isGoneOrClosed(answer(GrpcCode.NOT_FOUND, 'workflow execution already completed', detail('NotFoundFailure'))),
   ).toBe(true)
@@ -263,12 +263,12 @@ test('isGoneOrClosed: is the engine’s one refusal for unknown and closed runs,
   expect(isGoneOrClosed(new Error('NOT_FOUND'))).toBe(false)
 })
 
-test('isQueryFailure: needs the detail, for a plain INVALID_ARGUMENT is no handler’s fault', () => {
+test('isQueryFailure: is true only for INVALID_ARGUMENT with the detail of a query failure', () => {
   expect(isQueryFailure(answer(GrpcCode.INVALID_ARGUMENT, 'text', detail('QueryFailedFailure')))).toBe(true)
   expect(isQueryFailure(answer(GrpcCode.INVALID_ARGUMENT))).toBe(false)
 })
 
-test('isTransient: out of reach, silent or at a limit, not too large and not refused', () => {
+test('isTransient: is true if the engine is unreachable, slow or at a limit', () => {
   const transient = [
     answer(GrpcCode.UNAVAILABLE),
     answer(GrpcCode.DEADLINE_EXCEEDED),
@@ -302,7 +302,7 @@ describe('unwrapMultiOperationError', () => {
     )
   }
 
-  test('unwrapMultiOperationError: of several operations the one that was refused, not those that were given up for it', () => {
+  test('unwrapMultiOperationError: returns the operation that failed, not those aborted because of it', () => {
     const paused = { code: GrpcCode.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
     const large = { code: GrpcCode.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
 
@@ -317,7 +317,7 @@ describe('unwrapMultiOperationError', () => {
     ).toBe('PayloadTooLargeError')
   })
 
-  test('unwrapMultiOperationError: a limit that was met before anything was done says when to come again, one met after the start does not', () => {
+  test('unwrapMultiOperationError: a limit has Retry-After only if it was reached before the start was carried out', () => {
     const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
     const limited = {
       code: GrpcCode.RESOURCE_EXHAUSTED,
@@ -333,7 +333,7 @@ describe('unwrapMultiOperationError', () => {
     expect([after?.error, after?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', undefined])
   })
 
-  test('unwrapMultiOperationError: a run that closed before it took the update is a closed run', () => {
+  test('unwrapMultiOperationError: a run that closed before it received the update counts as closed', () => {
     const closed = {
       code: GrpcCode.NOT_FOUND,
       message: 'workflow update was aborted by closing workflow',
@@ -343,7 +343,7 @@ describe('unwrapMultiOperationError', () => {
     expect(isGoneOrClosed(unwrapMultiOperationError(severally(GrpcCode.NOT_FOUND, DONE, closed)))).toBe(true)
   })
 
-  test('unwrapMultiOperationError: any other error is itself', () => {
+  test('unwrapMultiOperationError: returns any other error unchanged', () => {
     const [down, odd, bug] = [
       answer(GrpcCode.UNAVAILABLE),
       severally(GrpcCode.ABORTED, ABORTED, ABORTED),

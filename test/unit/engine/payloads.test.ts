@@ -75,7 +75,7 @@ describe('encode', () => {
   })
 })
 
-test('codec: encoded values are decoded by the same codec', async () => {
+test('codec: decodes what it has encoded', async () => {
   const payloads = createPayloads({ codec: turning, maxBytes: 1000 })
 
   const encoded = await payloads.encode([{ secret: 1 }, 'two'])

@@ -21,9 +21,9 @@ test('traceInFailure: finds the trace in the details of the failure, or of a cau
 })
 
 test('traceInFailure: decodes nothing without details, and ignores details without a trace', async () => {
-  const unasked: Pick<PayloadReader, 'decode'> = { decode: () => Promise.reject(new Error('decoded')) }
+  const neverDecodes: Pick<PayloadReader, 'decode'> = { decode: () => Promise.reject(new Error('decoded')) }
 
-  expect(await traceInFailure({ message: 'no', cause: { message: 'none' } }, unasked)).toBeNull()
+  expect(await traceInFailure({ message: 'no', cause: { message: 'none' } }, neverDecodes)).toBeNull()
   expect(await traceInFailure(failing([null, 1, [], { trace: 'x' }]), PAYLOADS)).toBeNull()
 })
 

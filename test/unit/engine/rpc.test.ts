@@ -31,7 +31,7 @@ interface Sent {
   at: number
 }
 
-/** A transport that rejects with these, one after the other, and then answers. */
+/** A transport that rejects with these errors in turn, and then responds. */
 function transportThat(...errors: Error[]) {
   const sent: Sent[] = []
   const left = [...errors]
@@ -51,7 +51,7 @@ function transportThat(...errors: Error[]) {
 
 const REQUEST = { namespace: 'default', workflowId: 'orders-17', requestId: 'once' }
 
-/** What the call came to, however long it took. */
+/** The result or the error of the call, after all timers. */
 async function settled(transport: Transport, call = aCall(), options?: RpcOptions): Promise<unknown> {
   const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, call, options).catch(
     (error: unknown) => error,
@@ -60,7 +60,7 @@ async function settled(transport: Transport, call = aCall(), options?: RpcOption
   return outcome
 }
 
-test('rpc: hands the call’s deadline and signal to the transport', async () => {
+test('rpc: passes deadline and signal of the call to the transport', async () => {
   const { transport, sent } = transportThat()
   const call = aCall()
 
@@ -69,7 +69,7 @@ test('rpc: hands the call’s deadline and signal to the transport', async () =>
   expect(sent[0]?.options.signal).toBe(call.signal)
 })
 
-test('rpc: an engine out of reach is asked again, and the log is told how often', async () => {
+test('rpc: retries while the engine is unreachable, and logs how often', async () => {
   const { transport, sent } = transportThat(DOWN, DOWN)
   const call = aCall()
 
@@ -78,7 +78,7 @@ test('rpc: an engine out of reach is asked again, and the log is told how often'
   expect(call.notes).toEqual({ engineRetries: 2 })
 })
 
-test('rpc: each try sends the very same request, so that the engine does it once', async () => {
+test('rpc: sends the same request object with each attempt', async () => {
   const { transport, sent } = transportThat(DOWN, DOWN)
 
   await settled(transport)
@@ -86,7 +86,7 @@ test('rpc: each try sends the very same request, so that the engine does it once
   expect(sent.map(({ request }) => request === REQUEST)).toEqual([true, true, true])
 })
 
-test('rpc: asks at most five times, with growing rests', async () => {
+test('rpc: makes at most five attempts, with growing delays', async () => {
   const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => DOWN))
   const beganAt = Date.now()
 
@@ -94,7 +94,7 @@ test('rpc: asks at most five times, with growing rests', async () => {
   expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
 })
 
-test('rpc: does not rest beyond its deadline', async () => {
+test('rpc: does not wait beyond its deadline', async () => {
   const { transport, sent } = transportThat(DOWN, DOWN, DOWN)
 
   await settled(transport, aCall({ deadlineAt: Date.now() + 300 }))
@@ -102,8 +102,8 @@ test('rpc: does not rest beyond its deadline', async () => {
   expect(sent).toHaveLength(2)
 })
 
-test('rpc: an answer of the engine is final, unless it is of the kind that passes', async () => {
-  const passing: number[] = [
+test('rpc: retries only the codes that Temporal’s clients retry', async () => {
+  const retryable: number[] = [
     GrpcCode.UNAVAILABLE,
     GrpcCode.UNKNOWN,
     GrpcCode.ABORTED,
@@ -112,7 +112,7 @@ test('rpc: an answer of the engine is final, unless it is of the kind that passe
   ]
   const codes = Object.values(GrpcCode)
 
-  const tries = await Promise.all(
+  const attempts = await Promise.all(
     codes.map(async (code) => {
       const { transport, sent } = transportThat(new RpcError('no', { code }))
       await settled(transport)
@@ -120,10 +120,10 @@ test('rpc: an answer of the engine is final, unless it is of the kind that passe
     }),
   )
 
-  expect(tries).toEqual(codes.map((code) => (passing.includes(code) ? 2 : 1)))
+  expect(attempts).toEqual(codes.map((code) => (retryable.includes(code) ? 2 : 1)))
 })
 
-test('rpc: a stream that a balancer resets is asked for again', async () => {
+test('rpc: retries a stream that a load balancer resets', async () => {
   const { transport, sent } = transportThat(
     new RpcError('Received RST_STREAM with code 2', { code: GrpcCode.INTERNAL }),
   )
@@ -133,7 +133,7 @@ test('rpc: a stream that a balancer resets is asked for again', async () => {
   expect(sent).toHaveLength(2)
 })
 
-test('rpc: a fault of the transport itself is no answer and is not repeated', async () => {
+test('rpc: does not retry a bug of the transport', async () => {
   const bug = new TypeError('a bug')
   const { transport, sent } = transportThat(bug)
 
@@ -141,21 +141,21 @@ test('rpc: a fault of the transport itself is no answer and is not repeated', as
   expect(sent).toHaveLength(1)
 })
 
-test('rpc: what must not be done twice is not repeated once it may have arrived', async () => {
+test("rpc: with onLostResponse 'throw' it does not retry what may have arrived", async () => {
   const { transport, sent } = transportThat(DOWN)
 
   expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
   expect(sent).toHaveLength(1)
 })
 
-test('rpc: what must not be done twice is repeated while nothing was sent', async () => {
+test("rpc: with onLostResponse 'throw' it retries while nothing was sent", async () => {
   const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
 
   expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
   expect(sent).toHaveLength(3)
 })
 
-test('rpc: once an answer was lost, what is sent is what the caller has found out', async () => {
+test('rpc: after a lost response it sends the request that onLostResponse returns', async () => {
   const pinned = { ...REQUEST, workflowId: 'pinned' }
   const { transport, sent } = transportThat(UNSENT, DOWN, UNSENT)
   const onLostResponse = vi.fn(async () => ({ retryRequest: pinned }))
@@ -165,14 +165,14 @@ test('rpc: once an answer was lost, what is sent is what the caller has found ou
   expect(onLostResponse.mock.calls).toEqual([[DOWN]])
 })
 
-test('rpc: what was found after a lost answer is the answer, and nothing more is sent', async () => {
+test('rpc: after a lost response it returns the result that onLostResponse found', async () => {
   const { transport, sent } = transportThat(DOWN)
 
   expect(await settled(transport, aCall(), { onLostResponse: async () => ({ result: 'this' }) })).toBe('this')
   expect(sent).toHaveLength(1)
 })
 
-test('rpc: a refusal after a lost answer tells that an attempt may have arrived', async () => {
+test('rpc: an error after a lost response says that it may have taken effect', async () => {
   const { transport } = transportThat(DOWN, new RpcError('no', { code: GrpcCode.NOT_FOUND }))
 
   expect(await settled(transport, aCall(), { onLostResponse: async () => ({ retryRequest: REQUEST }) })).toMatchObject({
@@ -180,7 +180,7 @@ test('rpc: a refusal after a lost answer tells that an attempt may have arrived'
   })
 })
 
-test('rpc: an earlier try may have arrived even when the last was never sent', async () => {
+test('rpc: an error says that an earlier attempt may have arrived, even if the last was never sent', async () => {
   const { transport } = transportThat(DOWN, UNSENT, UNSENT, UNSENT, UNSENT)
 
   expect(await settled(transport)).toMatchObject({
@@ -191,13 +191,13 @@ test('rpc: an earlier try may have arrived even when the last was never sent', a
   })
 })
 
-test('rpc: when no try was sent, that is what it says', async () => {
+test('rpc: an error says that no attempt was sent', async () => {
   const { transport } = transportThat(UNSENT, UNSENT, UNSENT, UNSENT, UNSENT)
 
   expect(await settled(transport)).toMatchObject({ mayHaveBeenSent: false })
 })
 
-test('rpc: a caller that goes away ends the rest between two tries', async () => {
+test('rpc: an abort ends the delay between two attempts', async () => {
   const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: GrpcCode.CANCELLED }))
   const caller = new AbortController()
   const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch(
@@ -211,7 +211,7 @@ test('rpc: a caller that goes away ends the rest between two tries', async () =>
   expect(sent).toHaveLength(2)
 })
 
-test('rpc: leaves no listener on the caller’s signal', async () => {
+test('rpc: leaves no listener on the signal', async () => {
   const call = aCall()
 
   for (let times = 0; times < 20; times++) await settled(transportThat(DOWN, DOWN).transport, call)

@@ -27,29 +27,34 @@ async function problem(...answers: object[]) {
 
 const latestFirst = (...events: object[]) => ({ history: { events } })
 
-test('problem: is that of the pending task alone, since its first failure, in the words of the last', async () => {
-  const told = await problem(
+test('problem: reports only the pending task, since its first failure, with the message of the last one', async () => {
+  const reported = await problem(
     latestFirst(failed(9, 'later'), failed(7, 'first'), completed(5), failed(3, 'long mended')),
   )
 
-  expect(told.problem).toEqual({ kind: 'workflow_task_failing', attempt: 3, since: new Date(7000), message: 'later' })
-  expect(told.sent).toMatchObject([
+  expect(reported.problem).toEqual({
+    kind: 'workflow_task_failing',
+    attempt: 3,
+    since: new Date(7000),
+    message: 'later',
+  })
+  expect(reported.sent).toMatchObject([
     { method: 'describeWorkflowExecution' },
     { method: 'getWorkflowExecutionHistoryReverse', runId: 'r' },
   ])
 })
 
-test('problem: what a worker has said counts more than a later timeout, which counts where none has said anything', async () => {
+test('problem: prefers a failure that a worker reported to a later timeout', async () => {
   expect((await problem(latestFirst(timedOut(9), failed(7, 'a bug')))).problem?.message).toBe('a bug')
   expect((await problem(latestFirst(timedOut(9), timedOut(7)))).problem?.message).toBe(
     'no answer to the workflow task in time',
   )
 })
 
-test('problem: is known without its reason where the history can not be read', async () => {
-  const refused = new RpcError('no', { code: GrpcCode.RESOURCE_EXHAUSTED })
+test('problem: is reported without its reason if the history cannot be read', async () => {
+  const rejected = new RpcError('no', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
-  expect((await problem(refused)).problem).toEqual({
+  expect((await problem(rejected)).problem).toEqual({
     kind: 'workflow_task_failing',
     attempt: 3,
     since: null,
@@ -57,7 +62,7 @@ test('problem: is known without its reason where the history can not be read', a
   })
 })
 
-test('problem: a task that is tried for the first time has none', async () => {
+test('problem: the first attempt of a workflow task is not a problem', async () => {
   const { context } = scriptedContext({ ...failing, pendingWorkflowTask: { attempt: 1 } })
 
   expect((await describe(context, { workflowId: 'w' }, aCall())).failingTask).toBeUndefined()

@@ -7,7 +7,7 @@ import { scriptedContext } from './scripted-context.ts'
 
 const COMPLETED = { workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload('done')] } } }
 
-test('read: the latest run that continues as new while it is read is not taken for the end', async () => {
+test('read: follows the latest run if it continues as new meanwhile', async () => {
   const { context, sent } = scriptedContext(
     page('r1', continuedAs('r2')),
     page('r2', continuedAs('r3')),
@@ -20,14 +20,14 @@ test('read: the latest run that continues as new while it is read is not taken f
   expect(sent.map(({ runId }) => runId)).toEqual(['', 'r2', 'r3'])
 })
 
-test('read: a failed attempt that the engine repeats meanwhile is not taken for the end', async () => {
+test('read: follows a failed run that the engine retries meanwhile', async () => {
   const failed = { workflowExecutionFailedEventAttributes: { newExecutionRunId: 'r2', failure: { message: 'no' } } }
   const { context } = scriptedContext(page('r1', failed), page('r2', COMPLETED))
 
   expect(await read(context, { workflowId: 'w' }, aCall())).toMatchObject({ runId: 'r2', status: 'completed' })
 })
 
-test('read: a pinned run is read as it is', async () => {
+test('read: does not follow a pinned run', async () => {
   const { context, sent } = scriptedContext(page('r1', continuedAs('r2')))
 
   expect(await read(context, { workflowId: 'w', runId: 'r1' }, aCall())).toMatchObject({
@@ -37,20 +37,20 @@ test('read: a pinned run is read as it is', async () => {
   expect(sent).toHaveLength(1)
 })
 
-test('read: a codec is asked for the input and the output at once', async () => {
+test('read: decodes input and output in parallel', async () => {
   const encoded = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') } }
   const started = {
     workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r1', input: { payloads: [encoded] } },
   }
   const completed = { workflowExecutionCompletedEventAttributes: { result: { payloads: [encoded] } } }
   const { context } = scriptedContext({ history: { events: [started, completed] } })
-  const bothAsked = Promise.withResolvers<void>()
-  let asked = 0
+  const bothStarted = Promise.withResolvers<void>()
+  let decodes = 0
   const codec = {
     encode: async () => [],
     async decode() {
-      if (++asked === 2) bothAsked.resolve()
-      await bothAsked.promise
+      if (++decodes === 2) bothStarted.resolve()
+      await bothStarted.promise
       return [toPayload('plain')]
     },
   }

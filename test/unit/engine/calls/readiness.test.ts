@@ -11,18 +11,18 @@ const UNIMPLEMENTED = 12
 const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 
-/** Of an engine that answers so: a missing namespace and a missing run are asked of the real one. */
+/** The readiness when the engine rejects with `error`. The real engine tests a missing namespace and a missing run. */
 function readinessWhen(error: unknown) {
   const rpc: EngineContext['rpc'] = () => Promise.reject(error)
   return readiness({ rpc, namespace: 'default' } as EngineContext, aCall())
 }
 
-test('readiness: an engine that refuses the key is misconfigured', async () => {
+test('readiness: an engine that rejects the API key is misconfigured', async () => {
   expect(await readinessWhen(new RpcError('no', { code: UNAUTHENTICATED }))).toBe('misconfigured')
   expect(await readinessWhen(new RpcError('no', { code: PERMISSION_DENIED }))).toBe('misconfigured')
 })
 
-test('readiness: an engine at its limit is reachable', async () => {
+test('readiness: an engine at its rate limit is reachable', async () => {
   const details = [{ name: 'ResourceExhaustedFailure', fields: {} }]
 
   expect(
@@ -30,7 +30,7 @@ test('readiness: an engine at its limit is reachable', async () => {
   ).toBe('reachable')
 })
 
-test('readiness: what is silent, no engine, or a bug is unreachable', async () => {
+test('readiness: a timeout, another server or a bug is unreachable', async () => {
   const answers = [
     new RpcError('gone', { code: UNAVAILABLE }),
     new RpcError('Received HTTP status code 404', { code: UNIMPLEMENTED }),

@@ -1,4 +1,4 @@
-/** What an engine may answer to an update-with-start and to the looks after it. */
+/** An engine context with scripted responses, for the order of calls that a real engine cannot be made to cause. */
 
 import { createEngineClock } from '../../../../src/engine/clock.ts'
 import type { EngineContext } from '../../../../src/engine/context.ts'
@@ -18,7 +18,7 @@ export interface Sent {
 
 export type Answer = (sent: Sent) => unknown
 
-/** Answers the calls in this order, the last one for ever; what is sent is kept. */
+/** Responds to the calls in this order, with the last response for all further calls. Records what is sent. */
 export function scriptedContext(...answers: (object | Answer)[]): { context: EngineContext; sent: Sent[] } {
   const sent: Sent[] = []
   const answer = async (method: string, request: RequestLike) => {
@@ -70,7 +70,7 @@ export function outcome(runId: string) {
   }
 }
 
-/** The start was done. */
+/** The error when the start succeeded and the update was rejected. */
 export function updateRefused({ code, message, details }: RpcError): RpcError {
   const statuses = [
     { code: 0, message: '', details: [] },
@@ -85,7 +85,7 @@ export interface Run {
   firstRunId?: string
   status?: number
   requestId?: string
-  /** Before now. */
+  /** How long ago it started and, if it is closed, closed. */
   sinceMs?: number
 }
 

@@ -37,20 +37,20 @@ const HOUR_MS = 3_600_000
 
 async function send(context: EngineContext) {
   const sending = updateWithStart(context, REQUEST, { name: 'set', args: ['a'] }, 'the-update', aCall())
-  sending.catch(() => {}) // told below
+  sending.catch(() => {}) // awaited below
   await vi.advanceTimersByTimeAsync(2900)
   return sending
 }
 const methods = (sent: Sent[]) => sent.map(({ method, runId }) => (runId === '' ? method : `${method} ${runId}`))
 
-test('update-with-start: one call when all is well', async () => {
+test('update-with-start: sends one call if it succeeds', async () => {
   const { context, sent } = scriptedContext(done('r', true))
 
   expect(await send(context)).toEqual({ workflowId: 'w', runId: 'r', started: true, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation'])
 })
 
-test('update-with-start: what the engine has taken in without an outcome is asked for again on that run', async () => {
+test('update-with-start: polls an update that the engine has admitted without an outcome, on the same run', async () => {
   const admitted = { responses: [{ startWorkflow: { runId: 'r', started: true } }, { updateWorkflow: { stage: 1 } }] }
   const { context, sent } = scriptedContext(admitted, LIMITED, outcome('r'))
 
@@ -59,17 +59,17 @@ test('update-with-start: what the engine has taken in without an outcome is aske
   expect(new Set(sent.map(({ updateId }) => updateId))).toEqual(new Set(['the-update']))
 })
 
-test('update-with-start: payloads are weighed together, and nothing is sent when they are too heavy', async () => {
+test('update-with-start: the size limit holds for all payloads together, and nothing is sent beyond it', async () => {
   const { context, sent } = scriptedContext()
   const half = 'x'.repeat(500)
 
-  const asked = updateWithStart(context, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
+  const sending = updateWithStart(context, { ...REQUEST, args: [half] }, { name: 'set', args: [half] }, 'u', aCall())
 
-  expect((await refusal(asked)).error).toBe('PayloadTooLargeError')
+  expect((await refusal(sending)).error).toBe('PayloadTooLargeError')
   expect(sent).toEqual([])
 })
 
-test('update-with-start: an answer lost, and no such run: it is sent again with the same ids', async () => {
+test('update-with-start: after a lost response it is sent again with the same ids if there is no run', async () => {
   const { context, sent } = scriptedContext(LOST, NOT_FOUND, done('r', true))
 
   expect(await send(context)).toMatchObject({ runId: 'r', started: true })
@@ -77,7 +77,7 @@ test('update-with-start: an answer lost, and no such run: it is sent again with 
   expect([sent[2]?.requestId, sent[2]?.updateId]).toEqual([sent[0]?.requestId, 'the-update'])
 })
 
-test('update-with-start: an answer lost of a run that it has started: the update is asked for there', async () => {
+test('update-with-start: after a lost response it polls the run that it has started', async () => {
   let requestId: string | undefined
   const { context, sent } = scriptedContext(
     (first: Sent) => {
@@ -92,8 +92,8 @@ test('update-with-start: an answer lost of a run that it has started: the update
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
 })
 
-test('update-with-start: an answer lost of a run that has gone on since: the update is asked for where the chain began', async () => {
-  const askedFor = async (lost: RpcError) => {
+test('update-with-start: after a lost response it polls the first run of the chain that it has started', async () => {
+  const polled = async (lost: RpcError) => {
     let requestId: string | undefined
     const { context, sent } = scriptedContext(
       (first: Sent) => {
@@ -108,19 +108,19 @@ test('update-with-start: an answer lost of a run that has gone on since: the upd
   }
 
   const begun = { workflowId: 'w', runId: 'r1', started: true, result: 'done', last: 'updateWorkflowExecution r1' }
-  expect(await askedFor(LOST)).toEqual(begun)
-  // That the start was done is all that is known of it.
-  expect(await askedFor(updateRefused(LOST))).toEqual(begun)
+  expect(await polled(LOST)).toEqual(begun)
+  // The start succeeded, and the response to the update is lost.
+  expect(await polled(updateRefused(LOST))).toEqual(begun)
 })
 
-test('update-with-start: an answer lost, and a run that was there long before: the update can be nowhere else', async () => {
+test('update-with-start: after a lost response it polls a run that is older than the request', async () => {
   const { context, sent } = scriptedContext(LOST, described({ runId: 'r', sinceMs: HOUR_MS }), outcome('r'))
 
   expect(await send(context)).toMatchObject({ runId: 'r', started: false, result: 'done' })
   expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r')
 })
 
-test('update-with-start: an answer lost, and a run that had ended long before: it is sent again', async () => {
+test('update-with-start: after a lost response it is sent again if the latest run had ended before', async () => {
   const { context, sent } = scriptedContext(
     LOST,
     described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }),
@@ -131,7 +131,7 @@ test('update-with-start: an answer lost, and a run that had ended long before: i
   expect(methods(sent).at(-1)).toBe('executeMultiOperation')
 })
 
-test('update-with-start: an answer lost, and a new run of somebody else: nothing more is sent, and the ids are told', async () => {
+test('update-with-start: after a lost response it fails with the ids if another client has started a newer run', async () => {
   const open = scriptedContext(LOST, described({ runId: 'other' }))
   const closed = scriptedContext(LOST, described({ runId: 'other', status: COMPLETED }))
 
@@ -151,7 +151,7 @@ test('update-with-start: an answer lost, and a new run of somebody else: nothing
   expect([...open.sent, ...closed.sent].filter(({ method }) => method !== 'describeWorkflowExecution').length).toBe(2)
 })
 
-test('update-with-start: of several tries that started the run is told, whichever of them did', async () => {
+test('update-with-start: reports that it has started the run, whichever attempt did', async () => {
   let requestId: string | undefined
   const { context } = scriptedContext(
     (first: Sent) => {
@@ -166,7 +166,7 @@ test('update-with-start: of several tries that started the run is told, whicheve
   expect(await send(context)).toMatchObject({ runId: 'r', started: true })
 })
 
-test('update-with-start: where it stays unknown who started the run that has answered, the run is told', async () => {
+test('update-with-start: an error names the run if it stays unknown which request has started it', async () => {
   const { context } = scriptedContext(LOST, NOT_FOUND, done('r', false), LIMITED)
 
   const refused = await refusal(send(context))
@@ -180,7 +180,7 @@ test('update-with-start: where it stays unknown who started the run that has ans
   expect(refused).not.toHaveProperty('retryAfterSeconds')
 })
 
-test('update-with-start: a run that closes before it takes the update is the answer', async () => {
+test('update-with-start: a run that closes before it receives the update is not running', async () => {
   const { context } = scriptedContext(NOT_FOUND, described({ runId: 'r', status: COMPLETED }))
 
   expect(await refusal(send(context))).toMatchObject({
@@ -192,14 +192,14 @@ test('update-with-start: a run that closes before it takes the update is the ans
   })
 })
 
-test('update-with-start: a run that goes on before it takes the update is followed, and nothing is started again', async () => {
+test('update-with-start: follows a run that continues as new before it receives the update, without a second start', async () => {
   const { context, sent } = scriptedContext(NOT_FOUND, described({ runId: 'r2' }), outcome('r2'))
 
   expect(await send(context)).toMatchObject({ runId: 'r2', started: false, result: 'done' })
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r2'])
 })
 
-test('update-with-start: where the start was done and the update refused, it is sent to that run, whose ids are told', async () => {
+test('update-with-start: if only the update was rejected, it is sent to the started run, and the error names that run', async () => {
   let requestId: string | undefined
   const { context, sent } = scriptedContext(
     (first: Sent) => {
@@ -219,7 +219,7 @@ test('update-with-start: where the start was done and the update refused, it is 
   expect(methods(sent)).toEqual(['executeMultiOperation', 'describeWorkflowExecution', 'updateWorkflowExecution r'])
 })
 
-test('update-with-start: unanswered in time, it names a run that may have taken it, not one that was closed before', async () => {
+test('update-with-start: a timeout names a run that may have received the update, not one that was closed before', async () => {
   let requestId: string | undefined
   const open = scriptedContext(LATE, described({ runId: 'r' }))
   const ours = scriptedContext(
@@ -242,8 +242,8 @@ test('update-with-start: unanswered in time, it names a run that may have taken 
   ])
 })
 
-test('update-with-start: invites to come again only where nothing can have been done', async () => {
-  const tries = [
+test('update-with-start: has Retry-After only if nothing can have been carried out', async () => {
+  const contexts = [
     scriptedContext(UNSENT),
     scriptedContext(LIMITED),
     scriptedContext(LOST, NOT_FOUND, LIMITED),
@@ -251,7 +251,7 @@ test('update-with-start: invites to come again only where nothing can have been 
     scriptedContext(LOST, NOT_FOUND, LOST, NOT_FOUND, LOST),
   ]
 
-  const refusals = await Promise.all(tries.map(({ context }) => refusal(send(context))))
+  const refusals = await Promise.all(contexts.map(({ context }) => refusal(send(context))))
 
   expect(refusals.map(({ error, retryAfterSeconds, updateId }) => [error, retryAfterSeconds, updateId])).toEqual([
     ['EngineUnavailableError', 1, 'the-update'],
@@ -262,7 +262,7 @@ test('update-with-start: invites to come again only where nothing can have been 
   ])
 })
 
-test('update-with-start: a bug of ours leaves with the ids too', async () => {
+test('update-with-start: an internal error carries the ids', async () => {
   const { context } = scriptedContext({ responses: [] })
 
   expect(await refusal(send(context))).toMatchObject({

@@ -16,7 +16,7 @@ const LIMITED = new RpcError('namespace rate limit exceeded', {
   details: [{ name: 'ResourceExhaustedFailure', fields: {} }],
 })
 
-/** Answers the calls in this order; what is sent is kept. */
+/** Responds to the calls in this order, and records what is sent. */
 function scriptedContext(...answers: unknown[]): { context: EngineContext; sent: string[] } {
   const sent: string[] = []
   const rpc = async (_method: string, request: { request?: { meta?: { updateId?: string } } }) => {
@@ -39,14 +39,14 @@ function scriptedContext(...answers: unknown[]): { context: EngineContext; sent:
 const send = (context: EngineContext) =>
   update(context, { workflowId: 'w' }, { name: 'set', args: [] }, 'the-id', aCall())
 
-test('update: what the engine has taken in is asked for again under the same id, whatever its limits say meanwhile', async () => {
+test('update: an admitted update is polled with the same id, even when the engine is at a limit', async () => {
   const { context, sent } = scriptedContext(ADMITTED, LIMITED, DONE)
 
   expect(await send(context)).toBe('done')
   expect(sent).toEqual(['the-id', 'the-id', 'the-id'])
 })
 
-test('update: a limit met before it was taken in is the caller’s to wait for', async () => {
+test('update: a limit that is reached before the update is admitted is returned with Retry-After', async () => {
   const { context } = scriptedContext(LIMITED)
 
   expect(await refusal(send(context))).toMatchObject({
@@ -56,7 +56,7 @@ test('update: a limit met before it was taken in is the caller’s to wait for',
   })
 })
 
-test('update: once it was taken in, an engine out of reach is told with its run and without an invitation', async () => {
+test('update: after admission, an unreachable engine is reported with the run and without Retry-After', async () => {
   const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
   const [before, after] = [scriptedContext(unsent), scriptedContext(ADMITTED, unsent)]
 

@@ -30,13 +30,13 @@ interface Poll {
   at: number
 }
 
-/** Answers polls with these in turn, with the last one for ever; `held`: until its signal aborts. */
+/** Responds to polls in this order, with the last response for all further polls. A `held` poll ends when it is aborted. */
 function scriptedContext(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
-  const run = { status: DESCRIBED.running, looks: 0 }
+  const run = { status: DESCRIBED.running, describes: 0 }
   const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2]) => {
     if (method === 'describeWorkflowExecution') {
-      run.looks++
+      run.describes++
       return { workflowExecutionInfo: { execution: RUN, status: run.status } }
     }
     if (method === 'getWorkflowExecutionHistoryReverse') return COMPLETED
@@ -61,12 +61,12 @@ function cancelled(): RpcError {
 }
 
 async function settled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {}) // told to the test, which awaits it
+  promise.catch(() => {}) // the test awaits it
   await vi.runAllTimersAsync()
   return promise
 }
 
-test('wait: answers how the run ended', async () => {
+test('wait: returns how the run ended', async () => {
   const { context } = scriptedContext(COMPLETED)
 
   expect(await settled(wait(context, RUN, aCall()))).toEqual({
@@ -75,7 +75,7 @@ test('wait: answers how the run ended', async () => {
   })
 })
 
-test('wait: polls with a deadline of its own', async () => {
+test('wait: gives each poll a deadline of its own', async () => {
   const { context, polls } = scriptedContext(COMPLETED)
 
   await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 200 })))
@@ -83,7 +83,7 @@ test('wait: polls with a deadline of its own', async () => {
   expect(polls).toMatchObject([{ deadlineMs: 30_000 }])
 })
 
-test('wait: a poll that comes back without an end is not the end, and is not repeated in a hurry', async () => {
+test('wait: polls again after 1 s if a poll returns while the run is open', async () => {
   const { context, polls } = scriptedContext(OPEN, PAUSED, PAUSED, COMPLETED)
   const beganAt = Date.now()
 
@@ -92,31 +92,31 @@ test('wait: a poll that comes back without an end is not the end, and is not rep
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000, 3000])
 })
 
-test('wait: outlives an engine out of reach, too busy or silent, and tells the log', async () => {
-  const trouble = [GrpcCode.UNAVAILABLE, GrpcCode.RESOURCE_EXHAUSTED, GrpcCode.DEADLINE_EXCEEDED].map(
-    (code) => new RpcError('trouble', { code }),
+test('wait: continues when the engine is unreachable, busy or slow, and logs it', async () => {
+  const failures = [GrpcCode.UNAVAILABLE, GrpcCode.RESOURCE_EXHAUSTED, GrpcCode.DEADLINE_EXCEEDED].map(
+    (code) => new RpcError('no', { code }),
   )
-  const { context, polls } = scriptedContext(...trouble, COMPLETED)
+  const { context, polls } = scriptedContext(...failures, COMPLETED)
   const call = aCall()
 
   expect(await settled(wait(context, RUN, call))).toMatchObject({ outcome: { status: 'completed' } })
   expect(polls).toHaveLength(4)
-  expect(call.notes).toMatchObject({ waitInterrupted: { message: 'trouble' } })
+  expect(call.notes).toMatchObject({ waitInterrupted: { message: 'no' } })
 })
 
 const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
-test('wait: a run whose polls are refused is described, after 1 s, 2 s and so on up to 5 s', async () => {
+test('wait: describes a run whose polls are rejected, with pauses of 1 s, 2 s and so on up to 5 s', async () => {
   const { context, polls, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
 
   expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
 
   expect(polls.map(({ at }) => (at - beganAt) / 1000)).toEqual([0, 1, 3, 6, 10, 15, 20, 25])
-  expect(run.looks).toBe(polls.length)
+  expect(run.describes).toBe(polls.length)
 })
 
-test('wait: a run that ends while its polls are refused is answered', async () => {
+test('wait: returns the outcome of a run that ends while its polls are rejected', async () => {
   const { context, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
   const waiting = wait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
@@ -127,7 +127,7 @@ test('wait: a run that ends while its polls are refused is answered', async () =
   expect(Date.now() - beganAt).toBe(10_000)
 })
 
-test('wait: a poll that is not answered in its time is no end of the wait, and the run is described', async () => {
+test('wait: describes the run after a poll that times out', async () => {
   const { context, polls, run } = scriptedContext('held')
   run.status = DESCRIBED.completed
 
@@ -137,7 +137,7 @@ test('wait: a poll that is not answered in its time is no end of the wait, and t
   expect(polls).toHaveLength(1)
 })
 
-test('wait: an engine that can be reached again is polled a second later, not described', async () => {
+test('wait: polls an unreachable engine every second without describing the run', async () => {
   const { context, polls, run } = scriptedContext(
     new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
     new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
@@ -148,17 +148,17 @@ test('wait: an engine that can be reached again is polled a second later, not de
   await settled(wait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000])
-  expect(run.looks).toBe(0)
+  expect(run.describes).toBe(0)
 })
 
-test('wait: a refusal is final', async () => {
+test('wait: rejects with an error that is not transient', async () => {
   const { context, polls } = scriptedContext(new RpcError('no', { code: GrpcCode.PERMISSION_DENIED }))
 
   expect((await refusal(settled(wait(context, RUN, aCall())))).error).toBe('EngineError')
   expect(polls).toHaveLength(1)
 })
 
-test('wait: answers null at the deadline, and the poll that is open is cut', async () => {
+test('wait: returns null at the deadline and aborts the open poll', async () => {
   const { context, polls } = scriptedContext('held')
   const beganAt = Date.now()
 
@@ -167,7 +167,7 @@ test('wait: answers null at the deadline, and the poll that is open is cut', asy
   expect(polls.map(({ signal }) => signal.aborted)).toEqual([true])
 })
 
-test('wait: a rest ends at the deadline too', async () => {
+test('wait: a pause between polls ends at the deadline', async () => {
   const { context } = scriptedContext(OPEN)
   const beganAt = Date.now()
 
@@ -175,7 +175,7 @@ test('wait: a rest ends at the deadline too', async () => {
   expect(Date.now() - beganAt).toBe(1300)
 })
 
-test('wait: answers null when the caller goes away, and the poll that is open is cut', async () => {
+test('wait: returns null when its signal aborts, and aborts the open poll', async () => {
   const { context, polls } = scriptedContext('held')
   const caller = new AbortController()
   const waiting = wait(context, RUN, aCall({ signal: caller.signal }))
@@ -188,14 +188,14 @@ test('wait: answers null when the caller goes away, and the poll that is open is
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('wait: asks nothing for a caller that has gone', async () => {
+test('wait: does not poll if its signal has aborted before', async () => {
   const { context, polls } = scriptedContext(COMPLETED)
 
   expect(await wait(context, RUN, aCall({ signal: AbortSignal.abort() }))).toBeNull()
   expect(polls).toEqual([])
 })
 
-test('wait: leaves no listener on the caller’s signal and no timer', async () => {
+test('wait: leaves no listener on its signal and no timer', async () => {
   const { signal } = new AbortController()
 
   for (let times = 0; times < 20; times++) {

@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** An engine that answers pings so. */
+/** An engine that responds to pings with `answer`. */
 function pinged(answer: () => Promise<unknown>) {
   const pings: { method: string; at: number; deadlineMs: number }[] = []
   const rpc = (method: string, _request: object, call: Call) => {
@@ -26,9 +26,9 @@ function pinged(answer: () => Promise<unknown>) {
 }
 
 const ALIVE = async () => ({})
-const SILENT = () => Promise.reject(new RpcError('no answer', { code: GrpcCode.DEADLINE_EXCEEDED }))
+const TIMEOUT = () => Promise.reject(new RpcError('no answer', { code: GrpcCode.DEADLINE_EXCEEDED }))
 
-/** A call that nobody answers for `ms`, or until its signal aborts. */
+/** A call that gets its response after `ms`, and rejects when its signal aborts. */
 function answeredAfter(ms: number) {
   return ({ signal }: Call) =>
     new Promise<string>((resolve, reject) => {
@@ -38,11 +38,11 @@ function answeredAfter(ms: number) {
     })
 }
 
-test('withEngineWatchdog: gives the worker’s answer', async () => {
+test('withEngineWatchdog: returns the result of the call', async () => {
   expect(await withEngineWatchdog(pinged(ALIVE).rpc, aCall(), async () => 'answer')).toBe('answer')
 })
 
-test('withEngineWatchdog: asks after the engine every 3 s, each time for a second', async () => {
+test('withEngineWatchdog: pings the engine every 3 s with a deadline of 1 s', async () => {
   const { rpc, pings } = pinged(ALIVE)
   const beganAt = Date.now()
   const answer = withEngineWatchdog(rpc, aCall(), answeredAfter(10_000))
@@ -57,20 +57,22 @@ test('withEngineWatchdog: asks after the engine every 3 s, each time for a secon
   ])
 })
 
-test('withEngineWatchdog: an engine that stops answering ends the wait as out of reach', async () => {
-  const answer = withEngineWatchdog(pinged(SILENT).rpc, aCall(), answeredAfter(60_000)).catch((error: unknown) => error)
+test('withEngineWatchdog: rejects with UNAVAILABLE when the engine stops responding', async () => {
+  const answer = withEngineWatchdog(pinged(TIMEOUT).rpc, aCall(), answeredAfter(60_000)).catch(
+    (error: unknown) => error,
+  )
 
   await vi.advanceTimersByTimeAsync(3000)
 
   expect(await answer).toMatchObject({ code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: true })
 })
 
-test('withEngineWatchdog: a process that stood still while the engine answered asks once more', async () => {
-  const standStill = () => {
+test('withEngineWatchdog: pings again if our own process was blocked during the ping', async () => {
+  const blockProcess = () => {
     vi.setSystemTime(Date.now() + 1500)
-    return SILENT()
+    return TIMEOUT()
   }
-  const answers = [standStill, ALIVE]
+  const answers = [blockProcess, ALIVE]
   const { rpc, pings } = pinged(() => (answers.shift() ?? ALIVE)())
   const answer = withEngineWatchdog(rpc, aCall(), answeredAfter(5000))
 
@@ -80,12 +82,12 @@ test('withEngineWatchdog: a process that stood still while the engine answered a
   expect(pings.map(({ deadlineMs }) => deadlineMs)).toEqual([1000, 400])
 })
 
-test('withEngineWatchdog: an engine that is silent twice is out of reach, however late we are', async () => {
-  const standStill = () => {
+test('withEngineWatchdog: rejects with UNAVAILABLE when the second ping fails too', async () => {
+  const blockProcess = () => {
     vi.setSystemTime(Date.now() + 1500)
-    return SILENT()
+    return TIMEOUT()
   }
-  const answer = withEngineWatchdog(pinged(standStill).rpc, aCall(), answeredAfter(60_000)).catch(
+  const answer = withEngineWatchdog(pinged(blockProcess).rpc, aCall(), answeredAfter(60_000)).catch(
     (error: unknown) => error,
   )
 
@@ -94,16 +96,16 @@ test('withEngineWatchdog: an engine that is silent twice is out of reach, howeve
   expect(await answer).toMatchObject({ code: GrpcCode.UNAVAILABLE })
 })
 
-test('withEngineWatchdog: an engine that refuses the ping is there', async () => {
-  const refusing = () => Promise.reject(new RpcError('too many', { code: GrpcCode.RESOURCE_EXHAUSTED }))
-  const answer = withEngineWatchdog(pinged(refusing).rpc, aCall(), answeredAfter(10_000))
+test('withEngineWatchdog: an engine that rejects the ping is alive', async () => {
+  const rejecting = () => Promise.reject(new RpcError('too many', { code: GrpcCode.RESOURCE_EXHAUSTED }))
+  const answer = withEngineWatchdog(pinged(rejecting).rpc, aCall(), answeredAfter(10_000))
 
   await vi.advanceTimersByTimeAsync(10_000)
 
   expect(await answer).toBe('answer')
 })
 
-test('withEngineWatchdog: a caller that goes away ends the wait', async () => {
+test('withEngineWatchdog: aborts the call when its signal aborts', async () => {
   const caller = new AbortController()
   const answer = withEngineWatchdog(pinged(ALIVE).rpc, aCall({ signal: caller.signal }), answeredAfter(60_000))
 
@@ -112,13 +114,13 @@ test('withEngineWatchdog: a caller that goes away ends the wait', async () => {
   await expect(answer).rejects.toThrow('aborted')
 })
 
-test('withEngineWatchdog: a caller that has gone is not waited for', async () => {
+test('withEngineWatchdog: aborts the call at once if its signal has aborted before', async () => {
   const answer = withEngineWatchdog(pinged(ALIVE).rpc, aCall({ signal: AbortSignal.abort() }), answeredAfter(60_000))
 
   await expect(answer).rejects.toThrow('aborted')
 })
 
-test('withEngineWatchdog: leaves no listener on the caller’s signal and asks no more', async () => {
+test('withEngineWatchdog: leaves no listener on its signal, and stops pinging', async () => {
   const { signal } = new AbortController()
   const { rpc, pings } = pinged(ALIVE)
 
