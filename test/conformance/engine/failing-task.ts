@@ -4,7 +4,7 @@ import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
-/** Runs whose code the worker can't run. */
+/** Runs whose workflow task fails in the worker. */
 export function describeFailingTask(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: failing workflow tasks`, () => {
     const fixture = engineFixture(makeTransport)
@@ -22,7 +22,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
       return entries
     }
 
-    test('describe: tells of a task that failed, its first failure and the last one’s message', async () => {
+    test('describe: reports a failing workflow task since its first failure, with the message of the last one', async () => {
       const { workflowId, runId } = await fixture.start('failTaskWithPath')
       const task = await untilFailing(workflowId)
 
@@ -41,7 +41,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
       expect(failed?.error).toEqual({ name: 'Error', message: problem.message, cause: null })
     })
 
-    test('describe: a run that waits, and one that has ended, have no failing task', async () => {
+    test('describe: a waiting run and a closed run have no failing task', async () => {
       const [waiting, ended] = await Promise.all([fixture.start('messages'), fixture.start('nothing')])
       await Promise.all([fixture.engine.query(waiting, { name: 'state', args: [] }, call()), fixture.closed(ended)])
 
@@ -51,7 +51,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
       expect(described.map(({ failingTask }) => failingTask)).toEqual([undefined, undefined])
     })
 
-    test('describe: a reset is no failure of the worker’s', async () => {
+    test('describe: a reset does not count as a failing task', async () => {
       const { workflowId, runId } = await fixture.start('messages')
       await fixture.engine.query({ workflowId, runId }, { name: 'state', args: [] }, call())
       const { runId: resetRunId } = await fixture.connection.workflowService.resetWorkflowExecution({
@@ -72,7 +72,7 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
       expect(entries.map(({ kind }) => kind)).not.toContain('workflow_task')
     })
 
-    test('query: a refusal for want of an answer says why there is none, and of which run', async () => {
+    test('query: a timeout reports the failing workflow task and the run', async () => {
       const { workflowId, runId } = await fixture.start('failTask')
       await untilFailing(workflowId)
 

@@ -2,13 +2,13 @@ import Long from 'long'
 import { describe, expect, test } from 'vitest'
 import { call, engineFixture, type MakeTransport } from './engine-fixture.ts'
 
-/** How runs end when they do not end well. */
+/** The outcomes of runs that fail, time out, or are canceled or terminated. */
 export function describeFailures(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: failures`, () => {
     const fixture = engineFixture(makeTransport)
     const outcomeOf = async (workflow: string) => (await fixture.closed(await fixture.start(workflow))).outcome
 
-    test('failure: the user’s own, with its causes, without stacks', async () => {
+    test('failure: returns the user’s error with its causes, without stacks', async () => {
       expect(await outcomeOf('failWithCauses')).toEqual({
         status: 'failed',
         error: {
@@ -25,7 +25,7 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('failure: of an activity, with the activity’s id', async () => {
+    test('failure: the error of an activity has the id of the activity', async () => {
       expect(await outcomeOf('failInActivity')).toMatchObject({
         error: {
           name: 'BadInput',
@@ -37,19 +37,19 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('failure: an activity out of retries keeps its class as its name and may be retried', async () => {
+    test('failure: an activity without retries left keeps the class of its error as the name, and is retryable', async () => {
       expect(await outcomeOf('failAfterRetries')).toMatchObject({
         error: { name: 'RangeError', message: 'always out of range', retryable: true, activityId: '1' },
       })
     })
 
-    test('failure: an activity’s timeout', async () => {
+    test('failure: the timeout of an activity is TimeoutFailure', async () => {
       expect(await outcomeOf('failInActivityTimeout')).toMatchObject({
         error: { name: 'TimeoutFailure', activityId: '1', retryable: true },
       })
     })
 
-    test('failure: a user’s failure around an activity’s is the user’s', async () => {
+    test('failure: an error that wraps the error of an activity is returned itself', async () => {
       expect(await outcomeOf('failWrapped')).toMatchObject({
         error: {
           name: 'Outer',
@@ -60,27 +60,27 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('failure: an activity’s that was rethrown as an application failure is the activity’s own, in a child too', async () => {
+    test('failure: an activity error rethrown as an application failure is that of the activity, in a child too', async () => {
       const error = { name: 'BadInput', message: 'no retry please', retryable: false, activityId: '1' }
 
       expect(await outcomeOf('failRethrown')).toMatchObject({ status: 'failed', error })
       expect(await outcomeOf('failRethrownByParent')).toMatchObject({ status: 'failed', error })
     })
 
-    test('failure: of a child is the child’s own', async () => {
+    test('failure: the error of a child is the child’s own', async () => {
       expect(await outcomeOf('failInChild')).toMatchObject({
         error: { name: 'Outer', message: 'the outer failure', activityId: null },
       })
     })
 
-    test('failure: a cancellation that nobody asked for is a failure', async () => {
+    test('failure: a cancellation without a cancel request is a failure', async () => {
       expect(await outcomeOf('failCancelledUnasked')).toMatchObject({
         status: 'failed',
         error: { name: 'CanceledFailure', message: 'nobody asked', retryable: false },
       })
     })
 
-    test('terminated: says why', async () => {
+    test('terminated: has the reason', async () => {
       const started = await fixture.start('neverEnds')
 
       await fixture.engine.terminate(started, 'enough is enough', call())
@@ -97,7 +97,7 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('timed out: by the engine’s run timeout', async () => {
+    test('timed out: a run that exceeds its run timeout is timed_out', async () => {
       const workflowId = crypto.randomUUID()
       const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
         namespace: 'default',
@@ -114,7 +114,7 @@ export function describeFailures(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('cancel: a workflow that catches it and returns is completed', async () => {
+    test('cancel: a workflow that handles the cancellation and returns is completed', async () => {
       const started = await fixture.start('catchesCancel')
       await fixture.engine.cancel(started, { reason: null, pinned: true }, call())
 

@@ -14,7 +14,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       fixture.engine.update(run, { name: handler, args }, crypto.randomUUID(), call(timeoutMs))
     const end = (run: Started) => fixture.engine.terminate(run, null, call())
 
-    test('signal: takes any number of arguments and names the run that took it', async () => {
+    test('signal: accepts any number of arguments and returns the run that received it', async () => {
       const started = await fixture.start('waitForSignal')
 
       const { runId } = await fixture.engine.signal(
@@ -27,7 +27,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       expect((await fixture.closed(started)).outcome).toMatchObject({ output: [1, null, { a: 'b' }] })
     })
 
-    test('query: the handler’s value, null for none', async () => {
+    test('query: returns the value of the handler, or null if it returns nothing', async () => {
       const run = await fixture.start('messages')
 
       expect(await query(run, 'echo', [1, 'b'])).toEqual([1, 'b'])
@@ -35,7 +35,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('query: one that throws is the workflow’s, one that is missing names those that are there', async () => {
+    test('query: a handler that throws is QueryFailedError, a missing one is HandlerNotFoundError with the names available', async () => {
       const run = await fixture.start('messages')
 
       expect(await refusal(query(run, 'throws'))).toMatchObject({
@@ -59,7 +59,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       expect(await query(run, 'state')).toEqual({ gathered: [7], value: null })
     })
 
-    test('query and update: nobody answers where no worker is', async () => {
+    test('query and update: without a worker they are DeadlineExceededError', async () => {
       const run = await fixture.engine.start(
         { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] },
         call(),
@@ -78,7 +78,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('query and update: a run whose task keeps failing is not ready', { timeout: 60_000 }, async () => {
+    test('query and update: a run whose workflow task keeps failing is not ready', { timeout: 60_000 }, async () => {
       const run = await fixture.start('failTask')
       await until(
         'three tasks have failed',
@@ -114,7 +114,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('update: the handler’s value, null for none', async () => {
+    test('update: returns the value of the handler, or null if it returns nothing', async () => {
       const run = await fixture.start('messages')
 
       expect(await update(run, 'set', ['on'])).toEqual({ before: null, after: 'on' })
@@ -122,7 +122,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('update: a handler or validator that refuses is the workflow’s, one that is missing names those that are there', async () => {
+    test('update: a handler that throws and a validator that rejects are UpdateFailedError, a missing handler is HandlerNotFoundError', async () => {
       const run = await fixture.start('messages')
 
       expect(await refusal(update(run, 'fails'))).toMatchObject({
@@ -140,7 +140,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('update: the same id is run once', async () => {
+    test('update: the same update id is carried out once', async () => {
       const run = await fixture.start('messages')
       const send = (value: string) => fixture.engine.update(run, { name: 'set', args: [value] }, 'the-same', call())
 
@@ -151,7 +151,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('update: a run that closes under it is not running', async () => {
+    test('update: a run that closes during the update is not running', async () => {
       const run = await fixture.start('messages')
       await query(run, 'state')
       const waiting = refusal(update(run, 'wait', [60_000]))
@@ -166,7 +166,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       })
     })
 
-    test('signal, update, terminate: a closed run is not running, an unknown one not found; a cancellation is taken in silence', async () => {
+    test('signal, update, terminate: a closed run is not running and an unknown one is not found; cancel succeeds for a closed run', async () => {
       const run = await fixture.start('nothing')
       await fixture.closed(run)
       const closed = { error: 'WorkflowNotRunningError', workflowStatus: 'completed', runId: run.runId }
@@ -187,7 +187,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
         expect(answer).toMatchObject({ error: 'WorkflowNotFoundError', ...unknown })
     })
 
-    test('cancel: unpinned reaches the run that the chain has come to', async () => {
+    test('cancel: cancels the latest run of the chain if it is not pinned', async () => {
       const first = await fixture.start('chainOnSignal', 1)
       await fixture.engine.signal(first, { name: 'next', args: [] }, call())
       const { nextRunId } = await fixture.closed(first)
@@ -199,7 +199,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       )
     })
 
-    test('readEntries: what began and ended, oldest first', async () => {
+    test('readEntries: returns what began and ended, oldest first', async () => {
       const run = await fixture.start('everyKind', 'in')
       await fixture.closed(run)
 

@@ -8,14 +8,14 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
   describe.concurrent(`engine over ${name}: running`, () => {
     const fixture = engineFixture(makeTransport)
 
-    test('start: answers the run, which is the first of its chain', async () => {
+    test('start: returns the run, which is the first of its chain', async () => {
       const started = await fixture.start('echo', { a: 1 })
 
       expect(started.runId).toMatch(/^[0-9a-f-]{36}$/)
       expect(started.firstRunId).toBe(started.runId)
     })
 
-    test('start: an id in use is refused with the run that uses it', async () => {
+    test('start: an id in use is rejected with the run that uses it', async () => {
       const { workflowId, runId } = await fixture.start('neverEnds')
 
       const refused = await refusal(fixture.start('neverEnds', null, workflowId))
@@ -24,7 +24,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       await fixture.engine.terminate({ workflowId, runId }, null, call())
     })
 
-    test('start: a payload that would be too large for the engine is refused before anything is sent', async () => {
+    test('start: a payload that is too large for the engine is rejected before anything is sent', async () => {
       const workflowId = crypto.randomUUID()
 
       const refused = await refusal(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
@@ -35,7 +35,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       })
     })
 
-    test('start: each argument reaches the workflow as one, and none as none', async () => {
+    test('start: passes each argument to the workflow, or no argument at all', async () => {
       const start = (workflowName: string, args: unknown[]) =>
         fixture.engine.start(
           { workflowId: crypto.randomUUID(), workflowName, catalog: fixture.taskQueue, args },
@@ -55,12 +55,12 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
         [['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })),
       )
       expect(inputs).toEqual([['a', null, [1, 2]], ['a', 'b'], null])
-      // Its parameter has a default, which null would not be.
+      // Null instead of no argument would not give its parameter the default value.
       await fixture.engine.cancel(byDefault, { reason: null, pinned: false }, call())
       expect((await fixture.closed(byDefault)).outcome.status).toBe('canceled')
     })
 
-    test('wait: numbers come and go exactly, and own __proto__ keys with them', async () => {
+    test('wait: keeps numbers exact and own __proto__ keys in input and output', async () => {
       const input = JSON.parse('{"__proto__": {"polluted": true}, "plain": 1.5}')
       input.big = JSON.rawJSON('12345678901234567890')
       const started = await fixture.engine.start(
@@ -76,7 +76,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       )
     })
 
-    test('wait: a worker may answer numbers that no double holds', async () => {
+    test('wait: returns numbers that a double cannot represent', async () => {
       const { outcome } = await fixture.closed(await fixture.start('hugeNumbers'))
 
       expect(JSON.stringify(outcome)).toBe(
@@ -84,13 +84,13 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       )
     })
 
-    test('wait: an output that is undefined is null', async () => {
+    test('wait: returns null for an undefined output', async () => {
       const closing = await fixture.closed(await fixture.start('nothing'))
 
       expect(closing).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
     })
 
-    test('wait: answers null at the deadline, and not before', async () => {
+    test('wait: returns null at the deadline, not before', async () => {
       const started = await fixture.start('neverEnds')
       const beganAt = Date.now()
 
@@ -101,7 +101,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       await fixture.engine.terminate(started, null, call())
     })
 
-    test('wait: ends when its caller goes away', async () => {
+    test('wait: ends when its signal aborts', async () => {
       const started = await fixture.start('neverEnds')
       const caller = new AbortController()
       const waiting = fixture.engine.wait(started, call(60_000, caller.signal))
@@ -112,7 +112,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       await fixture.engine.terminate(started, null, call())
     })
 
-    test('wait: follows a continue-as-new run by run, and each run speaks for itself', async () => {
+    test('wait: returns the outcome of each run of a continue-as-new chain', async () => {
       const first = await fixture.start('chain', { links: 2 })
 
       const { outcome, nextRunId } = await fixture.closed(first)
@@ -133,7 +133,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       })
     })
 
-    test('wait: a run that the engine retries is failed, and names its successor', async () => {
+    test('wait: a run that the engine retries has failed, and names the next run', async () => {
       const workflowId = crypto.randomUUID()
       const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
         namespace: 'default',
@@ -154,7 +154,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
     })
 
-    test('wait: a paused run is no end', async () => {
+    test('wait: does not end when the run is paused', async () => {
       const started = await fixture.start('waitForSignal')
       const { workflowId, runId } = started
       const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
@@ -173,7 +173,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(await fixture.closed(started)).toMatchObject({ outcome: { status: 'completed' } })
     })
 
-    test('read: a history longer than its page, of the latest run and pinned', async () => {
+    test('read: reads a history longer than one page, for the latest run and for a pinned run', async () => {
       const started = await fixture.start('manySteps', { n: 12 })
       await fixture.closed(started)
 
@@ -190,7 +190,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(pinned).toMatchObject(expected)
     })
 
-    test.for([2, 12])('read: a reset run of %i steps names itself, not its base', async (n) => {
+    test.for([2, 12])('read: a reset run of %i steps has its own run id, not that of its base', async (n) => {
       const base = await fixture.start('manySteps', { n })
       await fixture.closed(base)
       const { runId } = await fixture.connection.workflowService.resetWorkflowExecution({
@@ -206,7 +206,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
     })
 
-    test('read: an open run has no closing', async () => {
+    test('read: the closing of an open run is null', async () => {
       const started = await fixture.start('neverEnds', 'in')
 
       const execution = await fixture.engine.read({ workflowId: started.workflowId }, call())
@@ -215,7 +215,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       await fixture.engine.terminate(started, null, call())
     })
 
-    test('read: a reason for a cancellation is told, also far down a history', async () => {
+    test('read: returns the reason of a cancellation, even from far back in the history', async () => {
       const started = await fixture.start('cleansUp', {})
       await until('it has begun', async () => (await fixture.engine.describe(started, call())).historyLength > 3)
       await fixture.engine.cancel(started, { reason: 'enough', pinned: false }, call())
@@ -235,7 +235,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       })
     })
 
-    test('read: the memo that a workflow has written', async () => {
+    test('read: returns the memo that a workflow has written', async () => {
       const started = await fixture.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
       await fixture.closed(started)
 
@@ -247,7 +247,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       })
     })
 
-    test('read: a child knows its parent', async () => {
+    test('read: a child run has its parent', async () => {
       const workflowId = crypto.randomUUID()
       const parent = await fixture.start('parent', { child: 'echo', input: 1, workflowId })
       await fixture.closed(parent)
@@ -258,7 +258,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
     })
 
-    test('describe: an unknown id, an unknown run, another workflow’s run are not found', async () => {
+    test('describe: an unknown id, an unknown run and a run of another workflow are not found', async () => {
       const { workflowId, runId } = await fixture.start('nothing')
       const unknown = crypto.randomUUID()
 
@@ -274,7 +274,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       }
     })
 
-    test('describe: names, times and length of a closed run', async () => {
+    test('describe: returns names, times and history length of a closed run', async () => {
       const started = await fixture.start('nothing')
       await fixture.closed(started)
 
@@ -291,7 +291,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       )
     })
 
-    test('lastPolledAt: lately where a worker is, null where none was', async () => {
+    test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {
       const polledAt = await fixture.engine.lastPolledAt(fixture.taskQueue, call())
 
       expect(Date.now() - (polledAt?.getTime() ?? 0)).toBeLessThan(75_000)

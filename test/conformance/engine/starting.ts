@@ -6,9 +6,9 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
-/** A start whose first answer is lost: the engine has done it, and nobody knows. */
+/** A start whose first response is lost: the engine may have carried it out. */
 export function describeStarting(name: string, makeTransport: MakeTransport): void {
-  describe(`engine over ${name}: a start whose answer is lost`, () => {
+  describe(`engine over ${name}: a start whose response is lost`, () => {
     const fixture = engineFixture(makeTransport)
     let proxy: FaultProxy
     let engine: Engine
@@ -27,7 +27,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
     const lose = (workflowId: string, lost: () => Promise<unknown> = async () => {}) =>
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
 
-    /** All runs of the id, the latest first, each with whether it is open. */
+    /** All runs of the id, latest first. */
     async function runsOf(workflowId: string): Promise<{ runId: string; isOpen: boolean }[]> {
       const query = `WorkflowId = '${workflowId}'`
       const { executions } = await fixture.connection.workflowService.listWorkflowExecutions({
@@ -37,7 +37,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       return executions.map(({ execution, status }) => ({ runId: String(execution?.runId), isOpen: status === 1 }))
     }
 
-    test('start: is tried again as the same request, and has started once', async () => {
+    test('start: sends the same request again, and starts once', async () => {
       const workflowId = crypto.randomUUID()
       lose(workflowId)
 
@@ -50,7 +50,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       await engine.terminate({ workflowId, runId }, null, call())
     })
 
-    test('start: is known again when its run has ended meanwhile', async () => {
+    test('start: finds its run if that has ended meanwhile', async () => {
       const workflowId = crypto.randomUUID()
       lose(workflowId, () =>
         until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen)),
@@ -61,7 +61,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       expect(await runsOf(workflowId)).toEqual([{ runId, isOpen: false }])
     })
 
-    test('start: is known again when its run has gone on as another', async () => {
+    test('start: finds its run if that has continued as new', async () => {
       const workflowId = crypto.randomUUID()
       lose(workflowId, async () => {
         const workflowExecution = { workflowId }
@@ -81,7 +81,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       await engine.terminate({ workflowId, runId: runs[0]?.runId ?? '' }, null, call())
     })
 
-    test('start: is known again when the run that it went on as has ended too', async () => {
+    test('start: finds its run if that has continued as new, and the new run has ended too', async () => {
       const workflowId = crypto.randomUUID()
       const haveEnded = async () => {
         const runs = await runsOf(workflowId)
@@ -99,7 +99,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       )
     })
 
-    test('start: an older run of the id that has ended is not taken for it', async () => {
+    test('start: is sent again if the latest run of the id had ended before', async () => {
       const workflowId = crypto.randomUUID()
       const older = await start('nothing', workflowId)
       await fixture.closed(older)
@@ -111,7 +111,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       await engine.terminate({ workflowId, runId }, null, call())
     })
 
-    test('start: is not done again when another has used the id since, and released it', async () => {
+    test('start: is not sent again if another client has used the id since and its run has ended', async () => {
       const workflowId = crypto.randomUUID()
       lose(workflowId, async () => {
         await until('it has ended', async () => (await runsOf(workflowId)).some(({ isOpen }) => !isOpen))
@@ -129,7 +129,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       expect(await runsOf(workflowId)).toHaveLength(2)
     })
 
-    test('start: another’s run of the id that is open is not taken for it', async () => {
+    test('start: reports an open run of another client as the id in use', async () => {
       const workflowId = crypto.randomUUID()
       const other = await fixture.start('neverEnds', null, workflowId)
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })

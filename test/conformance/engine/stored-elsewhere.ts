@@ -12,10 +12,10 @@ import { test } from '../../support/fixtures.ts'
 import { call, type MakeTransport, refusal } from './engine-fixture.ts'
 
 const LARGE = 'x'.repeat(600)
-// The text with its quotes, its encoding, and what protobuf puts around them.
+// The JSON string, the metadata of its payload, and the protobuf framing.
 const LARGE_BYTES = 629
 
-/** Values that the SDK's external storage keeps outside the engine, and of which the engine has a reference. */
+/** Values that the SDK's external storage keeps outside the engine. The engine has only a reference to them. */
 export function describeStoredElsewhere(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: values stored elsewhere`, () => {
     const taskQueue = `stored-elsewhere-${name}-${crypto.randomUUID()}`
@@ -37,7 +37,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       withCodec = createEngine({ ...options, codec: remoteCodec({ endpoint: store.codec.url, namespace: 'default' }) })
     })
 
-    /** Started by a client that stores large inputs elsewhere too. */
+    /** Starts a run with a client that stores large inputs elsewhere too. */
     async function start(workflowName: string, ...args: unknown[]): Promise<RunRef> {
       const workflowId = crypto.randomUUID()
       const { firstExecutionRunId: runId } = await client.workflow.start(workflowName, { args, taskQueue, workflowId })
@@ -57,7 +57,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       return entries
     }
 
-    test('stored elsewhere: an output is known by its size, an input is null', async () => {
+    test('stored elsewhere: an output has its size, an input is null', async () => {
       const run = await ended('echo', LARGE)
       const outcome = { status: 'completed', output: null, storedElsewhere: { sizeBytes: LARGE_BYTES } }
 
@@ -70,7 +70,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect(await without.input(await start('several', 1, LARGE), call())).toEqual([1, null])
     })
 
-    test('stored elsewhere: with a codec server that has /download input and output are the values', async () => {
+    test('stored elsewhere: a codec server with /download returns input and output', async () => {
       const run = await ended('several', 1, LARGE)
 
       expect(await withCodec.read(run, call())).toMatchObject({
@@ -79,7 +79,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       })
     })
 
-    test('stored elsewhere: a query and an update are refused with their ids, and carried out', async () => {
+    test('stored elsewhere: a query and an update are carried out, and rejected with their ids without a codec server', async () => {
       const { workflowId, runId } = await start('messages')
       const refused = { error: 'NotSupportedError', workflowId, sizeBytes: expect.any(Number) }
 
@@ -99,7 +99,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect(await withCodec.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'third', call())).toEqual([LARGE])
     })
 
-    test('stored elsewhere: entries of a trace say so where they lack a value, and only there', async () => {
+    test('stored elsewhere: trace entries are marked if their value is missing, and only then', async () => {
       const run = await ended('everyKind', LARGE)
 
       const entries = await entriesOf(without, run)
@@ -125,7 +125,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect(JSON.stringify(entries)).not.toContain('claimData')
     })
 
-    test('stored elsewhere: entries of a trace have the values with a codec server that has /download', async () => {
+    test('stored elsewhere: trace entries have the values with a codec server with /download', async () => {
       const run = await ended('everyKind', LARGE)
 
       const entries = await entriesOf(withCodec, run)
@@ -136,7 +136,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect(JSON.stringify(entries)).not.toContain('storedElsewhere')
     })
 
-    test('stored elsewhere: memo and details of a failure are read as if they were not there', async () => {
+    test('stored elsewhere: memo and failure details count as absent', async () => {
       const trace = { local: `/${LARGE}` }
       const announced = await ended('saysTrace', { trace })
       const failed = await ended('olderFails', { trace })
@@ -150,7 +150,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
       expect((await withCodec.read(failed, call())).closing?.trace).toEqual({ destinations: trace })
     })
 
-    test('stored elsewhere: a codec server without the value, or without /download, is as good as none', async () => {
+    test('stored elsewhere: a codec server without the value or without /download makes no difference', async () => {
       const [other, plain] = await Promise.all([startStore({ thresholdBytes: 500 }), startCodec()])
       const run = await ended('echo', LARGE)
 

@@ -17,7 +17,7 @@ interface Sent {
   timeoutMs?: number
 }
 
-/** A start and an update in one step, where the transport carries it. */
+/** A start and an update in one call, for transports that support it. */
 export function describeUpdateWithStart(name: string, makeTransport: MakeTransport): void {
   describe.concurrent(`engine over ${name}: update-with-start`, () => {
     const fixture = engineFixture(makeTransport)
@@ -36,7 +36,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
     const end = (run: { workflowId?: string | undefined; runId?: string | undefined }) =>
       fixture.engine.terminate({ workflowId: run.workflowId ?? '', runId: run.runId ?? '' }, null, call())
 
-    test('starts the run, and answers with the handler’s value while it goes on; the next one finds it', async () => {
+    test('starts a run and returns the result of the handler; the next call uses the same run', async () => {
       const first = await send('set', { args: ['a'] })
       const second = await send('set', { args: ['b'], workflowId: first.workflowId, workflowName: 'echo' })
 
@@ -47,7 +47,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(first)
     })
 
-    test('the arguments of the start and those of the handler are kept apart, however many', async () => {
+    test('keeps the arguments of the start and of the handler apart, however many there are', async () => {
       const both = await send('echo', { startArgs: [1, [2]], args: [3, 4] })
       const neither = await send('echo', { startArgs: [] })
       const onlyStart = await send('echo', { startArgs: [5] })
@@ -58,7 +58,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await Promise.all(runs.map(end))
     })
 
-    test('takes any number of arguments; what returns nothing is null', async () => {
+    test('accepts any number of arguments; the result of a handler that returns nothing is null', async () => {
       const several = await send('echo', { args: [1, null, { a: 'b' }] })
       const none = await send('void', { workflowId: several.workflowId })
 
@@ -66,7 +66,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(several)
     })
 
-    test('the id of a closed run is free for a new one', async () => {
+    test('starts a new run if the latest run of the id is closed', async () => {
       const closed = await fixture.start('nothing')
       await fixture.closed(closed)
 
@@ -76,7 +76,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId: closed.workflowId, runId })
     })
 
-    test('of several at once one starts the run, and all are carried out', async () => {
+    test('of several concurrent calls one starts the run, and all updates are carried out', async () => {
       const workflowId = crypto.randomUUID()
 
       const answers = await Promise.all([1, 2, 3, 4].map((value) => send('set', { workflowId, args: [value] })))
@@ -87,7 +87,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId: answers[0]?.runId })
     })
 
-    test('a handler or validator that refuses is the workflow’s, one that is missing names those that are there; the run goes on', async () => {
+    test('a handler that throws, a validator that rejects and a missing handler fail with the ids, and the run continues', async () => {
       const workflowId = crypto.randomUUID()
       const refused = await refusal(send('validated', { workflowId, args: [-1], updateId: 'u1' }))
       const failed = await refusal(send('fails', { workflowId, updateId: 'u2' }))
@@ -104,7 +104,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('a run that ends under it is not running', async () => {
+    test('a run that ends during the update is not running', async () => {
       const workflowId = crypto.randomUUID()
       const waiting = refusal(send('wait', { workflowId, args: [60_000], updateId: 'u' }))
       const run = await underWay(workflowId, 5)
@@ -119,7 +119,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       })
     })
 
-    test('a run that ends before it has taken it is not running', async () => {
+    test('a run that ends before it receives the update is not running', async () => {
       const workflowId = crypto.randomUUID()
       const waiting = refusal(send('set', { workflowId, catalog: 'nobody', updateId: 'u' }))
       const run = await underWay(workflowId, 1)
@@ -134,7 +134,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       })
     })
 
-    test('a run that it has started and that goes on before it takes it is followed', async () => {
+    test('follows a run that it has started and that continues as new before it receives the update', async () => {
       const workflowId = crypto.randomUUID()
       const goesOn = { workflowType: { name: 'messages' }, taskQueue: { name: fixture.taskQueue } }
       const queue = `by-hand-${workflowId}`
@@ -152,7 +152,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('without a worker nobody answers in time, but the run has been started and is named', async () => {
+    test('without a worker it times out, and the error names the run that it has started', async () => {
       const workflowId = crypto.randomUUID()
 
       const refused = await refusal(send('set', { workflowId, catalog: 'nobody', updateId: 'u', timeoutMs: 600 }))
@@ -163,7 +163,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('what the engine holds without a worker is waited for beyond the 20 s for which it does', {
+    test('without a worker it waits longer than the 20 s for which the engine holds the call', {
       timeout: 60_000,
     }, async () => {
       const catalog = `later-${crypto.randomUUID()}`
@@ -178,7 +178,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(refused)
     })
 
-    test('a paused run, and one whose task keeps failing, are not ready', { timeout: 60_000 }, async () => {
+    test('a paused run and a run whose workflow task keeps failing are not ready', { timeout: 60_000 }, async () => {
       const paused = await send('void')
       const { workflowId, runId } = paused
       const request = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
@@ -200,7 +200,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await Promise.all([end(paused), end(failing)])
     })
 
-    test('the eleventh in flight is the caller’s to send later, for nothing was done', async () => {
+    test('the eleventh update in flight is rejected with Retry-After, because nothing was done', async () => {
       const { workflowId, runId } = await send('void')
       const waiting = Array.from({ length: 10 }, () => send('wait', { workflowId, args: [2000] }))
       await underWay(workflowId, 15)
@@ -212,7 +212,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('payloads are weighed together', async () => {
+    test('the size limit holds for the payloads of both together', async () => {
       const half = 'x'.repeat(1_100_000)
       const workflowId = crypto.randomUUID()
 
@@ -224,7 +224,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(single)
     })
 
-    test('the same update id in a run that has gone on belongs to the run that took it', async () => {
+    test('an update id belongs to the run that received it, not to the run that it continued as', async () => {
       const workflowId = crypto.randomUUID()
       const first = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
       await fixture.engine.signal(first, { name: 'next', args: [] }, call())
@@ -233,7 +233,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       const again = await fixture.engine.update(first, { name: 'round', args: [] }, 'same', call())
       const later = await send('round', { workflowId, workflowName: 'chainOnSignal', startArgs: [1], updateId: 'same' })
 
-      // Why no try is repeated blindly: to the engine it is a new update there.
+      // This is why a lost response is not retried at once: the new run would carry the update out again.
       expect([first.result, again, later.result, later.started]).toEqual([1, 1, 2, false])
       await end(later)
     })
@@ -249,7 +249,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       return { workflowId, runId }
     }
 
-    /** In the place of a worker that does not look at the update, as those of other SDKs do when the workflow ends at once. */
+    /** Acts as a worker that ignores the update, as workers of other SDKs do when the workflow ends at once. */
     async function completeTask(queue: string, command: temporal.api.command.v1.ICommand): Promise<void> {
       const { workflowService } = fixture.connection
       const from = { namespace: 'default', identity: 'by hand' }

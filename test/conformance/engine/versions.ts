@@ -9,7 +9,7 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
   describe.concurrent(`engine over ${name}: versions`, () => {
     const fixture = engineFixture(makeTransport)
 
-    /** Starts a run on a versioned worker whose version is the current one, and resolves when it has its versioning behavior. */
+    /** Starts a run on a worker with the current version. Resolves when the run has its versioning behavior. */
     async function startVersioned(defaultVersioningBehavior: VersioningBehavior, address: string) {
       const { connection, engine } = fixture
       const deploymentName = `deployment-${crypto.randomUUID()}`
@@ -29,7 +29,7 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
       return { run, worker, taskQueue: deploymentName }
     }
 
-    test('describe: tells a run that stays with its version from one that moves on, and from one without versions', async () => {
+    test('describe: returns the version of a pinned run, and null for auto-upgrade and unversioned runs', async () => {
       const { address } = inject('engine')
       const [pinned, upgraded] = await Promise.all([
         startVersioned('PINNED', address),
