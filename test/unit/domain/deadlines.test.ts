@@ -17,7 +17,7 @@ test('deadlines: a message is answered within the contract when a delayed ping i
   expect(TIMEOUT_MS.handlerSchema + pings).toBeLessThanOrEqual(CONTRACT_MS)
 })
 
-test('deadlines: a refused message leaves time to describe the run', () => {
+test('deadlines: a rejected message leaves time to describe the run', () => {
   expect(sum('handlerSchema', 'describe')).toBeLessThanOrEqual(TIMEOUT_MS.request)
 })
 

@@ -16,35 +16,35 @@ async function statusFor(authorization: string | null, tokens = ['s3cret']) {
 }
 
 describe('requireToken', () => {
-  test('requireToken: takes the raw token after Basic, as the specification says', async () => {
+  test('requireToken: accepts the raw token after Basic, as in the specification', async () => {
     expect(await statusFor('Basic s3cret')).toBe(200)
   })
 
-  test('requireToken: takes a Bearer token', async () => {
+  test('requireToken: accepts a Bearer token', async () => {
     expect(await statusFor('Bearer s3cret')).toBe(200)
   })
 
-  test('requireToken: takes what curl -u sends, whoever the user', async () => {
+  test('requireToken: accepts the token as the password of any user, as curl -u sends it', async () => {
     expect(await statusFor(`Basic ${btoa('anything:s3cret')}`)).toBe(200)
     expect(await statusFor(`Basic ${btoa(':s3cret')}`)).toBe(200)
   })
 
-  test('requireToken: takes a token with a colon from curl -u', async () => {
+  test('requireToken: accepts a token with a colon from curl -u', async () => {
     expect(await statusFor(`Basic ${btoa('user:a:b')}`, ['a:b'])).toBe(200)
   })
 
-  test('requireToken: does not care how the scheme is spelled', async () => {
+  test('requireToken: ignores the case of the scheme', async () => {
     expect(await statusFor('bAsIc s3cret')).toBe(200)
     expect(await statusFor('BEARER s3cret')).toBe(200)
   })
 
-  test('requireToken: takes each token of a list', async () => {
+  test('requireToken: accepts every token of a list', async () => {
     expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([
       200, 200,
     ])
   })
 
-  test('requireToken: refuses a token that is missing, wrong, cut off, too long, a list, or another scheme’s', async () => {
+  test('requireToken: rejects a token that is missing, wrong, truncated, too long, a list, or of another scheme', async () => {
     const refused = [
       null,
       '',
@@ -72,7 +72,7 @@ describe('requireToken', () => {
     expect(statuses).toEqual(refused.map(() => 401))
   })
 
-  test('requireToken: says how to present one', async () => {
+  test('requireToken: responds with WWW-Authenticate', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
     const response = await call('GET', '/workflow/catalog')
@@ -81,7 +81,7 @@ describe('requireToken', () => {
     expect(await response.json()).toMatchObject({ error: 'UnauthorizedError', status: 401, source: 'gateway' })
   })
 
-  test('requireToken: is asked for before a route, a method or a path is looked at', async () => {
+  test('requireToken: comes before the checks of route, method and path', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
     const statuses = [
@@ -93,7 +93,7 @@ describe('requireToken', () => {
     expect(statuses.map((response) => response.status)).toEqual([401, 401, 401])
   })
 
-  test('requireToken: nothing of the body is read for a caller who may not call', async () => {
+  test('requireToken: does not read the body of an unauthorized request', async () => {
     const { fetch } = makeApi({ auth: { tokens: ['s3cret'] } })
     let pulled = 0
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })

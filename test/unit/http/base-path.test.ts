@@ -13,7 +13,7 @@ const body = { workflowName: 'echo', input: 1 }
 describe('base path', () => {
   const { call } = makeApi({ workflows, mount: { basePath: '/apis/portico' } })
 
-  test('base path: each route is below it, health too, and nowhere else', async () => {
+  test('base path: every route is below it, including health, and nowhere else', async () => {
     const paths = [
       '/apis/portico/health',
       '/apis/portico/workflow/w/status',
@@ -29,7 +29,7 @@ describe('base path', () => {
     expect(await answers[2]?.json()).toMatchObject({ error: 'NotFoundError', message: 'Route /health not found' })
   })
 
-  test('base path: each Location begins with it', async () => {
+  test('base path: every Location begins with it', async () => {
     const started = await call('POST', '/apis/portico/workflow/start', body)
     const timedOut = await call('POST', '/apis/portico/workflow/run', body)
 
@@ -37,12 +37,12 @@ describe('base path', () => {
     expect([timedOut.status, timedOut.headers.get('Location')]).toEqual([408, '/apis/portico/workflow/w/result'])
   })
 
-  test('base path: methods are named below it', async () => {
+  test('base path: OPTIONS lists methods below it', async () => {
     expect((await call('OPTIONS', '/apis/portico/workflow/run')).headers.get('Allow')).toBe('POST')
     expect((await call('GET', '/apis/portico/workflow/run')).status).toBe(405)
   })
 
-  test('base path: opens nothing without a token but health and readiness', async () => {
+  test('base path: only health and readiness need no token', async () => {
     const { call } = makeApi({ workflows, auth: { tokens: ['s3cret'] }, mount: { basePath: '/health' } })
     const paths = ['/health/health', '/health', '/health/workflow/w/status', '/workflow/w/status']
 
@@ -51,7 +51,7 @@ describe('base path', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 401, 401])
   })
 
-  test('base path: in a framework it may have been taken off', async () => {
+  test('base path: a framework may have removed it', async () => {
     const { call } = makeApi({ workflows, mount: { basePath: '/portico', mayBeStripped: true } })
 
     const answers = [await call('POST', '/workflow/start', body), await call('POST', '/portico/workflow/start', body)]

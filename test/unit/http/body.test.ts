@@ -48,7 +48,7 @@ function* endless(chunk: string) {
 }
 
 describe('body', () => {
-  test('body: may be absent where nothing in it is required, whatever the content type says', async () => {
+  test('body: is optional when no field is required, whatever the content type', async () => {
     const { signal } = makeBodyApi()
 
     expect((await signal()).status).toBe(200)
@@ -56,7 +56,7 @@ describe('body', () => {
     expect((await signal('', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).toBe(200)
   })
 
-  test('body: takes application/json and its relatives, with or without a charset', async () => {
+  test('body: accepts application/json and +json types, with or without a charset', async () => {
     const { signal } = makeBodyApi()
 
     for (const type of [
@@ -69,7 +69,7 @@ describe('body', () => {
     }
   })
 
-  test('body: refuses any other type, and none at all', async () => {
+  test('body: rejects any other type, and a missing one', async () => {
     const { signal, stream } = makeBodyApi()
 
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
@@ -82,7 +82,7 @@ describe('body', () => {
     expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
   })
 
-  test('body: refuses a compressed one', async () => {
+  test('body: rejects compressed content', async () => {
     const { signal } = makeBodyApi()
 
     expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([
@@ -91,7 +91,7 @@ describe('body', () => {
     ])
   })
 
-  test('body: one of the wrong type is not read further', async () => {
+  test('body: is not read further when its type is wrong', async () => {
     const { stream } = makeBodyApi()
 
     const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain' })
@@ -100,7 +100,7 @@ describe('body', () => {
     expect(seen).toEqual({ pulled: 1, cancelled: true })
   })
 
-  test('body: one that is announced with the wrong type is not read at all', async () => {
+  test('body: is not read at all when its announced type is wrong', async () => {
     const { stream } = makeBodyApi()
 
     const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain', 'Content-Length': '1000' })
@@ -109,7 +109,7 @@ describe('body', () => {
     expect(seen.pulled).toBe(0)
   })
 
-  test('body: refuses what is no JSON, and does not quote it', async () => {
+  test('body: rejects invalid JSON without quoting it', async () => {
     const { signal } = makeBodyApi()
 
     for (const body of [
@@ -132,7 +132,7 @@ describe('body', () => {
     }
   })
 
-  test('body: refuses what is not UTF-8', async () => {
+  test('body: rejects invalid UTF-8', async () => {
     const { stream } = makeBodyApi()
 
     const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
@@ -142,7 +142,7 @@ describe('body', () => {
     expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])
   })
 
-  test('body: reads a character that comes in two pieces', async () => {
+  test('body: decodes a character that is split between two chunks', async () => {
     const { stream } = makeBodyApi()
 
     const { response } = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'])
@@ -150,7 +150,7 @@ describe('body', () => {
     expect(response.status).toBe(200)
   })
 
-  test('body: refuses JSON nested deeper than 1000 levels, 100 000 too', async () => {
+  test('body: rejects JSON nested deeper than 1000 levels, and 100 000 levels', async () => {
     const { signal } = makeBodyApi()
 
     const deep = (levels: number) => `{"payload":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
@@ -160,7 +160,7 @@ describe('body', () => {
     expect(await refusal(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
   })
 
-  test('body: is refused by the length it declares, before any of it is read', async () => {
+  test('body: is rejected by its Content-Length before it is read', async () => {
     const { stream } = makeBodyApi({ maxBodyBytes: 100 })
 
     const { response, seen } = await stream(endless(' '), { ...json, 'Content-Length': '101' })
@@ -169,7 +169,7 @@ describe('body', () => {
     expect(seen.pulled).toBe(0)
   })
 
-  test('body: is counted as it comes, and left where it grows too large', async () => {
+  test('body: is counted while it arrives, and canceled when it is too large', async () => {
     const { stream } = makeBodyApi({ maxBodyBytes: 100 })
 
     const { response, seen } = await stream(endless('x'.repeat(30)))
@@ -178,13 +178,13 @@ describe('body', () => {
     expect(seen).toEqual({ pulled: 4, cancelled: true })
   })
 
-  test('body: is taken up to the last byte', async () => {
+  test('body: may be as large as the limit', async () => {
     const { stream } = makeBodyApi({ maxBodyBytes: 13 })
 
     expect((await stream(['{"payload":', '1}'])).response.status).toBe(200)
   })
 
-  test('body: that stops half way is a 408 and the end of its connection', async () => {
+  test('body: is a 408 that closes the connection when it stops half way', async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
     })

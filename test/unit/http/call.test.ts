@@ -18,7 +18,7 @@ describe('call', () => {
     }
   }
 
-  test('call: must be answered within 5 s from when the handler begins', async () => {
+  test('call: has a deadline within 5 s from the start of the handler', async () => {
     const calls: Call[] = []
     const { call } = makeRunApi({
       result: async (_ref, call) => {
@@ -35,7 +35,7 @@ describe('call', () => {
     expect(calls[0]?.deadlineAt).toBeLessThan(before + 5000)
   })
 
-  test('call: ends when the client goes away, which is no fault', async () => {
+  test('call: is aborted when the client disconnects, which is not an error', async () => {
     const calls: Call[] = []
     const { fetch, events } = makeRunApi(waiting(calls))
     const client = new AbortController()
@@ -48,7 +48,7 @@ describe('call', () => {
     expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
   })
 
-  test('call: ends when the server drains, and one that comes later does not wait at all', async () => {
+  test('call: is aborted at shutdown, and a later one from its start', async () => {
     const calls: Call[] = []
     const openRequests = createOpenRequests()
     const { call } = makeApi({ openRequests, workflows: waiting(calls) })
@@ -64,7 +64,7 @@ describe('call', () => {
     await late
   })
 
-  test('call: a signal is let go of when its request is answered', async () => {
+  test('call: is no longer aborted once its response is sent', async () => {
     const calls: Call[] = []
     const openRequests = createOpenRequests()
     const { call } = makeApi({

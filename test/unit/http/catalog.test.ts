@@ -3,7 +3,7 @@ import { refusal } from './api.ts'
 import { makeRunApi } from './run-api.ts'
 
 describe('catalog', () => {
-  test('catalog: is the default one unless another is named', async () => {
+  test('catalog: is the default one unless the path names another', async () => {
     const { call } = makeRunApi()
 
     expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({ catalog: 'orders', workflows: [] })
@@ -16,13 +16,13 @@ describe('catalog', () => {
     expect(await (await call('GET', '/workflow/catalog/status')).json()).toMatchObject({ catalog: 'status' })
   })
 
-  test('catalog: refuses names that no task queue may have', async () => {
+  test('catalog: rejects invalid names of task queues', async () => {
     const { call } = makeRunApi()
 
     expect(await refusal(await call('GET', '/workflow/catalog/%2F_sys%2Fx'))).toEqual([400, 'ValidationError'])
   })
 
-  test('catalog: answers 304 to those who have it already', async () => {
+  test('catalog: responds with 304 when the ETag matches', async () => {
     const { call } = makeRunApi()
 
     const first = await call('GET', '/workflow/catalog')

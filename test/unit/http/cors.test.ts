@@ -4,7 +4,7 @@ import { makeApi } from './api.ts'
 describe('CORS', () => {
   const api = () => makeApi({ corsOrigins: ['https://app.example'], auth: { tokens: ['s3cret'] } })
 
-  test('CORS: a preflight is answered before anybody asks for a token', async () => {
+  test('CORS: a preflight needs no token', async () => {
     const response = await api().call('OPTIONS', '/workflow/w/stop', undefined, {
       Origin: 'https://app.example',
       'Access-Control-Request-Method': 'PATCH',
@@ -17,7 +17,7 @@ describe('CORS', () => {
     expect(response.headers.get('Vary')).toBe('Origin')
   })
 
-  test('CORS: a preflight allows the headers that it asks for, whatever they are', async () => {
+  test('CORS: a preflight allows all requested headers', async () => {
     const response = await api().call('OPTIONS', '/workflow/run', undefined, {
       Origin: 'https://app.example',
       'Access-Control-Request-Method': 'POST',
@@ -27,7 +27,7 @@ describe('CORS', () => {
     expect(response.headers.get('Access-Control-Allow-Headers')).toBe('authorization,content-type,traceparent,x-custom')
   })
 
-  test('CORS: a preflight of another origin is allowed nothing', async () => {
+  test('CORS: a preflight from another origin allows nothing', async () => {
     const response = await api().call('OPTIONS', '/workflow/run', undefined, {
       Origin: 'https://evil.example',
       'Access-Control-Request-Method': 'POST',
@@ -37,7 +37,7 @@ describe('CORS', () => {
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('CORS: OPTIONS that is no preflight names the methods of the route, and is 404 where there is none', async () => {
+  test('CORS: OPTIONS without a preflight lists the methods of the route, and is 404 for an unknown route', async () => {
     const { call, events } = api()
     const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: 'https://app.example' })
     const unknown = await call('OPTIONS', '/nope', undefined, { Origin: 'https://app.example' })
@@ -48,7 +48,7 @@ describe('CORS', () => {
     expect(events.map(({ fields }) => fields.error)).toEqual([undefined, 'NotFoundError'])
   })
 
-  test('CORS: names no header that the service does not have', async () => {
+  test('CORS: exposes only headers that the service sends', async () => {
     const response = await api().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
     expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
@@ -56,7 +56,7 @@ describe('CORS', () => {
     )
   })
 
-  test('CORS: a refusal can be read by the page that asked', async () => {
+  test('CORS: an error response can be read by the page', async () => {
     const response = await api().call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
 
     expect(response.status).toBe(401)
@@ -65,19 +65,19 @@ describe('CORS', () => {
     expect(response.headers.get('Vary')).toContain('Origin')
   })
 
-  test('CORS: other origins are not let in', async () => {
+  test('CORS: other origins are not allowed', async () => {
     const response = await api().call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://evil.example' })
 
     expect(response.headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
-  test('CORS: is off unless origins are named', async () => {
+  test('CORS: is off without configured origins', async () => {
     const response = await makeApi().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('CORS: a 304 can be read by the page that asked', async () => {
+  test('CORS: a 304 can be read by the page', async () => {
     const { call } = makeApi({
       corsOrigins: ['*'],
       workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { makeApi, refusal } from './api.ts'
 
-describe('pages of other sites', () => {
+describe('cross-site requests', () => {
   const foreign = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
   const workflows = {
     terminate: async () => ({ workflowId: 'w', runId: 'r' }),
     ready: async () => 'reachable' as const,
   }
 
-  test('cross-site: what changes something is refused, even without a body', async () => {
+  test('cross-site: requests with an effect are rejected, even without a body', async () => {
     const { call } = makeApi({ workflows })
 
     expect(await refusal(await call('POST', '/workflow/w/terminate', undefined, foreign))).toEqual([
@@ -17,19 +17,19 @@ describe('pages of other sites', () => {
     ])
   })
 
-  test('cross-site: the refusal names the origin and the variable that allows it', async () => {
+  test('cross-site: the error names the origin and the variable that allows it', async () => {
     const refused = await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, foreign)
 
     expect((await refused.json()).message).toMatch(/https:\/\/evil\.example .* SERVICE_CORS_ORIGINS/)
   })
 
-  test('cross-site: an origin that CORS lets in may', async () => {
+  test('cross-site: origins that CORS allows are accepted', async () => {
     const { call } = makeApi({ workflows, corsOrigins: ['https://evil.example'] })
 
     expect((await call('POST', '/workflow/w/terminate', undefined, foreign)).status).toBe(200)
   })
 
-  test('cross-site: pages of our own, reading, and what is no browser go through', async () => {
+  test('cross-site: same-origin pages, reads and non-browser clients are accepted', async () => {
     const { call } = makeApi({ workflows })
 
     expect((await call('POST', '/workflow/w/terminate', undefined, { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(
@@ -39,7 +39,7 @@ describe('pages of other sites', () => {
     expect((await call('GET', '/ready', undefined, foreign)).status).toBe(200)
   })
 
-  test('cross-site: where the browser sends no Sec-Fetch-Site, the origin has to be the host of the request', async () => {
+  test('cross-site: without Sec-Fetch-Site, the origin must be the host of the request', async () => {
     const { call } = makeApi({ workflows })
     const statusFor = async (headers: Record<string, string>) =>
       (await call('POST', '/workflow/w/terminate', undefined, { Host: 'portico.lan:3001', ...headers })).status
@@ -50,7 +50,7 @@ describe('pages of other sites', () => {
     expect(await statusFor({ Origin: 'null' })).toBe(403)
   })
 
-  test('cross-site: a page of the same site but another origin is refused, unless CORS allows it', async () => {
+  test('cross-site: a page of the same site but another origin is rejected, unless CORS allows it', async () => {
     const sibling = { Host: 'api.example.com', Origin: 'https://blog.example.com', 'Sec-Fetch-Site': 'same-site' }
 
     expect((await makeApi({ workflows }).call('POST', '/workflow/w/terminate', undefined, sibling)).status).toBe(403)
@@ -58,7 +58,7 @@ describe('pages of other sites', () => {
     expect((await call('POST', '/workflow/w/terminate', undefined, sibling)).status).toBe(200)
   })
 
-  test('cross-site: the browser’s own same-origin counts, also behind a proxy that rewrites Host', async () => {
+  test('cross-site: Sec-Fetch-Site same-origin is accepted, also behind a proxy that rewrites Host', async () => {
     const { call } = makeApi({ workflows })
     const proxied = { Host: '10.0.0.7:3001', Origin: 'https://portico.example.com', 'Sec-Fetch-Site': 'same-origin' }
 
@@ -66,11 +66,11 @@ describe('pages of other sites', () => {
   })
 })
 
-describe('a service that is open on loopback', () => {
+describe('a service without a token on loopback', () => {
   const { call } = makeApi({ loopbackOnly: true, workflows: { ready: async () => 'reachable' as const } })
   const statusFor = async (host: string) => (await call('GET', '/ready', undefined, { Host: host })).status
 
-  test('loopback: names of this machine are answered', async () => {
+  test('loopback: loopback names are accepted', async () => {
     const names = [
       'localhost',
       'localhost:3001',
@@ -85,7 +85,7 @@ describe('a service that is open on loopback', () => {
     expect(await Promise.all(names.map(statusFor))).toEqual(names.map(() => 200))
   })
 
-  test('loopback: any other name is 403, reading included, for a page may have made it resolve to this machine', async () => {
+  test('loopback: any other name is a 403, for reads too, because DNS rebinding may make it resolve to this machine', async () => {
     const names = [
       'evil.example:3001',
       'localhost.evil.example',

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../src/domain/errors.ts'
 import { makeApi } from './api.ts'
 
 describe('problem', () => {
-  test('problem: is an RFC 9457 body with the stable name and the facts', async () => {
+  test('problem: is an RFC 9457 body with the error name and the details', async () => {
     const { call } = makeApi({
       workflows: {
         result: async () => {
@@ -33,7 +33,7 @@ describe('problem', () => {
     })
   })
 
-  test('problem: a bug is opaque outside and whole in the log', async () => {
+  test('problem: a bug has no details in the response, and all of them in the log', async () => {
     const bug = new TypeError('secret of 10.0.0.7')
     const { call, events } = makeApi({ workflows: { status: () => Promise.reject(bug) } })
 
@@ -47,7 +47,7 @@ describe('problem', () => {
     expect(events).toMatchObject([{ level: 'error', fields: { status: 500, cause: bug } }])
   })
 
-  test('problem: says who refused, which the engine may say otherwise', async () => {
+  test('problem: has a source, which an error can override', async () => {
     const { call } = makeApi({
       workflows: {
         query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
@@ -67,7 +67,7 @@ describe('problem', () => {
     expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
   })
 
-  test('Retry-After: is sent where the domain says that trying again is safe, and nowhere else', async () => {
+  test('Retry-After: is sent only when the error says that a retry is safe', async () => {
     const { call } = makeApi({
       workflows: {
         status: () =>

@@ -3,7 +3,7 @@ import { refusal } from './api.ts'
 import { makeRunApi, RUN_ID } from './run-api.ts'
 
 describe('execution', () => {
-  test('execution: every endpoint acts on the latest run, or on the one that is pinned', async () => {
+  test('execution: every endpoint acts on the latest run, or on the pinned run', async () => {
     const { call, refs } = makeRunApi()
     const endpoints = [
       ['GET', '/status'],
@@ -72,7 +72,7 @@ describe('execution', () => {
     expect((await call('GET', `/workflow/${'x'.repeat(1000)}/status`)).status).toBe(200)
   })
 
-  test('execution: names of Object.prototype are ids like any other', async () => {
+  test('execution: names of Object.prototype are ordinary ids', async () => {
     const { call, refs } = makeRunApi()
 
     await call('GET', '/workflow/__proto__/status')
@@ -91,7 +91,7 @@ describe('execution', () => {
     expect(await refusal(bad)).toEqual([400, 'ValidationError'])
   })
 
-  test('execution: handler names that the engine keeps for itself are a 400', async () => {
+  test('execution: reserved handler names are a 400', async () => {
     const { call } = makeRunApi()
 
     for (const name of ['__stack_trace', '__proto__', '%24x', 'x'.repeat(1001), 'a%00']) {
@@ -106,7 +106,7 @@ describe('execution', () => {
 })
 
 describe('message', () => {
-  test('message: payload is one argument, args are several, nothing is none', async () => {
+  test('message: payload is one argument, args are several, and an empty body has none', async () => {
     const { call, messages } = makeRunApi()
 
     for (const body of [
@@ -124,7 +124,7 @@ describe('message', () => {
     expect(messages.map((message) => message.args)).toEqual([[{ a: 1 }], [null], [[1, 2]], [1, null, [2]], [], [], []])
   })
 
-  test('message: payload and args together, null for args, and unknown keys are a 400', async () => {
+  test('message: payload with args, null for args, and unknown fields are a 400', async () => {
     const { call, messages } = makeRunApi()
 
     for (const body of [{ payload: 1, args: [1] }, { args: null }, { args: { 0: 1 } }, { arg: 1 }, 'null', '[]']) {
@@ -137,7 +137,7 @@ describe('message', () => {
     expect(messages).toEqual([])
   })
 
-  test('message: exact numbers and __proto__ keys reach the workflow and come back', async () => {
+  test('message: keeps exact numbers and __proto__ keys in both directions', async () => {
     const { call } = makeRunApi()
 
     const response = await call(
@@ -149,7 +149,7 @@ describe('message', () => {
     expect(await response.text()).toBe('[9007199254740993,{"__proto__":{"x":0.1234567890123456789}}]')
   })
 
-  test('signal: answers which run took it', async () => {
+  test('signal: returns the run that received it', async () => {
     const { call } = makeRunApi()
 
     expect(await (await call('POST', '/workflow/w/signal/approve')).json()).toEqual({
@@ -160,7 +160,7 @@ describe('message', () => {
     })
   })
 
-  test('update: a handler that returns nothing answers null', async () => {
+  test('update: returns null when the handler returns nothing', async () => {
     const { call } = makeRunApi()
 
     const response = await call('POST', '/workflow/w/update/u')
@@ -170,7 +170,7 @@ describe('message', () => {
 })
 
 describe('control', () => {
-  test('stop and terminate: answer what was done, with the reason or without', async () => {
+  test('stop and terminate: return what was done, with or without a reason', async () => {
     const { call, reasons } = makeRunApi()
 
     const stopped = await call('PATCH', '/workflow/w/stop', { reason: 'too late' })
@@ -181,7 +181,7 @@ describe('control', () => {
     expect(reasons).toEqual(['too late', null])
   })
 
-  test('stop: refuses a reason that the engine can’t carry', async () => {
+  test('stop: rejects a reason with characters that the engine does not support', async () => {
     const { call } = makeRunApi()
 
     for (const reason of [null, 7, 'a\0', '\ud800']) {
@@ -195,7 +195,7 @@ describe('control', () => {
 })
 
 describe('status', () => {
-  test('status: instants are ISO 8601 in UTC, not yet is null', async () => {
+  test('status: times are ISO 8601 in UTC, or null', async () => {
     const { call } = makeRunApi()
 
     expect(await (await call('GET', '/workflow/w/status')).json()).toMatchObject({

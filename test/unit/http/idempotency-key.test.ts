@@ -3,7 +3,7 @@ import { makeApi, refusal, running } from './api.ts'
 
 const keyed = { 'Idempotency-Key': 'k1' }
 
-test('Idempotency-Key: a request that relies on it is refused before anything is done', async () => {
+test('Idempotency-Key: is rejected before anything is executed', async () => {
   const { call } = makeApi()
 
   expect(await refusal(await call('POST', '/workflow/start', { workflowName: 'echo', input: 1 }, keyed))).toEqual([
@@ -13,13 +13,13 @@ test('Idempotency-Key: a request that relies on it is refused before anything is
   expect(await refusal(await call('POST', '/workflow/w/signal/go', {}, keyed))).toEqual([501, 'NotSupportedError'])
 })
 
-test('Idempotency-Key: reading is idempotent without it', async () => {
+test('Idempotency-Key: is ignored for reads', async () => {
   const { call } = makeApi({ workflows: { status: async () => running } })
 
   expect((await call('GET', '/workflow/w/status', undefined, keyed)).status).toBe(200)
 })
 
-test('Idempotency-Key: who may not call is told that first', async () => {
+test('Idempotency-Key: is checked after the token', async () => {
   const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
   expect((await call('POST', '/workflow/start', {}, keyed)).status).toBe(401)

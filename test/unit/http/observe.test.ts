@@ -3,7 +3,7 @@ import { ServiceError } from '../../../src/domain/errors.ts'
 import { makeApi, running } from './api.ts'
 
 describe('log', () => {
-  test('log: one event a request, with what was noted and without the query string', async () => {
+  test('log: one line for each request, with its facts and without the query string', async () => {
     const { call, events } = makeApi({
       workflows: {
         status: async (_ref, { note }) => {
@@ -31,7 +31,7 @@ describe('log', () => {
     ])
   })
 
-  test('log: a refusal is told by its name', async () => {
+  test('log: an error response is logged with its name', async () => {
     const { call, events } = makeApi()
 
     await call('GET', '/nope')
@@ -39,7 +39,7 @@ describe('log', () => {
     expect(events).toMatchObject([{ level: 'info', fields: { route: null, status: 404, error: 'NotFoundError' } }])
   })
 
-  test('log: an unforeseen answer of the engine is told whole', async () => {
+  test('log: an unexpected response of the engine is logged with its cause', async () => {
     const cause = new Error('7 PERMISSION_DENIED: Request unauthorized.')
     const { call, events } = makeApi({
       workflows: { status: () => Promise.reject(new ServiceError('EngineError', 'no', { cause })) },
@@ -51,7 +51,7 @@ describe('log', () => {
     expect(events).toMatchObject([{ level: 'error', fields: { status: 502, error: 'EngineError', cause } }])
   })
 
-  test('log: a workflow whose task keeps failing is told with its failure, a bad request without what it quotes', async () => {
+  test('log: a failing workflow task is logged with its failure, a client error without its cause', async () => {
     const cause = new Error('boom')
     const { call, events } = makeApi({
       workflows: { query: () => Promise.reject(new ServiceError('WorkflowNotReadyError', 'no', { cause })) },
@@ -63,7 +63,7 @@ describe('log', () => {
     expect(events.map((event) => event.fields.cause)).toEqual([cause, undefined])
   })
 
-  test('log: probes are told only to those who look closely', async () => {
+  test('log: probes are logged at the debug level', async () => {
     const { call, events } = makeApi()
 
     await call('GET', '/health')

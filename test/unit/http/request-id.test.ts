@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeApi } from './api.ts'
 
 describe('X-Request-Id', () => {
-  test('X-Request-Id: is the caller’s own when it is a plain one', async () => {
+  test("X-Request-Id: is the client's own when it consists of safe characters", async () => {
     const { call } = makeApi()
 
     const response = await call('GET', '/health', undefined, { 'X-Request-Id': 'order_17.retry-2' })
@@ -10,7 +10,7 @@ describe('X-Request-Id', () => {
     expect(response.headers.get('X-Request-Id')).toBe('order_17.retry-2')
   })
 
-  test('X-Request-Id: is a new one when the caller’s is too long or holds anything else', async () => {
+  test("X-Request-Id: is a new one when the client's is too long or has other characters", async () => {
     const { call } = makeApi()
 
     const long = await call('GET', '/health', undefined, { 'X-Request-Id': 'x'.repeat(129) })
@@ -20,7 +20,7 @@ describe('X-Request-Id', () => {
     expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
   })
 
-  test('X-Request-Id: is on refusals and in their body', async () => {
+  test('X-Request-Id: is in error responses and in their body', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
     const response = await call('GET', '/workflow/w/status', undefined, { 'X-Request-Id': 'mine' })
@@ -29,7 +29,7 @@ describe('X-Request-Id', () => {
     expect(await response.json()).toMatchObject({ requestId: 'mine' })
   })
 
-  test('X-Request-Id: is on preflights, on 304 and on 405', async () => {
+  test('X-Request-Id: is in preflights, 304 and 405 responses', async () => {
     const { call } = makeApi({
       corsOrigins: ['https://app.example'],
       workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },

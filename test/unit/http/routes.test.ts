@@ -4,7 +4,7 @@ import { ServiceError } from '../../../src/domain/errors.ts'
 import { makeApi, refusal, running } from './api.ts'
 
 describe('routes', () => {
-  test('NotFoundError: no such route, a trailing slash, an empty id', async () => {
+  test('NotFoundError: an unknown route, a trailing slash, an empty id', async () => {
     const { call } = makeApi()
 
     for (const path of [
@@ -22,13 +22,13 @@ describe('routes', () => {
     }
   })
 
-  test('NotFoundError: a route is matched as it was sent, an encoded letter makes another of it', async () => {
+  test('NotFoundError: routes are matched without decoding the path', async () => {
     const { call } = makeApi()
 
     expect(await refusal(await call('POST', '/workflow/%72un', {}))).toEqual([404, 'NotFoundError'])
   })
 
-  test('MethodNotAllowedError: names the methods of the route', async () => {
+  test('MethodNotAllowedError: lists the methods of the route', async () => {
     const { call } = makeApi()
 
     const run = await call('GET', '/workflow/run')
@@ -48,7 +48,7 @@ describe('routes', () => {
     })
   })
 
-  test('MethodNotAllowedError: a 404 of the domain stays one', async () => {
+  test('MethodNotAllowedError: does not replace a 404 of the domain', async () => {
     const { call } = makeApi({
       workflows: { status: () => Promise.reject(new ServiceError('WorkflowNotFoundError', 'no')) },
     })
@@ -56,7 +56,7 @@ describe('routes', () => {
     expect(await refusal(await call('GET', '/workflow/w/status'))).toEqual([404, 'WorkflowNotFoundError'])
   })
 
-  test('HEAD: answers as GET does, without the body', async () => {
+  test('HEAD: responds like GET, without the body', async () => {
     const { call } = makeApi({ workflows: { status: async () => running } })
 
     const found = await call('HEAD', '/workflow/w/status')
@@ -65,7 +65,7 @@ describe('routes', () => {
     expect([found.status, await found.text(), wrong.status]).toEqual([200, '', 405])
   })
 
-  test('OPTIONS: names the methods of a route, and needs no token', async () => {
+  test('OPTIONS: lists the methods of a route, and needs no token', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
     const known = await call('OPTIONS', '/workflow/w/stop')
@@ -74,7 +74,7 @@ describe('routes', () => {
     expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
   })
 
-  test('health: is answered without a token and without the engine', async () => {
+  test('health: needs no token and no engine', async () => {
     const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
     const response = await call('GET', '/health')
@@ -82,7 +82,7 @@ describe('routes', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  test('ready: tells whether the engine can serve requests, without a token', async () => {
+  test('ready: reports whether the engine can serve requests, without a token', async () => {
     const readyWhen = (engine: EngineReadiness) => {
       const { call } = makeApi({ auth: { tokens: ['s3cret'] }, workflows: { ready: async () => engine } })
       return call('GET', '/ready').then(async (response) => [response.status, await response.json()])

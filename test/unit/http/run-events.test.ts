@@ -42,7 +42,7 @@ function makeRun(options: Parameters<typeof makeApi>[0] = {}) {
   return { ...api, ended, seen, ask: () => api.call('POST', '/workflow/run', BODY, EVENTS) }
 }
 
-test('run as events: tells at once what has started, and the result when there is one', async () => {
+test('run as events: sends started at once, and the result later', async () => {
   const { ask, ended } = makeRun()
 
   const response = await ask()
@@ -61,7 +61,7 @@ test('run as events: tells at once what has started, and the result when there i
   expect(last.done).toBe(true)
 })
 
-test('run as events: a comment every 10 s', async () => {
+test('run as events: sends a comment every 10 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { ask, ended } = makeRun()
 
@@ -73,7 +73,7 @@ test('run as events: a comment every 10 s', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('run as events: what was not over in time is a timeout, with the body of the 408', async () => {
+test('run as events: a timeout is an event with the body of the 408', async () => {
   const { ask, ended, events } = makeRun()
 
   const response = await ask()
@@ -94,7 +94,7 @@ test('run as events: what was not over in time is a timeout, with the body of th
   await expect.poll(() => events).toMatchObject([{ fields: { status: 408 } }])
 })
 
-test('run as events: what goes wrong after the start is told with its ids, a bug opaque, and logged', async () => {
+test('run as events: an error after the start is an event with the ids; a bug has no details and is logged', async () => {
   const { ask, ended, events } = makeRun()
 
   const response = await ask()
@@ -108,7 +108,7 @@ test('run as events: what goes wrong after the start is told with its ids, a bug
     .toMatchObject([{ level: 'error', fields: { status: 500, cause: new Error('secret') } }])
 })
 
-test('run as events: what is refused before the start is an answer like any other', async () => {
+test('run as events: an error before the start is an ordinary response', async () => {
   const { call } = makeApi({
     workflows: { run: () => Promise.reject(new ServiceError('UnsupportedWorkflowError', 'no')) },
   })
@@ -118,7 +118,7 @@ test('run as events: what is refused before the start is an answer like any othe
   expect([response.status, response.headers.get('Content-Type')]).toEqual([424, 'application/problem+json'])
 })
 
-test('run as events: only for who would rather have them', async () => {
+test('run as events: only when the Accept header prefers them', async () => {
   const types = []
   for (const accept of [
     '*/*',
@@ -136,7 +136,7 @@ test('run as events: only for who would rather have them', async () => {
   expect(types).toEqual([...Array(4).fill('application/json'), 'text/event-stream', 'text/event-stream'])
 })
 
-test('run as events: a client that leaves ends the wait', async () => {
+test('run as events: a disconnect ends the wait', async () => {
   const { ask, seen, events } = makeRun()
 
   const response = await ask()
@@ -146,7 +146,7 @@ test('run as events: a client that leaves ends the wait', async () => {
   await expect.poll(() => events.length).toBe(1)
 })
 
-test('run as events: a server that drains tells those that wait', async () => {
+test('run as events: shutdown sends a timeout to waiting clients', async () => {
   const openRequests = createOpenRequests()
   const { ask } = makeRun({ openRequests })
 
@@ -156,7 +156,7 @@ test('run as events: a server that drains tells those that wait', async () => {
   expect(await response.text()).toContain('event: timeout\n')
 })
 
-test('run as events: what can be told to nobody ends the answer, and its request', async () => {
+test('run as events: an event that cannot be serialized ends the response and the request', async () => {
   const { ask, ended, events } = makeRun()
   const circle: unknown[] = []
   circle.push(circle)

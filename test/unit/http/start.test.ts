@@ -43,7 +43,7 @@ async function issuesOf(response: Response): Promise<string[]> {
 }
 
 describe('run', () => {
-  test('run: fills the defaults and answers the result', async () => {
+  test('run: applies the defaults and returns the result', async () => {
     const { run, commands } = makeRunApi()
 
     const response = await run({ workflowName: 'greet', input: { name: 'Ada' } })
@@ -61,7 +61,7 @@ describe('run', () => {
     ])
   })
 
-  test('run: passes the workflow id on', async () => {
+  test('run: passes on the workflow id', async () => {
     const { run, commands } = makeRunApi()
 
     await run({ workflowName: 'greet', input: null, workflowId: 'ordérs/17' })
@@ -79,7 +79,7 @@ describe('run', () => {
     expect(commands.map((command) => command.catalog)).toEqual(['a', 'b', 'orders'])
   })
 
-  test('run: says that taskQueue is deprecated whenever it is used, refused or not', async () => {
+  test('run: reports that taskQueue is deprecated, in error responses too', async () => {
     const { run } = makeRunApi()
     const { call } = makeApi({
       workflows: { run: () => Promise.reject(new ServiceError('CatalogNotAvailableError', 'no')) },
@@ -98,7 +98,7 @@ describe('run', () => {
     ])
   })
 
-  test('run: takes a timeout in milliseconds or with a unit', async () => {
+  test('run: accepts a timeout in milliseconds or with a unit', async () => {
     const { run, commands } = makeRunApi()
 
     for (const timeout of [1, 0.4, 86_400_000, '5s', '1.5m', '24h'])
@@ -107,7 +107,7 @@ describe('run', () => {
     expect(commands.map((command) => command.timeoutMs)).toEqual([1, 1, 86_400_000, 5000, 90_000, 86_400_000])
   })
 
-  test('run: refuses any other timeout', async () => {
+  test('run: rejects any other timeout', async () => {
     const { run, commands } = makeRunApi()
 
     for (const timeout of [
@@ -133,7 +133,7 @@ describe('run', () => {
     expect(commands).toEqual([])
   })
 
-  test('run: the default wait keeps within the longest one', async () => {
+  test('run: the default timeout is limited by the maximum', async () => {
     const { run, commands } = makeRunApi({ maxTimeoutMs: 1000 })
 
     await run({ workflowName: 'greet', input: 1 })
@@ -141,7 +141,7 @@ describe('run', () => {
     expect(commands[0]?.timeoutMs).toBe(1000)
   })
 
-  test('run: names every fault of a body at its place', async () => {
+  test('run: reports every issue of a body with its path', async () => {
     const { run } = makeRunApi()
 
     expect(await issuesOf(await run({ workflowName: 7, workflowId: null, catalog: '', taskQueue: [] }))).toEqual([
@@ -153,7 +153,7 @@ describe('run', () => {
     ])
   })
 
-  test('run: refuses unknown keys by name, inherited names too', async () => {
+  test('run: rejects unknown fields by name, including names of Object.prototype', async () => {
     const { run } = makeRunApi()
 
     expect(
@@ -166,7 +166,7 @@ describe('run', () => {
     ])
   })
 
-  test('run: an answer does not grow with the keys that it refuses', async () => {
+  test('run: the response does not grow with the number of unknown fields', async () => {
     const { run } = makeRunApi()
     const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${at}${'x'.repeat(300)}`, at]))
 
@@ -176,7 +176,7 @@ describe('run', () => {
     expect((await response.text()).length).toBeLessThan(15_000)
   })
 
-  test('run: refuses a body that is no object', async () => {
+  test('run: rejects a body that is not an object', async () => {
     const { run } = makeRunApi()
 
     expect(await issuesOf(await run('null'))).toEqual([' must be an object, not null'])
@@ -184,7 +184,7 @@ describe('run', () => {
     expect(await issuesOf(await run('"x"'))).toEqual([' must be an object, not a string'])
   })
 
-  test('run: refuses names and ids that may not reach the engine', async () => {
+  test('run: rejects names and ids that must not reach the engine', async () => {
     const { run, commands } = makeRunApi()
 
     const bad: Record<string, string[]> = {
@@ -216,7 +216,7 @@ describe('run', () => {
     expect(commands).toEqual([])
   })
 
-  test('run: takes ids and names up to their last byte', async () => {
+  test('run: accepts ids and names of the maximum length', async () => {
     const { run } = makeRunApi()
 
     const response = await run({
@@ -229,7 +229,7 @@ describe('run', () => {
     expect(response.status).toBe(200)
   })
 
-  test('run: a workflow that outlives the wait is a 408 with the way to its result, and no Retry-After', async () => {
+  test('run: a timeout is a 408 with the Location of the result, and without Retry-After', async () => {
     const details = { workflowId: 'orders/17 é', runId: 'r', workflowStatus: 'running' as const, retryAfterSeconds: 1 }
     const { call } = makeApi({
       workflows: {
@@ -267,7 +267,7 @@ describe('start', () => {
     return { commands, start: (body: unknown) => call('POST', '/workflow/start', body) }
   }
 
-  test('start: answers where the result will be', async () => {
+  test('start: returns the Location of the result', async () => {
     const { start } = makeStartApi()
 
     const response = await start({ workflowName: 'greet', input: 1, workflowId: 'a/b' })
@@ -276,7 +276,7 @@ describe('start', () => {
     expect(await response.json()).toEqual({ workflowId: 'a/b', runId: 'r', status: 'running' })
   })
 
-  test('start: checks the timeout and ignores it', async () => {
+  test('start: validates the timeout and ignores it', async () => {
     const { start, commands } = makeStartApi()
 
     const good = await start({ workflowName: 'greet', input: 1, timeout: 5 })
@@ -296,7 +296,7 @@ describe('input', () => {
     expect(commands.map(({ args }) => args)).toEqual([[null]])
   })
 
-  test('args: are several arguments or none, instead of input', async () => {
+  test('args: are any number of arguments, instead of input', async () => {
     const { run, commands } = makeRunApi()
 
     await run({ workflowName: 'greet', args: [] })
@@ -308,7 +308,7 @@ describe('input', () => {
     ])
   })
 
-  test('args: are refused beside input and where they are not an array; startArgs are not a key of run', async () => {
+  test('args: are rejected together with input, and when they are not an array; startArgs are unknown to run', async () => {
     const { run, commands } = makeRunApi()
 
     expect(await issuesOf(await run({ workflowName: 'greet', input: 1, args: [1] }))).toEqual([` ${EITHER}`])
@@ -322,7 +322,7 @@ describe('input', () => {
     expect(commands).toEqual([])
   })
 
-  test('input: numbers that no double holds come and leave as they are', async () => {
+  test('input: keeps numbers that a double cannot represent', async () => {
     const { run } = makeRunApi()
     const input = '{"id":9007199254740993,"list":[123456789012345678901234567890,0.1234567890123456789,1e400]}'
 
@@ -331,7 +331,7 @@ describe('input', () => {
     expect(await response.text()).toContain(`"output":${input}`)
   })
 
-  test('input: own __proto__ keys are kept, and nothing is given their value as its prototype', async () => {
+  test('input: keeps own __proto__ keys and sets no prototype', async () => {
     const { run } = makeRunApi()
     const input = '{"__proto__":{"admin":true},"list":[{"__proto__":1}],"constructor":{"prototype":{"x":1}}}'
 
@@ -341,7 +341,7 @@ describe('input', () => {
     expect(({} as Record<string, unknown>).admin).toBeUndefined()
   })
 
-  test('input: may hold NUL and lone surrogates', async () => {
+  test('input: may contain NUL and lone surrogates', async () => {
     const { run } = makeRunApi()
 
     const response = await run({ workflowName: 'greet', input: 'a\0b\ud800' })

@@ -23,7 +23,7 @@ function makeUpdateApi(result: unknown = 'done') {
   }
 }
 
-test('update-with-start: passes on start and message, and answers with the run, the value and where the result will be', async () => {
+test('update-with-start: passes on start and update, and returns the run, the result and its Location', async () => {
   const { asked, send } = makeUpdateApi({ total: 3 })
 
   const response = await send({ ...START, workflowId: 'orders/17', catalog: 'c', payload: [1, null] }, 'add%2Fitem')
@@ -38,7 +38,7 @@ test('update-with-start: passes on start and message, and answers with the run, 
   ])
 })
 
-test('update-with-start: args are several arguments, neither args nor payload is none, and nothing returned is null', async () => {
+test('update-with-start: args are several arguments, without args and payload there is none, and an empty result is null', async () => {
   const { asked, send } = makeUpdateApi(null)
 
   await send({ ...START, args: [1, null] })
@@ -51,7 +51,7 @@ test('update-with-start: args are several arguments, neither args nor payload is
   expect((await response.json()).result).toBeNull()
 })
 
-test('update-with-start: startArgs are the arguments of the start, several or none, beside those of the handler', async () => {
+test('update-with-start: startArgs are the arguments of the workflow, apart from those of the handler', async () => {
   const { asked, send } = makeUpdateApi()
 
   await send({ workflowName: 'order', startArgs: [1, [2]], args: [3, 4] })
@@ -63,7 +63,7 @@ test('update-with-start: startArgs are the arguments of the start, several or no
   ])
 })
 
-test('update-with-start: takes the fields of start, the timeout without effect and taskQueue as deprecated', async () => {
+test('update-with-start: accepts the fields of start, the timeout without effect and taskQueue as deprecated', async () => {
   const { asked, send } = makeUpdateApi()
 
   const response = await send({ ...START, taskQueue: 'old', timeout: '5s' })
@@ -76,7 +76,7 @@ test('update-with-start: takes the fields of start, the timeout without effect a
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
 
-test('update-with-start: a body that lacks or has too much is a 400 that names it', async () => {
+test('update-with-start: missing and unknown fields are a 400 that names them', async () => {
   const { asked, send } = makeUpdateApi()
 
   const bodies = [
@@ -100,7 +100,7 @@ test('update-with-start: a body that lacks or has too much is a 400 that names i
   expect(asked).toEqual([])
 })
 
-test('update-with-start: names of handlers that are reserved are a 400, other methods a 405', async () => {
+test('update-with-start: reserved handler names are a 400, other methods a 405', async () => {
   const { asked, send, call } = makeUpdateApi()
 
   expect(await refusal(await send(START, '__stack_trace'))).toEqual([400, 'ValidationError'])
@@ -110,7 +110,7 @@ test('update-with-start: names of handlers that are reserved are a 400, other me
   expect(asked).toEqual([])
 })
 
-test('update-with-start: what is not supported is a 501', async () => {
+test('update-with-start: NotSupportedError is a 501', async () => {
   const { call } = makeApi({
     workflows: { updateWithStart: () => Promise.reject(new ServiceError('NotSupportedError', 'not there')) },
   })

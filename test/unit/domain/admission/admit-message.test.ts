@@ -56,7 +56,7 @@ interface Sent {
 }
 
 describe('admitMessage', () => {
-  test('admitMessage: refuses what the schema of its kind of handler refuses, with where, why and whose run', async () => {
+  test('admitMessage: rejects an argument that does not match the schema of the handler, with path, reason and ids', async () => {
     const { send } = aStage({ ...ORDER, queries: [], updates: [{ name: 'approve', inputSchema: { type: 'boolean' } }] })
 
     expect(await refusal(send({ by: 7 }))).toEqual({
@@ -75,7 +75,7 @@ describe('admitMessage', () => {
     )
   })
 
-  test('admitMessage: the first message to an id reads its run, and none within 60 s after it', async () => {
+  test('admitMessage: reads the run for the first message to an id, and then not for 60 s', async () => {
     const { shelf, send } = aStage()
 
     await send({ by: 'Ada' })
@@ -90,7 +90,7 @@ describe('admitMessage', () => {
     expect(shelf.reads).toEqual(['describe orders-17', 'describe $catalog:orders'])
   })
 
-  test('admitMessage: a pinned run is known by itself', async () => {
+  test('admitMessage: caches a pinned run separately', async () => {
     const { shelf, send } = aStage()
     const ref = { ...REF, runId: 'run-1' }
 
@@ -101,7 +101,7 @@ describe('admitMessage', () => {
     expect(shelf.reads.filter((read) => read === 'describe orders-17')).toHaveLength(2)
   })
 
-  test('admitMessage: a run that has just been read is not refused by a catalog that was read before', async () => {
+  test('admitMessage: does not reject by a cached catalog after the run was just read', async () => {
     const { shelf, send } = aStage()
     await send({ by: 'Ada' })
     shelf.pass(1)
@@ -112,7 +112,7 @@ describe('admitMessage', () => {
     expect(shelf.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
   })
 
-  test('admitMessage: without an argument nothing is read', async () => {
+  test('admitMessage: reads nothing for a message without arguments', async () => {
     const { shelf, sendNothing } = aStage()
 
     await sendNothing()
@@ -120,7 +120,7 @@ describe('admitMessage', () => {
     expect(shelf.reads).toEqual([])
   })
 
-  test('admitMessage: lets through what is not listed, or is listed without a schema', async () => {
+  test('admitMessage: admits messages to handlers that are not listed, or have no schema', async () => {
     const { shelf, send } = aStage({ ...ORDER, updates: [{ name: 'approve' }] })
     shelf.runs.set('parcels-1', aDescription({ workflowName: 'parcel' }))
     shelf.runs.set('elsewhere-1', aDescription({ catalog: 'elsewhere' }))
@@ -131,13 +131,13 @@ describe('admitMessage', () => {
     await send(7, { ref: { workflowId: 'elsewhere-1' } })
   })
 
-  test('admitMessage: schemas of the older form refuse nothing', async () => {
+  test('admitMessage: ignores schemas of the older form', async () => {
     const { send } = aStage(ORDER, { id: 'orders' })
 
     await send({ by: 7 })
   })
 
-  test('admitMessage: refuses only what the run and the catalog of now refuse', async () => {
+  test('admitMessage: rejects only by the current run and catalog', async () => {
     const { shelf, send } = aStage()
     await send({ by: 'Ada' })
 
@@ -152,7 +152,7 @@ describe('admitMessage', () => {
     await send({ by: 7 })
   })
 
-  test('admitMessage: what is closed takes no signals and updates, which the engine says; queries are checked', async () => {
+  test('admitMessage: checks only queries to a closed run', async () => {
     const { shelf, send } = aStage()
     shelf.runs.set(REF.workflowId, aDescription({ status: 'completed' }))
 
@@ -161,7 +161,7 @@ describe('admitMessage', () => {
     expect((await refusal(send({ by: 7 }, { kind: 'query' }))).error).toBe('ValidationError')
   })
 
-  test('admitMessage: a run that is pinned to a version is checked against the catalog of that version alone', async () => {
+  test('admitMessage: checks a run that is pinned to a version only against the catalog of that version', async () => {
     const { shelf, send } = aStage()
     const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
     shelf.runs.set(REF.workflowId, aDescription({ pinnedVersion: version('v1') }))
@@ -175,7 +175,7 @@ describe('admitMessage', () => {
     expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
   })
 
-  test('admitMessage: what can’t be read refuses nothing, and the log is told, but not that there is no such run', async () => {
+  test('admitMessage: admits the message after a failed read, and logs it unless the run was not found', async () => {
     const { shelf, send } = aStage()
     const refused = async () => Promise.reject(new ServiceError('EngineError', 'Permission denied'))
     const notes: unknown[] = []
@@ -195,7 +195,7 @@ describe('admitMessage', () => {
     expect(notes).toEqual([undefined, unread, unread])
   })
 
-  test('admitMessage: what does not answer within half a second refuses nothing', async () => {
+  test('admitMessage: admits the message when a read takes longer than half a second', async () => {
     vi.useFakeTimers()
     const { shelf, send } = aStage()
     shelf.engine.describe = () => new Promise<never>(() => {})
@@ -210,7 +210,7 @@ describe('admitMessage', () => {
 })
 
 describe('admitUpdateWithStart', () => {
-  test('admitUpdateWithStart: what the workflow to start accepts is not looked into further', async () => {
+  test('admitUpdateWithStart: reads no open run when the workflow to start accepts the argument', async () => {
     const { shelf, start } = aStage()
 
     await start('order', { by: 'Ada' }, 'orders-17')
@@ -218,7 +218,7 @@ describe('admitUpdateWithStart', () => {
     expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
-  test('admitUpdateWithStart: refuses what it refuses where no run of that id is open', async () => {
+  test('admitUpdateWithStart: rejects by the workflow to start when no run of the id is open', async () => {
     const { shelf, start } = aStage()
     shelf.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
@@ -233,7 +233,7 @@ describe('admitUpdateWithStart', () => {
     )
   })
 
-  test('admitUpdateWithStart: where one is open it has to accept the argument, whatever its workflow is', async () => {
+  test('admitUpdateWithStart: rejects by the open run, whatever its workflow is', async () => {
     const { shelf, start } = aStage()
     shelf.publish('c2', [ORDER, { name: 'parcel', updates: [{ name: 'approve', inputSchema: { type: 'number' } }] }])
     shelf.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
@@ -248,7 +248,7 @@ describe('admitUpdateWithStart', () => {
     })
   })
 
-  test('admitUpdateWithStart: where the open run can’t be read, the update is sent', async () => {
+  test('admitUpdateWithStart: admits the update when the open run cannot be read', async () => {
     const { shelf, start } = aStage()
     const { describe } = shelf.engine
     shelf.engine.describe = (ref, call) =>

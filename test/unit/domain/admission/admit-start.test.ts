@@ -18,7 +18,7 @@ const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, req
 const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
 
 describe('a published catalog', () => {
-  test('admitStart: takes a name and says what the catalog says of traces', async () => {
+  test('admitStart: returns the name and the trace templates of the catalog', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
@@ -28,14 +28,14 @@ describe('a published catalog', () => {
     })
   })
 
-  test('admitStart: takes an alias for its canonical name', async () => {
+  test('admitStart: replaces an alias with its canonical name', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
     expect(await admitted(shelf, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
   })
 
-  test('admitStart: takes it also when no worker is there', async () => {
+  test('admitStart: admits a published name without a running worker', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
@@ -44,7 +44,7 @@ describe('a published catalog', () => {
     expect(shelf.reads).not.toContain('lastPolledAt orders')
   })
 
-  test('admitStart: refuses a name that is not in it, and tells those that are', async () => {
+  test('admitStart: rejects a name that is not in the catalog, and lists the names that are', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
@@ -55,7 +55,7 @@ describe('a published catalog', () => {
     })
   })
 
-  test('admitStart: tells 50 names, and no list of more', async () => {
+  test('admitStart: lists at most 50 names, and none beyond that', async () => {
     const names = Array.from({ length: 51 }, (_, index) => ({ name: `w${index}` }))
     const [many, tooMany] = [makeCatalogs(), makeCatalogs()]
     many.publish('c1', names.slice(1))
@@ -65,7 +65,7 @@ describe('a published catalog', () => {
     expect(await refusal(admitted(tooMany))).not.toHaveProperty('available')
   })
 
-  test('admitStart: refuses names of Object.prototype that are not in it', async () => {
+  test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
@@ -73,7 +73,7 @@ describe('a published catalog', () => {
     expect((await refusal(admitted(shelf, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
   })
 
-  test('admitStart: refuses an input that the schema refuses, with where and why', async () => {
+  test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
 
@@ -83,7 +83,7 @@ describe('a published catalog', () => {
     expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
   })
 
-  test('admitStart: the schema is that of the first of several arguments, and none is checked where there is none', async () => {
+  test('admitStart: checks the first of several arguments, and nothing without arguments', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
     const several = (...args: unknown[]) => admitted(shelf, { args, argumentPointer: '/startArgs/0' })
@@ -95,14 +95,14 @@ describe('a published catalog', () => {
     expect(await several()).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: a schema of the older form refuses nothing', async () => {
+  test('admitStart: ignores a schema of the older form', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
 
     expect(await admitted(shelf, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: what can not be used of a schema refuses nothing, and is warned of once for each published catalog', async () => {
+  test('admitStart: ignores parts of a schema that cannot be evaluated, with one warning for each published catalog', async () => {
     const shelf = makeCatalogs()
     const call = aCall()
     const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
@@ -122,7 +122,7 @@ describe('a published catalog', () => {
     expect(call.warnings).toEqual([warning, warning])
   })
 
-  test('admitStart: an input that takes too long to check is not checked to its end, and its request is noted', async () => {
+  test('admitStart: admits an input that takes too long to check, and logs it', async () => {
     const shelf = makeCatalogs()
     const call = aCall()
     shelf.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
@@ -137,15 +137,15 @@ describe('a published catalog', () => {
   })
 })
 
-describe('no published catalog', () => {
-  test('admitStart: takes any name while a worker polls', async () => {
+describe('without a published catalog', () => {
+  test('admitStart: admits any name while a worker polls', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
 
     expect(await admitted(shelf, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
   })
 
-  test('admitStart: a worker polled lately when that was less than 75 s ago', async () => {
+  test('admitStart: counts a worker as polling for 75 s', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
     shelf.pass(74_999)
@@ -156,7 +156,7 @@ describe('no published catalog', () => {
     expect((await refusal(admitted(shelf))).error).toBe('CatalogNotAvailableError')
   })
 
-  test('admitStart: refuses names of Object.prototype, which a worker would run', async () => {
+  test('admitStart: rejects names of Object.prototype, which a worker would run', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
 
@@ -168,7 +168,7 @@ describe('no published catalog', () => {
     )
   })
 
-  test('admitStart: refuses when no worker polls, to be tried again in 3 s', async () => {
+  test('admitStart: rejects with Retry-After 3 when no worker polls', async () => {
     expect(await refusal(admitted(makeCatalogs()))).toEqual({
       error: 'CatalogNotAvailableError',
       message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
@@ -178,7 +178,7 @@ describe('no published catalog', () => {
 })
 
 describe('freshness', () => {
-  test('admitStart: takes what it has read within the time to live', async () => {
+  test('admitStart: admits by cached data within the TTL', async () => {
     const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     await admitted(shelf)
@@ -189,7 +189,7 @@ describe('freshness', () => {
     expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
-  test('admitStart: refuses no name that was published since', async () => {
+  test('admitStart: admits a name that was published since the cached read', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await admitted(shelf)
@@ -199,7 +199,7 @@ describe('freshness', () => {
     expect(await admitted(shelf, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
   })
 
-  test('admitStart: refuses no input that the schema takes since', async () => {
+  test('admitStart: admits an input that the schema accepts since the cached read', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
     await admitted(shelf, { args: [{ amount: 1, card: '1' }] })
@@ -209,7 +209,7 @@ describe('freshness', () => {
     expect(await admitted(shelf, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: refuses nothing because nobody served it a moment ago', async () => {
+  test('admitStart: does not reject by a cached poll', async () => {
     const shelf = makeCatalogs()
     await refusal(admitted(shelf))
     shelf.pass(1)
@@ -218,7 +218,7 @@ describe('freshness', () => {
     expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: refuses nothing because nobody served it a moment ago, when what is published has just been read', async () => {
+  test('admitStart: does not reject by a cached poll after the catalog was just read', async () => {
     const shelf = makeCatalogs({ ttlMs: 5000 })
     await shelf.catalogs.published('orders')
     shelf.pass(4000)
@@ -229,7 +229,7 @@ describe('freshness', () => {
     expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: refuses nothing because nothing was published a moment ago', async () => {
+  test('admitStart: does not reject by a cached missing catalog', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
     await admitted(shelf, { workflowName: 'anything' })
@@ -241,7 +241,7 @@ describe('freshness', () => {
     expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: takes no name unchecked because nothing was published a moment ago', async () => {
+  test('admitStart: does not admit by a cached missing catalog', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
     await admitted(shelf, { workflowName: 'anything' })
@@ -254,7 +254,7 @@ describe('freshness', () => {
     })
   })
 
-  test('admitStart: takes no name unchecked when a catalog was published between its look at the catalog and its look at the workers', async () => {
+  test('admitStart: finds a catalog that was published between the reads of catalog and poll', async () => {
     const shelf = makeCatalogs()
     const { lastPolledAt } = shelf.engine
     shelf.engine.lastPolledAt = async (...args) => {
@@ -269,7 +269,7 @@ describe('freshness', () => {
     })
   })
 
-  test('admitStart: where nothing is published, each start costs one more look at both forms of a catalog', async () => {
+  test('admitStart: without a catalog, each start reads both of its forms again', async () => {
     const shelf = makeCatalogs()
     shelf.poll()
     await admitted(shelf)
@@ -281,7 +281,7 @@ describe('freshness', () => {
     expect(shelf.reads).toEqual(['describe $catalog:orders', 'describe orders'])
   })
 
-  test('admitStart: refuses nothing because only half of what it judges on was read for it', async () => {
+  test('admitStart: does not reject when only one of the two reads is current', async () => {
     const shelf = makeCatalogs()
     await shelf.catalogs.published('orders')
     shelf.pass(1)
@@ -290,7 +290,7 @@ describe('freshness', () => {
     expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
   })
 
-  test('admitStart: a refusal on what was read for it is read once', async () => {
+  test('admitStart: rejects without another read when the data is current', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
@@ -299,7 +299,7 @@ describe('freshness', () => {
     expect(shelf.reads).toEqual(['describe $catalog:orders'])
   })
 
-  test('admitStart: a refusal on what others had read is read once more', async () => {
+  test('admitStart: reads once more before it rejects by cached data', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await admitted(shelf)
@@ -312,7 +312,7 @@ describe('freshness', () => {
   })
 })
 
-test('admitStart: an engine in trouble is no refusal', async () => {
+test('admitStart: passes on an error of the engine', async () => {
   const shelf = makeCatalogs()
   shelf.engine.describe = () => Promise.reject(new Error('a bug'))
 

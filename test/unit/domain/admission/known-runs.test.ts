@@ -21,7 +21,7 @@ function aStage({ started }: { started: boolean }) {
   }
 }
 
-test('known runs: a run that was started here is known as what it was started as', async () => {
+test('known runs: a run that was started here is known without a read', async () => {
   const { engine, known } = aStage({ started: true })
 
   await engine.start(REQUEST, aCall())
@@ -35,7 +35,7 @@ test('known runs: a run that was started here is known as what it was started as
   })
 })
 
-test('known runs: a run that an update-with-start has found is not taken for what it would have started', async () => {
+test('known runs: a run that an update-with-start found is not remembered as a started one', async () => {
   const [starting, finding] = [aStage({ started: true }), aStage({ started: false })]
 
   await starting.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())

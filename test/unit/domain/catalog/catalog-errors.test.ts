@@ -7,7 +7,7 @@ const away = new ServiceError('EngineUnavailableError', 'The workflow engine is 
   details: { workflowId: '$catalog:shop', runId: 'a run of the catalog', retryAfterSeconds: 1 },
 })
 
-test('catalogs: what went wrong with reading one does not name its run as the caller’s', async () => {
+test('catalogs: an error of a read does not carry the ids of the catalog run', async () => {
   const engine = { describe: () => Promise.reject(away) } as Partial<Engine> as Engine
   const catalogs = createCatalogs({ engine, namespace: 'default', ttlMs: 5000 })
 

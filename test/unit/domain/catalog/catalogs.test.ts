@@ -13,8 +13,8 @@ async function names({ catalogs }: Pick<Shelf, 'catalogs'>, freshSince?: number)
   return value === null ? null : [...value.workflowNames.keys()]
 }
 
-describe('what is published', () => {
-  test('published: is the parked run', async () => {
+describe('published', () => {
+  test('published: is the catalog run', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
@@ -22,11 +22,11 @@ describe('what is published', () => {
     expect(shelf.reads).toEqual(['describe $catalog:orders'])
   })
 
-  test('published: is nothing when there is no run', async () => {
+  test('published: is null without a run', async () => {
     expect(await names(makeCatalogs())).toBeNull()
   })
 
-  test('published: is nothing when the run has ended, by whatever hand', async () => {
+  test('published: is null when the run is closed, whatever closed it', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     change(shelf, '$catalog:orders', { status: 'terminated' })
@@ -34,7 +34,7 @@ describe('what is published', () => {
     expect(await names(shelf)).toBeNull()
   })
 
-  test('published: is nothing when the run is another workflow, or has no names', async () => {
+  test('published: is null when the run is another workflow, or has no names', async () => {
     const [other, nameless] = [makeCatalogs(), makeCatalogs()]
     other.publish('c1', [{ name: 'order' }])
     change(other, '$catalog:orders', { workflowName: 'order' })
@@ -45,7 +45,7 @@ describe('what is published', () => {
     expect(await names(nameless)).toBeNull()
   })
 
-  test('published: is the older form where no run is parked', async () => {
+  test('published: is the older form without a run of the current form', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
 
@@ -53,7 +53,7 @@ describe('what is published', () => {
     expect((await shelf.catalogs.published('orders')).value?.run).toEqual({ workflowId: 'orders', runId: 'c1' })
   })
 
-  test('published: is the parked form where there are both', async () => {
+  test('published: is the current form when both exist', async () => {
     const shelf = makeCatalogs()
     shelf.publish('old', [{ name: 'old' }], { id: 'orders' })
     shelf.publish('new', [{ name: 'new' }])
@@ -61,7 +61,7 @@ describe('what is published', () => {
     expect(await names(shelf)).toEqual(['new'])
   })
 
-  test('isOlderForm: is known once such a catalog was read, until it is gone', async () => {
+  test('isOlderForm: is true once such a catalog was read, until it is gone', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
     const isOlderForm = () => shelf.catalogs.isOlderForm('orders')
@@ -77,8 +77,8 @@ describe('what is published', () => {
   })
 })
 
-describe('what is remembered', () => {
-  test('published: is read again once its time to live is over', async () => {
+describe('cache', () => {
+  test('published: is read again after its TTL', async () => {
     const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
@@ -90,7 +90,7 @@ describe('what is remembered', () => {
     expect(await names(shelf)).toEqual(['refund'])
   })
 
-  test('published: is read again for who asks for something fresher', async () => {
+  test('published: is read again when it is older than freshSince', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
@@ -102,7 +102,7 @@ describe('what is remembered', () => {
     expect(await names(shelf, readAt + 1)).toEqual(['refund'])
   })
 
-  test('published: is read once for all who ask at once', async () => {
+  test('published: is read once for concurrent callers', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
 
@@ -111,7 +111,7 @@ describe('what is remembered', () => {
     expect(shelf.reads).toHaveLength(1)
   })
 
-  test('published: is read for each task queue', async () => {
+  test('published: is cached per task queue', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     await names(shelf)
@@ -119,7 +119,7 @@ describe('what is remembered', () => {
     expect((await shelf.catalogs.published('others')).value).toBeNull()
   })
 
-  test('published: a reading that failed is not remembered', async () => {
+  test('published: a failed read is not cached', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     const { describe: works } = shelf.engine
@@ -130,7 +130,7 @@ describe('what is remembered', () => {
     expect(await names(shelf)).toEqual(['order'])
   })
 
-  test('published: a reading that failed tells all who waited for it', async () => {
+  test('published: a failed read rejects for every waiting caller', async () => {
     const shelf = makeCatalogs()
     shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
@@ -139,7 +139,7 @@ describe('what is remembered', () => {
     expect(refusals.map(({ error }) => error)).toEqual(['EngineUnavailableError', 'EngineUnavailableError'])
   })
 
-  test('published: a reading has a deadline of its own and nobody’s signal', async () => {
+  test("published: a read has its own deadline and no caller's signal", async () => {
     const beganAt = Date.now()
     const calls: { signal: AbortSignal; deadlineAt: number }[] = []
     const engine = anEngine({
@@ -158,7 +158,7 @@ describe('what is remembered', () => {
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false])
   })
 
-  test('lastPolledAt: is remembered as long, and read anew for who asks for something fresher', async () => {
+  test('lastPolledAt: is cached for the same time, and read again when it is older than freshSince', async () => {
     const shelf = makeCatalogs()
     await shelf.catalogs.lastPolledAt('orders')
     shelf.pass(1)
@@ -169,8 +169,8 @@ describe('what is remembered', () => {
   })
 })
 
-describe('the definition', () => {
-  test('workflows: are those of the very run that the names were read from', async () => {
+describe('definition', () => {
+  test('workflows: are read from the same run as the names', async () => {
     const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     const { value: before } = await shelf.catalogs.published('orders')
@@ -183,7 +183,7 @@ describe('the definition', () => {
     expect((await shelf.catalogs.workflows(after))?.map(({ name }) => name)).toEqual(['refund'])
   })
 
-  test('workflows: are read once for each run, however old', async () => {
+  test('workflows: are read once for each run, without a TTL', async () => {
     const shelf = makeCatalogs({ ttlMs: 5000 })
     shelf.publish('c1', [{ name: 'order' }])
     const { value: published } = await shelf.catalogs.published('orders')
@@ -196,7 +196,7 @@ describe('the definition', () => {
     expect(shelf.reads.filter((read) => read === 'input c1')).toHaveLength(1)
   })
 
-  test('workflows: are null when the run holds no definition', async () => {
+  test('workflows: are null when the run has no definition', async () => {
     const shelf = makeCatalogs()
     shelf.publish('c1', [{ name: 'order' }])
     shelf.engine.input = async () => 'nonsense'

@@ -74,7 +74,7 @@ function continued(nextRunId: string): Closing {
 }
 
 describe('run', () => {
-  test('run: starts the canonical name and answers how it ended, with what was sent', async () => {
+  test('run: starts the canonical name and returns the result with the input that was sent', async () => {
     const { run, started } = scripted()
 
     expect(await run()).toEqual({
@@ -92,7 +92,7 @@ describe('run', () => {
     ])
   })
 
-  test('run: makes up an id that sorts by time', async () => {
+  test('run: generates an id that sorts by time', async () => {
     const { run, started } = scripted()
     const { workflowId: _, ...command } = COMMAND
 
@@ -101,20 +101,20 @@ describe('run', () => {
     expect(started[0]?.workflowId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   })
 
-  test('run: a failed workflow is an answer', async () => {
+  test('run: a failed workflow is a result', async () => {
     const error = { name: 'CardDeclined', message: 'declined', retryable: false, activityId: '1', cause: null }
     const { run } = scripted({ ends: [{ outcome: { status: 'failed', error }, nextRunId: null }] })
 
     expect(await run()).toMatchObject({ status: 'failed', output: null, error: 'declined', errorDetails: error })
   })
 
-  test('run: says where the catalog puts the trace, without a look at the run', async () => {
+  test('run: returns the trace destination of the catalog without reading the run', async () => {
     const { run } = scripted({ traces: { remote: 'https://b/{namespace}/{runId}' } })
 
     expect((await run()).trace).toEqual({ destinations: { remote: 'https://b/default/run-1' } })
   })
 
-  test('run: follows its chain to the end, however each link ended', async () => {
+  test('run: follows its chain to the end, however each run ended', async () => {
     const error = { name: 'Flaky', message: 'flaky', retryable: true, activityId: null, cause: null }
     const retried: Closing = { outcome: { status: 'failed', error }, nextRunId: 'run-3' }
     const read: Engine['read'] = async (ref) => anExecution({ ...ref, firstRunId: 'run-1' })
@@ -131,7 +131,7 @@ describe('run', () => {
     expect(result.trace).toEqual({ destinations: { local: '/t/default/run-3' } })
   })
 
-  test('run: does not read again how the last of a chain ended', async () => {
+  test('run: does not read the closing of the last run again', async () => {
     const known: (Closing | undefined)[] = []
     const read: Engine['read'] = async (_ref, _call, closing) => {
       known.push(closing)
@@ -143,7 +143,7 @@ describe('run', () => {
     expect(known).toEqual([COMPLETED])
   })
 
-  test('run: reads why it was canceled', async () => {
+  test('run: reads the reason of a cancellation', async () => {
     const ended = (message: string): Closing => ({
       outcome: {
         status: 'canceled',
@@ -157,7 +157,7 @@ describe('run', () => {
     expect((await scripted({ ends: [ended('canceled')], read }).run()).error).toBe('canceled: no stock')
   })
 
-  test('run: waits as long as the command says, whatever the call’s own deadline', async () => {
+  test("run: waits for the timeout of the command, whatever the call's deadline", async () => {
     const { run, waits } = scripted()
     const beganAt = Date.now()
 
@@ -167,7 +167,7 @@ describe('run', () => {
     expect((waits[0]?.call.deadlineAt ?? 0) - beganAt).toBeLessThan(61_000)
   })
 
-  test('run: what is still open in time is told with the run that is open', async () => {
+  test('run: a timeout carries the ids of the open run', async () => {
     const { run } = scripted({ ends: [continued('run-2'), null] })
 
     const refused = await refusal(run())
@@ -182,10 +182,10 @@ describe('run', () => {
   })
 })
 
-describe('run, when its time is over', () => {
+describe('run, after its timeout', () => {
   const SILENT = new ServiceError('EngineUnavailableError', 'The workflow engine is not responding.')
 
-  test('run: a run that is paused is said to be paused', async () => {
+  test('run: the timeout says when the run is paused', async () => {
     const { run } = scripted({ ends: [null], statuses: ['paused'] })
 
     const { workflowStatus, message } = await refusal(run())
@@ -196,7 +196,7 @@ describe('run, when its time is over', () => {
     ])
   })
 
-  test('run: a run that has ended without anybody saying so is answered', async () => {
+  test('run: returns the result of a run whose end no poll reported', async () => {
     const read: Engine['read'] = async (ref) => anExecution({ ...ref })
     const { run, looks } = scripted({ ends: [null], statuses: ['completed'], read })
 
@@ -204,7 +204,7 @@ describe('run, when its time is over', () => {
     expect(looks).toEqual(['run-1'])
   })
 
-  test('run: a chain that went on without anybody saying so is looked at to its end', async () => {
+  test('run: follows a chain whose continuation no poll reported', async () => {
     const read: Engine['read'] = async (ref) => anExecution({ ...ref, closing: continued('run-2') })
     const { run, looks } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
 
@@ -212,7 +212,7 @@ describe('run, when its time is over', () => {
     expect(looks).toEqual(['run-1', 'run-2'])
   })
 
-  test('run: of a run that cannot be looked at nothing is said', async () => {
+  test('run: the timeout has no status when the run cannot be described', async () => {
     const { run } = scripted({ ends: [null], statuses: [SILENT] })
 
     const refused = await refusal(run())
@@ -222,7 +222,7 @@ describe('run, when its time is over', () => {
     expect(refused).not.toHaveProperty('workflowStatus')
   })
 
-  test('run: an end that cannot be read is an error with the ids, which does not invite to start again', async () => {
+  test('run: a result that cannot be read is an error with the ids and without Retry-After', async () => {
     const details = { retryAfterSeconds: 1 }
     const read = () => Promise.reject(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
     const { run } = scripted({ ends: [null], statuses: ['completed'], read })
@@ -233,7 +233,7 @@ describe('run, when its time is over', () => {
     expect(refused).not.toHaveProperty('retryAfterSeconds')
   })
 
-  test('run: nothing is asked for a client that has left, but for one that waits while the service shuts down', async () => {
+  test('run: describes the run at shutdown, but not after a disconnect', async () => {
     const left = scripted({ ends: [null] })
     const waits = scripted({ ends: [null] })
 
@@ -244,15 +244,15 @@ describe('run, when its time is over', () => {
   })
 })
 
-describe('run, when something goes wrong', () => {
-  test('run: what is refused is not started', async () => {
+describe('run, after an error', () => {
+  test('run: a rejected command is not started', async () => {
     const { run, started } = scripted()
 
     expect((await refusal(run({ ...COMMAND, workflowName: 'nope' }))).error).toBe('UnsupportedWorkflowError')
     expect(started).toEqual([])
   })
 
-  test('run: what could not be started may say when to try again', async () => {
+  test('run: an error of the start keeps Retry-After', async () => {
     const away = new ServiceError('EngineUnavailableError', 'away', {
       details: { workflowId: 'orders-17', retryAfterSeconds: 1 },
     })
@@ -262,7 +262,7 @@ describe('run, when something goes wrong', () => {
     expect(waits).toEqual([])
   })
 
-  test('run: what goes wrong after the start carries the ids and never invites to start again', async () => {
+  test('run: an error after the start has the ids and no Retry-After', async () => {
     const details = { workflowId: 'orders-17', retryAfterSeconds: 1, source: 'engine' as const }
     const { run } = scripted({
       ends: [continued('run-2'), new ServiceError('EngineError', 'odd', { cause: 'c', details })],
@@ -277,7 +277,7 @@ describe('run, when something goes wrong', () => {
     })
   })
 
-  test('run: a bug after the start is opaque and carries the ids', async () => {
+  test('run: a bug after the start becomes an InternalError with the ids', async () => {
     const bug = new TypeError('a bug')
     const { run } = scripted({ ends: [bug] })
 
@@ -291,7 +291,7 @@ describe('run, when something goes wrong', () => {
     })
   })
 
-  test('run: a bug while the end is read is opaque and carries the ids', async () => {
+  test('run: a bug while the result is read becomes an InternalError with the ids', async () => {
     const { run } = scripted({
       ends: [continued('run-2'), COMPLETED],
       read: () => Promise.reject(new TypeError('a bug')),
@@ -305,7 +305,7 @@ describe('run, when something goes wrong', () => {
     })
   })
 
-  test('run: a bug before the start is the bug', async () => {
+  test('run: a bug before the start is passed on', async () => {
     const { run } = scripted({ start: () => Promise.reject(new TypeError('a bug')) })
 
     await expect(run()).rejects.toThrow(TypeError)

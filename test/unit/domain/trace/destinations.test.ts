@@ -15,7 +15,7 @@ function catalogs(traces: TraceTemplates | null | undefined) {
   return shelf.catalogs
 }
 
-test('readTraceMeta: fills in what the catalog says', async () => {
+test('readTraceMeta: fills in the templates of the catalog', async () => {
   const run = aDescription({ runId: 'run-2', firstRunId: 'run-1' })
   const traces = { remote: 'https://b/{namespace}/{runId}', local: '/traces/{namespace}/{runId}' }
 
@@ -24,11 +24,11 @@ test('readTraceMeta: fills in what the catalog says', async () => {
   })
 })
 
-test('readTraceMeta: a catalog that traces nowhere means nowhere, whatever the run says', async () => {
+test('readTraceMeta: is null when the catalog disables traces, whatever the run says', async () => {
   expect(await readTraceMeta(aDescription({ memo: MEMO }), catalogs(false), aCall())).toBeNull()
 })
 
-test('readTraceMeta: a child has a trace of its own', async () => {
+test('readTraceMeta: a child run has its own trace', async () => {
   const child = aDescription({ parent: { workflowId: 'root', runId: 'r' }, runId: 'child-1' })
 
   expect(await readTraceMeta(child, catalogs({ remote: 'https://b/{namespace}/{runId}' }), aCall())).toEqual({
@@ -36,11 +36,11 @@ test('readTraceMeta: a child has a trace of its own', async () => {
   })
 })
 
-test('readTraceMeta: a template that several runs would share is ignored', async () => {
+test('readTraceMeta: ignores a template that several runs would share', async () => {
   expect(await readTraceMeta(aDescription(), catalogs({ remote: 'https://b/{namespace}' }), aCall())).toBeNull()
 })
 
-test('readTraceMeta: the run itself says it where the catalog says nothing', async () => {
+test("readTraceMeta: is read from the run's memo when the catalog has no templates", async () => {
   const run = aDescription({ memo: MEMO })
 
   expect(await readTraceMeta(run, catalogs(undefined), aCall())).toEqual({
@@ -51,7 +51,7 @@ test('readTraceMeta: the run itself says it where the catalog says nothing', asy
   })
 })
 
-test('readTraceMeta: what a run says in another shape is nothing', async () => {
+test('readTraceMeta: ignores a memo of another shape', async () => {
   const said = await Promise.all(
     [undefined, null, 'text', 7].map((trace) =>
       readTraceMeta(aDescription({ memo: new Map([['trace', trace]]) }), catalogs(null), aCall()),
@@ -61,7 +61,7 @@ test('readTraceMeta: what a run says in another shape is nothing', async () => {
   expect(said).toEqual([null, null, null, null])
 })
 
-test('readTraceMeta: of what a run says only text is a destination', async () => {
+test('readTraceMeta: ignores destinations in the memo that are not strings', async () => {
   const memo = new Map([['trace', { remote: 7, local: '/t', other: 'x' }]])
 
   expect(await readTraceMeta(aDescription({ memo }), catalogs(null), aCall())).toEqual({
@@ -69,11 +69,11 @@ test('readTraceMeta: of what a run says only text is a destination', async () =>
   })
 })
 
-test('fillTemplates: false is nowhere', () => {
+test('fillTemplates: is null for false', () => {
   expect(fillTemplates(false, aDescription(), 'default')).toBeNull()
 })
 
-test('traceMetaOrNull: an answer is not refused because its catalog can’t be read', async () => {
+test('traceMetaOrNull: is null when the catalog cannot be read', async () => {
   const broken = {
     published: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
   } as unknown as Catalogs

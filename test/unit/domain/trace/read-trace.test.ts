@@ -34,7 +34,7 @@ function trace(sources: TraceSource[], description: Partial<Description> = {}) {
   return readTrace(ports(sources, description), { workflowId: 'orders-17' }, aCall())
 }
 
-test('readTrace: answers from the first source that has the run', async () => {
+test('readTrace: returns the trace of the first source that has the run', async () => {
   expect(await trace([hasNot('remote'), has('kvstore'), has('history')])).toMatchObject({
     source: 'kvstore',
     runId: 'run-1',
@@ -43,20 +43,20 @@ test('readTrace: answers from the first source that has the run', async () => {
   })
 })
 
-test('readTrace: asks no source beyond the one that answers', async () => {
+test('readTrace: reads no source after the one that has the whole run', async () => {
   const unasked = source('history', () => Promise.reject(new Error('asked')))
 
   expect((await trace([has('remote'), unasked])).source).toBe('remote')
 })
 
-test('readTrace: a source in trouble is a warning, and the next one’s turn', async () => {
+test('readTrace: a failing source is a warning, and the next one is read', async () => {
   expect(await trace([fails('remote'), fails('local'), has('history')])).toMatchObject({
     source: 'history',
     warnings: ['remote: remote is away', 'local: local is away'],
   })
 })
 
-test('readTrace: entries without a root are a part, whatever their source says', async () => {
+test('readTrace: entries without a root count as incomplete, whatever their source says', async () => {
   const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN] }))
 
   expect(await trace([rootless, has('history')])).toMatchObject({
@@ -66,13 +66,13 @@ test('readTrace: entries without a root are a part, whatever their source says',
   expect(await refusal(trace([rootless]))).toMatchObject({ error: 'TraceNotAvailableError' })
 })
 
-test('readTrace: is complete when the run has ended', async () => {
+test('readTrace: is complete when the run is closed', async () => {
   expect((await trace([has('history')], { status: 'failed' })).complete).toBe(true)
   expect((await trace([has('history')], { status: 'running' })).complete).toBe(false)
   expect((await trace([has('history')], { status: 'paused' })).complete).toBe(false)
 })
 
-test('readTrace: a run is not complete because another one of its trace has ended', async () => {
+test('readTrace: the end of another run of the trace does not make it complete', async () => {
   const ended = (id: string) => source('remote', async () => ({ ...FOUND, entries: [{ ...RUN, id, phase: 'ended' }] }))
   const [before, itself] = [await trace([ended('run-0')]), await trace([ended('run-1')])]
 
@@ -80,7 +80,7 @@ test('readTrace: a run is not complete because another one of its trace has ende
   expect(itself.complete).toBe(true)
 })
 
-test('readTrace: every source sees the run that the request was resolved to, and has 3 s of its own', async () => {
+test('readTrace: every source gets the resolved run and its own 3 s', async () => {
   const seen: { runId: string; leftMs: number }[] = []
   const watching = (name: string) =>
     source(name, async ({ runId }, { deadlineAt }) => {
@@ -94,7 +94,7 @@ test('readTrace: every source sees the run that the request was resolved to, and
   expect(seen.every(({ leftMs }) => leftMs > 2000 && leftMs <= 3000)).toBe(true)
 })
 
-test('readTrace: what nobody has is TraceNotAvailableError, with what stood in the way', async () => {
+test('readTrace: is TraceNotAvailableError with the warnings when no source has the run', async () => {
   expect(await refusal(trace([fails('remote'), hasNot('history')]))).toEqual({
     error: 'TraceNotAvailableError',
     message: 'No trace is available for workflow orders-17. remote: remote is away',
@@ -103,7 +103,7 @@ test('readTrace: what nobody has is TraceNotAvailableError, with what stood in t
   })
 })
 
-test('readTrace: where the last source could tell later, that is the answer', async () => {
+test('readTrace: rejects with the transient error of the last source', async () => {
   const passes = (error: 'EngineUnavailableError' | 'ResourceExhaustedError') =>
     source('history', () =>
       Promise.reject(new ServiceError(error, 'later', { details: { runId: 'run-1', retryAfterSeconds: 1 } })),
@@ -118,13 +118,13 @@ test('readTrace: where the last source could tell later, that is the answer', as
   }
 })
 
-test('readTrace: a bug in a source is a bug', async () => {
+test('readTrace: passes on a bug in a source', async () => {
   await expect(trace([source('remote', () => Promise.reject(new TypeError('a bug'))), has('history')])).rejects.toThrow(
     TypeError,
   )
 })
 
-test('readTrace: a part is completed from source to source, up to one that has the whole', async () => {
+test('readTrace: merges incomplete sources, up to the first complete one', async () => {
   const part = (name: string, id: string) =>
     source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
   const unasked = source('history', () => Promise.reject(new Error('asked')))
@@ -140,7 +140,7 @@ test('readTrace: a part is completed from source to source, up to one that has t
   expect(data.children.map(({ id }) => id)).toEqual(['stored', 'waiting'])
 })
 
-test('readTrace: what a source has in part is completed from the last one, each node once', async () => {
+test('readTrace: completes a source from the last one, with each node once', async () => {
   const part = source('remote', async () => ({
     entries: [RUN, SPAN],
     whole: false,
@@ -160,7 +160,7 @@ test('readTrace: what a source has in part is completed from the last one, each 
   expect(warnings).toEqual(['remote: one entry could not be read', 'history: not all'])
 })
 
-test('readTrace: a part that nothing can complete is better than nothing', async () => {
+test('readTrace: returns an incomplete trace when no source completes it', async () => {
   const part = source('local', async () => ({ ...FOUND, whole: false }))
 
   expect(await trace([part, fails('history')])).toMatchObject({
@@ -169,7 +169,7 @@ test('readTrace: a part that nothing can complete is better than nothing', async
   })
 })
 
-test('readTrace: a caller who has left ends the reading', async () => {
+test('readTrace: an aborted call ends the read', async () => {
   const leaving = new AbortController()
   const left = source('remote', () => {
     leaving.abort()
@@ -182,7 +182,7 @@ test('readTrace: a caller who has left ends the reading', async () => {
   expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
 })
 
-test('readTrace: where the trace is written is asked of the catalog by those sources that need it', async () => {
+test('readTrace: the catalog is read only by sources that need the destinations', async () => {
   const shelf = makeCatalogs()
   const asking = source('remote', async (run, call) => {
     await run.destinations(call)
@@ -198,7 +198,7 @@ test('readTrace: where the trace is written is asked of the catalog by those sou
   expect(shelf.reads).toContain('describe $catalog:orders')
 })
 
-test('readTrace: where the trace is written is asked once, within the time of the source that asks, again after a failure', async () => {
+test('readTrace: the destinations are read once, within the time of the source, and again after a failure', async () => {
   const shelf = makeCatalogs()
   shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
   let isSilent = true
@@ -245,7 +245,7 @@ function childOf(runId: string, childId: string, catalog = 'orders'): TraceEntry
   return { ...node, at: 2, phase: 'began', attributes: { workflowId: childId, runId: childId, catalog } }
 }
 
-test('readTrace: children stand below their nodes, each read from the first source that has it', async () => {
+test('readTrace: child runs are below their nodes, each from the first source that has it', async () => {
   const remote = source('remote', async ({ runId }) =>
     runId === 'c2' ? { ...FOUND, entries: [{ ...RUN, id: 'c2', name: 'stored' }] } : null,
   )
@@ -266,7 +266,7 @@ test('readTrace: children stand below their nodes, each read from the first sour
   ])
 })
 
-test('readTrace: a child that cannot be read, or for which there is no room, is marked', async () => {
+test('readTrace: a child run that cannot be read, or is beyond the limit, is marked as truncated', async () => {
   const many = Array.from({ length: 300 }, (_, index) => childOf('run-1', `c${index}`))
   const history = source('history', async ({ runId }) => ({
     ...FOUND,
@@ -281,7 +281,7 @@ test('readTrace: a child that cannot be read, or for which there is no room, is 
   expect(unread.data.children).toMatchObject([{ attributes: { truncated: true } }])
 })
 
-test('readTrace: values that no redact of the worker has seen are not shown where the catalog has one', async () => {
+test("readTrace: masks values that were not redacted when the catalog's workers redact", async () => {
   const entries: TraceEntry[] = [
     { ...RUN, input: 'secret-1', attributes: { runId: 'run-1' } },
     {
@@ -310,7 +310,7 @@ test('readTrace: values that no redact of the worker has seen are not shown wher
   expect(archived.data.input).toBe('secret-1')
 })
 
-test('readTrace: what stands under the name of a secret is never shown, whatever the source', async () => {
+test('readTrace: redacts the values of secret names, whatever the source', async () => {
   const entries: TraceEntry[] = [
     {
       ...RUN,
@@ -325,7 +325,7 @@ test('readTrace: what stands under the name of a secret is never shown, whatever
   expect(JSON.stringify(data)).not.toContain('secret-')
 })
 
-test('readTrace: archived payloads are decoded in their places, all in one call', async () => {
+test('readTrace: decodes archived payloads in place, all in one call', async () => {
   const payload = (name: string) => ({ metadata: { encoding: 'eA==' }, data: name })
   const entries: TraceEntry[] = [
     { ...RUN, input: [1, payload('input')], encoded: ['/input/1'] },
