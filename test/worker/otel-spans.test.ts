@@ -1,25 +1,18 @@
-/** Spans of libraries that are instrumented with OpenTelemetry, and of Nexus operations, in the trace of their run. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** OpenTelemetry spans and spans of Nexus operations in the trace of their run. */
 import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { Client, Connection } from '@temporalio/client'
 import * as nexus from 'nexus-rpc'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
-import { parseTraceDocument } from '../../src/protocol/trace/document.ts'
-import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
-import { defineCatalog, porticoPlugin, span } from '../../src/worker/index.ts'
+import { expect } from 'vitest'
+import { defineCatalog, span } from '../../src/worker/index.ts'
 import { porticoSpanProcessor } from '../../src/worker/tracing/otel.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { archivedTrace } from '../support/archived-trace.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 import { bank } from './fixtures/nexus-service.ts'
 
-const taskQueue = `otel-${crypto.randomUUID()}`
 const tracer = trace.getTracer('test')
 
-/** An instrumented library, in and around `span()`. */
+/** An activity with an instrumented library inside and around `span()`. */
 async function thinks(): Promise<string> {
   return tracer.startActiveSpan(
     'POST',
@@ -36,40 +29,40 @@ async function thinks(): Promise<string> {
   )
 }
 
-let folder: string
-let connection: Connection
-let worker: TestWorker
+const test = baseTest
+  .extend('openTelemetry', { scope: 'file' }, ({ cleanup }) => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [porticoSpanProcessor()] }))
+    cleanup.defer(() => {
+      trace.disable()
+      context.disable()
+    })
+    return trace
+  })
+  .override('worker', { scope: 'file' }, ({ startTracedWorker, openTelemetry: _ }) => {
+    const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
+    return startTracedWorker({
+      plugin: { catalog: defineCatalog({ story: {} }) },
+      activities: { thinks },
+      workflowsPath,
+    })
+  })
 
-beforeAll(async () => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [porticoSpanProcessor()] }))
-  folder = await mkdtemp(join(tmpdir(), 'portico-otel-'))
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
-  const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
-  const plugins = [porticoPlugin({ catalog: defineCatalog({ story: {} }), traces })]
-  const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
-  worker = await startWorker({ address, taskQueue, activities: { thinks }, workflowsPath, options: { plugins } })
-})
-
-afterAll(async () => {
-  await worker?.stop()
-  await connection?.close()
-  await rm(folder, { recursive: true, force: true })
-  trace.disable()
-  context.disable()
-})
-
-test('OpenTelemetry: its spans are nodes of the run, nested with those of span(), with kinds, attributes and errors', async () => {
+test('OpenTelemetry: spans are nested with those of span(), with kinds, attributes and errors', async ({
+  client,
+  worker: { taskQueue },
+  folder,
+}) => {
   tracer.startActiveSpan('outside of any activity', (outside) => outside.end())
-  const handle = await new Client({ connection }).workflow.start('story', {
+  const handle = await client.workflow.start('story', {
     workflowId: taskQueue,
     taskQueue,
     args: [{ end: 'complete' }],
   })
   await handle.result()
 
-  const [step] = (await archived(handle.firstExecutionRunId)).children
+  const { tree } = await archivedTrace(folder, handle.firstExecutionRunId)
+  const [step] = tree.children
 
   expect(step?.children).toMatchObject([
     {
@@ -89,43 +82,34 @@ test('OpenTelemetry: its spans are nodes of the run, nested with those of span()
   expect(step?.children).toHaveLength(1)
 })
 
-test('Nexus: a span in the handler of an operation stands below the operation of its caller', async () => {
-  const { address } = inject('engine')
+test("Nexus: a span in an operation's handler is a child of the operation in the caller's trace", async ({
+  connection,
+  client,
+  startTracedWorker,
+  folder,
+}) => {
   const queue = `nexus-${crypto.randomUUID()}`
   const endpoint = `endpoint-${crypto.randomUUID()}`
   const spec = { name: endpoint, target: { worker: { namespace: 'default', taskQueue: queue } } }
   await connection.operatorService.createNexusEndpoint({ spec })
   const pay = async () => span('http', 'charge', async () => 'paid')
-  const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
-  const own = await startWorker({
-    address,
+  await startTracedWorker({
+    plugin: { catalog: defineCatalog({ pays: {} }) },
     taskQueue: queue,
     activities: {},
     workflowsPath: new URL('./fixtures/nexus-workflows.ts', import.meta.url),
-    options: {
-      nexusServices: [nexus.serviceHandler(bank, { pay })],
-      plugins: [porticoPlugin({ catalog: defineCatalog({ pays: {} }), traces })],
-    },
+    options: { nexusServices: [nexus.serviceHandler(bank, { pay })] },
   })
-  const handle = await new Client({ connection }).workflow.start('pays', {
+  const handle = await client.workflow.start('pays', {
     workflowId: queue,
     taskQueue: queue,
     args: [{ endpoint }],
   })
   expect(await handle.result()).toBe('paid')
 
-  const { children } = await archived(handle.firstExecutionRunId)
+  const { tree } = await archivedTrace(folder, handle.firstExecutionRunId)
 
-  expect(children).toMatchObject([
+  expect(tree.children).toMatchObject([
     { kind: 'nexus_operation', output: 'paid', children: [{ kind: 'http', name: 'charge', output: 'paid' }] },
   ])
-  await own.stop()
 }, 60_000)
-
-async function archived(runId: string): Promise<TraceNode> {
-  const path = join(folder, 'default', `${runId}.json`)
-  const text = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), { timeoutMs: 20_000 })
-  const tree = toTraceTree(parseTraceDocument(text).found.entries)
-  if (tree === null) throw new Error('The trace has no root')
-  return tree
-}
