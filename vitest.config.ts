@@ -85,6 +85,8 @@ export default defineConfig({
           // Isolated: some install a runtime of the SDK, with a log of its own, which a process has only one of.
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
+          // The first test of a file also waits for its fixtures to start.
+          testTimeout: 60_000,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },

@@ -30,6 +30,7 @@ export interface InProcessService extends Api {
 
 export interface TracedWorkerOptions extends Partial<Omit<TestWorkerOptions, 'catalog'>> {
   plugin: PorticoPluginOptions
+  archiveEveryMs?: number
 }
 
 const base = vitestTest
@@ -89,9 +90,9 @@ function withServers(testOnEngine: typeof base) {
 
       /** Starts workers that record traces, by default in `folder`, and archive every 200 ms instead of every five seconds. */
       .extend('startTracedWorker', { scope: 'file' }, ({ startWorker, folder }) => {
-        return ({ plugin, options, ...rest }: TracedWorkerOptions) => {
+        return ({ plugin, archiveEveryMs = 200, options, ...rest }: TracedWorkerOptions) => {
           const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
-          const tracing = porticoPlugin({ traces, ...plugin }, { archiveEveryMs: 200 })
+          const tracing = porticoPlugin({ traces, ...plugin }, { archiveEveryMs })
           return startWorker({ ...rest, options: { ...options, plugins: [tracing] } })
         }
       })

@@ -1,88 +1,91 @@
-/** Where traces are archived, and what a store that is away keeps from happening: nothing else. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+/** Where traces are archived, and that an unavailable store affects nothing else. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Client, Connection } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { startEngine } from '../../dev/servers/engine.ts'
+import { expect } from 'vitest'
 import { startProcess } from '../../dev/servers/process.ts'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startRclone } from '../../dev/servers/s3.ts'
+import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { WorkerTraces } from '../../src/config/worker.ts'
-import { defineCatalog, porticoPlugin } from '../../src/worker/index.ts'
+import { defineCatalog } from '../../src/worker/index.ts'
 import { createWarnings } from '../../src/worker/tracing/rate-limited-warnings.ts'
-import { startWorker } from '../support/worker.ts'
+import { type TracedWorkerOptions, test, testWithOwnEngine } from '../support/fixtures.ts'
+import type { TestWorker } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
 const catalog = defineCatalog({ story: {} })
 
-let folder: string
-let s3: RunningS3
-let redis: RunningRedis
-let connection: Connection
+const testWithoutStandaloneActivities = testWithOwnEngine({ dynamicConfig: { 'activity.enableStandalone': false } })
 
-beforeAll(async () => {
-  ;[folder, s3, redis] = await Promise.all([mkdtemp(join(tmpdir(), 'portico-archiver-')), startRclone(), startRedis()])
-  connection = await Connection.connect({ address: inject('engine').address })
-})
-
-afterAll(async () => {
-  await connection?.close()
-  await Promise.all([s3?.stop(), redis?.kill()])
-  await rm(folder, { recursive: true, force: true })
-})
-
-test('archiver: a missing bucket keeps no file from being written, and has its objects once it is there', async () => {
+test('archiver: a missing bucket does not affect the folder, and receives its objects once it exists', async ({
+  client,
+  startTracedWorker,
+  s3,
+  folder,
+}) => {
   const storage = { ...storageOf(s3), bucket: 'not-there-yet' }
-  const { runId, stop } = await runOnce({
-    remote: { storage, kvstore: null },
-    local: { directory: folder, writes: true },
-    maxBytes: 1 << 20,
-  })
+  const { runId } = await runOnce(
+    { client, startTracedWorker },
+    {
+      remote: { storage, kvstore: null },
+      local: { directory: folder, writes: true },
+      maxBytes: 1 << 20,
+    },
+  )
 
-  await until('the file is there', () => fileOf(runId), { timeoutMs: 20_000 })
-  expect(await objectOf('not-there-yet', runId)).toBe(404)
+  await until('the file is there', () => fileOf(folder, runId), { timeoutMs: 20_000 })
+  expect(await objectOf(s3, 'not-there-yet', runId)).toBe(404)
   await s3.client.fetch(`${s3.endpoint}/not-there-yet`, { method: 'PUT' })
 
-  await until('the object is there', async () => (await objectOf('not-there-yet', runId)) === 200, {
+  await until('the object is there', async () => (await objectOf(s3, 'not-there-yet', runId)) === 200, {
     timeoutMs: 90_000,
     everyMs: 500,
   })
-  await stop()
 }, 150_000)
 
-test('archiver: a folder that cannot be written to keeps no object from being written', async () => {
+test('archiver: a folder that cannot be written to does not affect the bucket', async ({
+  client,
+  startTracedWorker,
+  s3,
+  folder,
+}) => {
   const inTheWay = join(folder, 'in-the-way')
   await writeFile(inTheWay, '')
   const local = { directory: join(inTheWay, 'below'), writes: true }
-  const { runId, stop } = await runOnce({ remote: { storage: storageOf(s3), kvstore: null }, local, maxBytes: 1 << 20 })
+  const { runId } = await runOnce(
+    { client, startTracedWorker },
+    { remote: { storage: storageOf(s3), kvstore: null }, local, maxBytes: 1 << 20 },
+  )
 
-  await until('the object is there', async () => (await objectOf(s3.bucket, runId)) === 200, { timeoutMs: 20_000 })
-  await stop()
+  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200, { timeoutMs: 20_000 })
 })
 
-test('archiver: on an engine without standalone activities every worker archives by itself', async () => {
-  const engine = await startEngine({ dynamicConfig: { 'activity.enableStandalone': false } })
-  const own = await Connection.connect({ address: engine.address })
-  const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
-  const { runId, stop } = await runOnce(traces, { address: engine.address, connection: own })
+testWithoutStandaloneActivities(
+  'archiver: archives without standalone activities too',
+  async ({ client, startTracedWorker, folder }) => {
+    const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
+    const { runId } = await runOnce({ client, startTracedWorker }, traces)
 
-  await until('the file is there', () => fileOf(runId), { timeoutMs: 20_000 })
-  await stop()
-  await own.close()
-  await engine.stop()
-}, 60_000)
+    await until('the file is there', () => fileOf(folder, runId), { timeoutMs: 20_000 })
+  },
+  60_000,
+)
 
-test('archiver: `portico archive` serves task queues without any worker of the kit', async () => {
-  const { address } = inject('engine')
-  const taskQueue = `kitless-${crypto.randomUUID()}`
-  const worker = await startWorker({ address, taskQueue, activities, workflowsPath })
+test('archiver: `portico archive` archives a task queue without a Portico worker', async ({
+  engine: { address },
+  client,
+  catalog: taskQueue,
+  startWorker,
+  redis,
+  s3,
+  cleanup,
+}) => {
+  await startWorker({ activities, workflowsPath })
   const command = {
     command: process.execPath,
     args: [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), taskQueue],
@@ -91,13 +94,14 @@ test('archiver: `portico archive` serves task queues without any worker of the k
     ...command,
     env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) },
   })
+  cleanup.defer(async () => void (await archiver.kill()))
   await until('it archives', () => archiver.output().includes('Archiving traces'), { timeoutMs: 20_000 })
-  const handle = await new Client({ connection }).workflow.start('story', {
+  const handle = await client.workflow.start('story', {
     workflowId: taskQueue,
     taskQueue,
     args: [{ end: 'complete' }],
   })
-  // What a worker in any language does: two commands.
+  // A worker in any language adds a span with two Redis commands.
   const runId = handle.firstExecutionRunId
   const span = {
     id: `${runId}:span:a`,
@@ -112,7 +116,7 @@ test('archiver: `portico archive` serves task queues without any worker of the k
   await store.pexpire(`spans:default:${runId}`, 2_592_000_000)
   await handle.result()
 
-  await until('the object is there', async () => (await objectOf(s3.bucket, runId)) === 200, { timeoutMs: 30_000 })
+  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200, { timeoutMs: 30_000 })
   await until('its spans are archived', async () => (await store.exists(`spans:default:${runId}`)) === 0, {
     timeoutMs: 30_000,
   })
@@ -120,10 +124,9 @@ test('archiver: `portico archive` serves task queues without any worker of the k
   const stored = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/traces/default/${runId}.json`)
   expect(await stored.text()).toContain('from elsewhere')
   expect(await archiver.stop(5000)).toMatchObject({ code: 0 })
-  await worker.stop()
 }, 60_000)
 
-test('archiver: `portico archive` without a place for traces says so', async () => {
+test('archiver: `portico archive` without a destination fails and names the variables', async () => {
   const args = [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), 'queue']
   const archiver = await startProcess({ command: process.execPath, args, env: { PATH: process.env.PATH } })
 
@@ -131,26 +134,34 @@ test('archiver: `portico archive` without a place for traces says so', async () 
   expect(archiver.output()).toContain('set SERVICE_TRACE_REMOTE_ON=true or SERVICE_TRACE_LOCAL_ON=true')
 })
 
-test('archiver: stores that hang delay neither a run nor a shutdown beyond two seconds', async () => {
-  const ways = await Promise.all(
+test('archiver: stores that hang delay neither a run nor a shutdown by more than two seconds', async ({
+  client,
+  startTracedWorker,
+  redis,
+  s3,
+}) => {
+  const proxies = await Promise.all(
     [`127.0.0.1:${redis.port}`, s3.endpoint.slice('http://'.length)].map((to) =>
       startTcpProxy(to, { latencyMs: Number.POSITIVE_INFINITY }),
     ),
   )
-  const [toRedis, toS3] = ways.map(({ address }) => address)
+  const [toRedis, toS3] = proxies.map(({ address }) => address)
   const kvstore = { url: redis.url.replace(`127.0.0.1:${redis.port}`, String(toRedis)), token: null }
   const storage = { ...storageOf(s3), endpoint: `http://${toS3}` }
-  const { stop } = await runOnce({ remote: { storage, kvstore }, local: null, maxBytes: 1 << 20 })
+  const { stop } = await runOnce(
+    { client, startTracedWorker },
+    { remote: { storage, kvstore }, local: null, maxBytes: 1 << 20 },
+  )
 
   const beganAt = performance.now()
   await stop()
 
-  // Two seconds for the traces, and the rest for the worker itself.
+  // Two seconds for tracing, the rest for the worker itself.
   expect(performance.now() - beganAt).toBeLessThan(5000)
-  await Promise.all(ways.map((way) => way.close()))
+  await Promise.all(proxies.map((proxy) => proxy.close()))
 })
 
-test('archiver: a bucket that cannot be used is warned of at the start, by its name', async () => {
+test('archiver: warns at startup about a bucket that does not exist, with its name', async ({ s3 }) => {
   const messages: string[] = []
   const { checkDestinations } = await import('../../src/worker/archive/archiver-worker.ts')
   const { traceDestinations } = await import('../../src/worker/archive/destinations.ts')
@@ -172,17 +183,16 @@ function storageOf({ accessKeyId, secretAccessKey, region, bucket, endpoint }: R
   return { accessKeyId, secretAccessKey, region, bucket, endpoint }
 }
 
-/** One run on a traced worker of its own. */
-async function runOnce(traces: WorkerTraces, { address = inject('engine').address, connection: to = connection } = {}) {
+interface Fixtures {
+  client: Client
+  startTracedWorker(options: TracedWorkerOptions): Promise<TestWorker>
+}
+
+/** Runs the workflow `story` on a traced worker of its own. */
+async function runOnce({ client, startTracedWorker }: Fixtures, traces: WorkerTraces) {
   const taskQueue = `once-${crypto.randomUUID()}`
-  const worker = await startWorker({
-    address,
-    taskQueue,
-    activities,
-    workflowsPath,
-    options: { plugins: [porticoPlugin({ catalog, traces })] },
-  })
-  const handle = await new Client({ connection: to }).workflow.start('story', {
+  const worker = await startTracedWorker({ plugin: { catalog, traces }, taskQueue, activities, workflowsPath })
+  const handle = await client.workflow.start('story', {
     workflowId: taskQueue,
     taskQueue,
     args: [{ end: 'complete' }],
@@ -191,12 +201,13 @@ async function runOnce(traces: WorkerTraces, { address = inject('engine').addres
   return { runId: handle.firstExecutionRunId, stop: () => worker.stop() }
 }
 
-async function objectOf(bucket: string, runId: string): Promise<number> {
+/** The status code for the run's object. */
+async function objectOf(s3: RunningS3, bucket: string, runId: string): Promise<number> {
   const response = await s3.client.fetch(`${s3.endpoint}/${bucket}/traces/default/${runId}.json`)
   await response.body?.cancel()
   return response.status
 }
 
-function fileOf(runId: string): Promise<string | null> {
+function fileOf(folder: string, runId: string): Promise<string | null> {
   return readFile(join(folder, 'default', `${runId}.json`), 'utf8').catch(() => null)
 }

@@ -1,48 +1,61 @@
-/** Traces as files, without a key-value store. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+/** Traces archived as files, with span lists as files. */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, Connection } from '@temporalio/client'
+import { Client } from '@temporalio/client'
 import type { DataConverter, PayloadCodec } from '@temporalio/common'
 import proto from '@temporalio/proto'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import { parseCatalogMemo } from '../../src/protocol/catalog.ts'
-import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
-import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
-import { defineCatalog, type PorticoPluginOptions, porticoPlugin, type Redact } from '../../src/worker/index.ts'
-import { startWorker, type TestWorker, type TestWorkerOptions } from '../support/worker.ts'
+import { defineCatalog, type PorticoPluginOptions, type Redact } from '../../src/worker/index.ts'
+import { archivedTrace } from '../support/archived-trace.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
 const catalog = defineCatalog({ story: {}, ticking: {} })
-const taskQueue = `local-${crypto.randomUUID()}`
 
-let folder: string
-let connection: Connection
-let client: Client
-let worker: TestWorker
+const test = baseTest
+  /** Does not exist until the worker creates it. */
+  .override('folder', { scope: 'file' }, async ({ cleanup }) => {
+    const parent = await mkdtemp(join(tmpdir(), 'portico-local-'))
+    cleanup.defer(() => rm(parent, { recursive: true, force: true }))
+    return join(parent, 'traces')
+  })
+  .override('worker', { scope: 'file' }, ({ startTracedWorker }) => {
+    return startTracedWorker({ plugin: { catalog }, activities, workflowsPath })
+  })
+  /** Runs the workflow `story` on a traced worker of its own, and returns what was archived. */
+  .extend('runOnce', { scope: 'file' }, ({ connection, folder, startTracedWorker }) => {
+    return async (plugin: Partial<PorticoPluginOptions>, dataConverter: DataConverter = {}) => {
+      const taskQueue = `once-${crypto.randomUUID()}`
+      const worker = await startTracedWorker({
+        plugin: { catalog, ...plugin },
+        taskQueue,
+        activities,
+        workflowsPath,
+        options: { dataConverter },
+      })
+      const { workflow } = new Client({ connection, dataConverter })
+      const handle = await workflow.start('story', { workflowId: taskQueue, taskQueue, args: [{ end: 'complete' }] })
+      await handle.result()
+      const trace = await archivedTrace(folder, handle.firstExecutionRunId)
+      await worker.stop()
+      return trace
+    }
+  })
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  folder = join(await mkdtemp(join(tmpdir(), 'portico-local-')), 'traces')
-  connection = await Connection.connect({ address })
-  client = new Client({ connection })
-  worker = await startTraced(taskQueue, folder)
-})
-
-afterAll(async () => {
-  await worker?.stop()
-  await connection?.close()
-  await rm(join(folder, '..'), { recursive: true, force: true })
-})
-
-test('local traces: a run leaves one file, with its steps and the spans below them, and no list of spans', async () => {
+test('local traces: a run has one file, with activities and their spans, and its span list is removed', async ({
+  client,
+  worker: { taskQueue },
+  folder,
+}) => {
   const workflowId = `a/b "c" ü ${crypto.randomUUID()}`
   const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [{ end: 'complete' }] })
   await handle.result()
 
-  const { tree, document } = await archived(handle.firstExecutionRunId)
+  const { tree, document } = await archivedTrace(folder, handle.firstExecutionRunId)
 
   expect(document).toMatchObject({ namespace: 'default', workflowId, runId: handle.firstExecutionRunId })
   expect(tree).toMatchObject({
@@ -65,32 +78,40 @@ test('local traces: a run leaves one file, with its steps and the spans below th
   await until('no spans wait', async () => (await readdir(join(folder, '.spans'))).length === 0)
 })
 
-test('local traces: each link of a chain and each child has a file of its own', async () => {
+test('local traces: every run of a chain and every child workflow has its own file', async ({
+  client,
+  worker: { taskQueue },
+  folder,
+}) => {
   const workflowId = `family-${crypto.randomUUID()}`
   const plan = { end: 'complete', links: 2, children: 1 }
   const handle = await client.workflow.start('story', { workflowId, taskQueue, args: [plan] })
   await handle.result()
 
-  const first = await archived(handle.firstExecutionRunId)
-  const next = await archived(String(first.tree.attributes.nextRunId))
+  const first = await archivedTrace(folder, handle.firstExecutionRunId)
+  const next = await archivedTrace(folder, String(first.tree.attributes.nextRunId))
 
   expect(first.tree.attributes.status).toBe('continued')
   expect(next.tree.attributes).toMatchObject({ status: 'completed', previousRunId: handle.firstExecutionRunId })
   for (const { tree } of [first, next]) {
     const node = tree.children.find(({ kind }) => kind === 'child_workflow')
     expect(node).toMatchObject({ attributes: { catalog: taskQueue }, children: [] })
-    const child = await archived(String(node?.attributes.runId))
+    const child = await archivedTrace(folder, String(node?.attributes.runId))
     expect(child.tree).toMatchObject({ kind: 'workflow', attributes: { status: 'completed' } })
     expect(child.tree.children[0]?.children[0]).toMatchObject({ kind: 'llm', name: 'outer' })
   }
 })
 
-test('local traces: runs of a queue without the kit are archived where a worker is told its name', async () => {
+test('local traces: a worker also archives the runs of its traceQueues', async ({
+  client,
+  startWorker,
+  startTracedWorker,
+  folder,
+}) => {
   const plain = `plain-${crypto.randomUUID()}`
-  const { address } = inject('engine')
-  const without = await startWorker({ address, taskQueue: plain, activities, workflowsPath, catalog })
-  const archiving = `archives-${crypto.randomUUID()}`
-  const kit = await startTraced(archiving, folder, { traceQueues: [plain] })
+  await startWorker({ taskQueue: plain, activities, workflowsPath, catalog })
+  const taskQueue = `archives-${crypto.randomUUID()}`
+  await startTracedWorker({ plugin: { catalog, traceQueues: [plain] }, taskQueue, activities, workflowsPath })
   const handle = await client.workflow.start('story', {
     workflowId: plain,
     taskQueue: plain,
@@ -98,14 +119,12 @@ test('local traces: runs of a queue without the kit are archived where a worker 
   })
   await handle.result()
 
-  const { tree } = await archived(handle.firstExecutionRunId)
+  const { tree } = await archivedTrace(folder, handle.firstExecutionRunId)
 
   expect(tree).toMatchObject({ output: 'the end', children: [{ kind: 'step', name: 'thinks', children: [] }] })
-  await without.stop()
-  await kit.stop()
 })
 
-test('local traces: the catalog says where they are', async () => {
+test('local traces: the catalog names the folder', async ({ connection, worker: { taskQueue }, folder }) => {
   const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
     namespace: 'default',
     execution: { workflowId: `$catalog:${taskQueue}` },
@@ -119,43 +138,41 @@ test('local traces: the catalog says where they are', async () => {
   })
 })
 
-test('local traces: redact sees what comes from the history, too', async () => {
+test('local traces: redact also applies to values from the history', async ({ runOnce }) => {
   const redact: Redact = (path, value) => (path === '/output' ? '****' : value)
-  const { document, stop } = await runOnce(startTraced, { redact })
+  const { document } = await runOnce({ redact })
 
   const text = JSON.stringify(document)
   expect(text).not.toContain('the end')
   expect(text).not.toContain('thought')
-  await stop()
 })
 
-test('local traces: a redact that throws or is asynchronous blocks no trace and lets nothing through', async () => {
+test('local traces: a redact that throws or is asynchronous removes the values, but the trace is archived', async ({
+  runOnce,
+}) => {
   for (const redact of [
     () => {
       throw new Error('on purpose')
     },
     async () => 'the end',
   ] satisfies Redact[]) {
-    const { document, stop } = await runOnce(startTraced, { redact })
+    const { document } = await runOnce({ redact })
 
     const text = JSON.stringify(document)
     expect(text).toContain('[redact failed]')
     expect(text).not.toContain('the end')
-    await stop()
   }
 })
 
-test('local traces: payloads that a codec has encoded are archived encoded, and decoded on request', async () => {
+test('local traces: payloads encoded by a codec are archived encoded by default, and decoded on request', async ({
+  runOnce,
+}) => {
   const dataConverter = { payloadCodecs: [wrapping('inner'), wrapping('outer')] }
   for (const [tracePayloads, isReadable] of [
     ['encoded', false],
     ['decoded', true],
   ] as const) {
-    const { document, tree, stop } = await runOnce(
-      startTraced,
-      { worker: { dataConverter }, tracePayloads },
-      dataConverter,
-    )
+    const { document, tree } = await runOnce({ tracePayloads }, dataConverter)
 
     const text = JSON.stringify(document)
     expect(text.includes('the end')).toBe(isReadable)
@@ -167,66 +184,30 @@ test('local traces: payloads that a codec has encoded are archived encoded, and 
     })
     const ended = document.entries.find(({ id, phase }) => id === document.runId && phase === 'ended')
     expect(ended?.encoded).toEqual(isReadable ? undefined : ['/output'])
-    await stop()
   }
 })
 
-test('local traces: a folder that cannot be written to does not concern the workflow', async () => {
-  const queue = `unwritable-${crypto.randomUUID()}`
+test('local traces: a folder that cannot be written to does not affect the workflow', async ({
+  client,
+  startTracedWorker,
+  folder,
+}) => {
+  const taskQueue = `unwritable-${crypto.randomUUID()}`
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'in-the-way')
   await writeFile(file, '')
-  const own = await startTraced(queue, join(file, 'below'))
+  const traces = { remote: null, local: { directory: join(file, 'below'), writes: true }, maxBytes: 1 << 20 }
+  await startTracedWorker({ plugin: { catalog, traces }, taskQueue, activities, workflowsPath })
   const handle = await client.workflow.start('story', {
-    workflowId: queue,
-    taskQueue: queue,
+    workflowId: taskQueue,
+    taskQueue,
     args: [{ end: 'complete' }],
   })
 
   expect(await handle.result()).toBe('the end')
-
-  await own.stop()
 })
 
-interface Options extends Omit<PorticoPluginOptions, 'catalog' | 'traces'> {
-  worker?: TestWorkerOptions['options']
-}
-
-function startTraced(
-  queue: string,
-  directory: string,
-  { worker: options = {}, ...given }: Options = {},
-): Promise<TestWorker> {
-  const traces = { remote: null, local: { directory, writes: true }, maxBytes: 1 << 20 }
-  return startWorker({
-    address: inject('engine').address,
-    taskQueue: queue,
-    activities,
-    workflowsPath,
-    options: { ...options, plugins: [porticoPlugin({ catalog, traces, ...given })] },
-  })
-}
-
-/** One run on a worker of its own, and what was archived of it. */
-async function runOnce(start: typeof startTraced, options: Options, dataConverter?: DataConverter) {
-  const queue = `once-${crypto.randomUUID()}`
-  const own = await start(queue, folder, options)
-  const { workflow } = new Client({ connection, ...(dataConverter && { dataConverter }) })
-  const handle = await workflow.start('story', { workflowId: queue, taskQueue: queue, args: [{ end: 'complete' }] })
-  await handle.result()
-  return { ...(await archived(handle.firstExecutionRunId)), stop: () => own.stop() }
-}
-
-async function archived(runId: string): Promise<{ tree: TraceNode; document: TraceDocument }> {
-  const path = join(folder, 'default', `${runId}.json`)
-  const text = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), { timeoutMs: 20_000 })
-  const { found: document } = parseTraceDocument(text)
-  const tree = toTraceTree(document.entries)
-  if (tree === null) throw new Error('The trace has no root')
-  return { tree, document }
-}
-
-/** A codec that puts each payload into another one of that encoding, and takes out no other. */
+/** A codec that wraps each payload in one of that encoding, and unwraps only those. */
 function wrapping(encoding: string): PayloadCodec {
   const { Payload } = proto.temporal.api.common.v1
   return {

@@ -1,16 +1,12 @@
-/** Marked secrets at all depths of a run's values: no source shows one of them at any moment of the run's life. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+/** Secrets at all depths of a run's values: no source of traces shows one at any time. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
+import { expect } from 'vitest'
+import { startWeed } from '../../dev/servers/s3.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
-import { defineCatalog, porticoPlugin, type Redact } from '../../src/worker/index.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { defineCatalog, type Redact } from '../../src/worker/index.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 import * as activities from './fixtures/secretive-activities.ts'
 
 const NAMES = [
@@ -39,29 +35,77 @@ function secretive(mark: string): Record<string, unknown> {
   }
 }
 
-let folder: string
-let redis: RunningRedis
-let s3: RunningS3
-let connection: Connection
+interface ReadTrace {
+  source: string
+  text: string
+}
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  ;[folder, redis, s3, connection] = await Promise.all([
-    mkdtemp(join(tmpdir(), 'portico-redacted-')),
-    startRedis(),
-    startWeed(),
-    Connection.connect({ address }),
-  ])
-})
+const test = baseTest
+  /** SeaweedFS, with one bucket. */
+  .override('s3', { scope: 'file' }, async ({ cleanup }) => {
+    const s3 = await startWeed()
+    cleanup.defer(() => s3.stop())
+    return s3
+  })
+  /** Reads the trace of one run from each source, again and again, from its start until it is archived. */
+  .extend('readTraces', { scope: 'file' }, ({ client, folder, redis, s3, startTracedWorker, startService }) => {
+    return async (mark: string, redact?: Redact, anywhere = 'anywhere'): Promise<ReadTrace[]> => {
+      const taskQueue = `secretive-${crypto.randomUUID()}`
+      const { accessKeyId, secretAccessKey, region, bucket, endpoint } = s3
+      const storage = { accessKeyId, secretAccessKey, region, bucket, endpoint }
+      const traces = {
+        remote: { storage, kvstore: { url: redis.url, token: null } },
+        local: { directory: folder, writes: true },
+        maxBytes: 1 << 20,
+      }
+      const plugin = { catalog: defineCatalog({ secretive: {} }), traces, ...(redact && { redact }) }
+      const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
+      // With the default interval: the trace must be readable from the other sources before it is archived.
+      await startTracedWorker({ plugin, archiveEveryMs: 5000, taskQueue, activities, workflowsPath })
+      const services = await Promise.all([
+        startService({ catalog: taskQueue, env: tracedEnv(redis, s3) }),
+        startService({ catalog: taskQueue, env: { SERVICE_TRACE_LOCAL_DIR: folder } }),
+        startService({ catalog: taskQueue, env: {} }),
+      ])
+      const handle = await client.workflow.start('secretive', {
+        workflowId: taskQueue,
+        taskQueue,
+        args: [{ ...secretive(mark), anywhere }],
+      })
+      const seen: ReadTrace[] = []
+      const readAll = async () => {
+        for (const service of services) {
+          const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
+          if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
+        }
+        return new Set(seen.map(({ source }) => source))
+      }
+      let hasEnded = false
+      void handle
+        .result()
+        .catch(() => {})
+        .then(() => {
+          hasEnded = true
+        })
+      await until('it has ended', async () => (await readAll()).size > 0 && hasEnded, { timeoutMs: 20_000 })
+      await until(
+        'it is archived',
+        async () => {
+          const sources = await readAll()
+          return sources.has('local') && sources.has('remote')
+        },
+        { timeoutMs: 30_000 },
+      )
+      const stored = await readFile(join(folder, 'default', `${handle.firstExecutionRunId}.json`), 'utf8')
+      expect(stored).not.toContain(mark)
+      return seen
+    }
+  })
 
-afterAll(async () => {
-  await connection?.close()
-  await Promise.all([redis?.kill(), s3?.stop()])
-  await rm(folder, { recursive: true, force: true })
-})
-
-test('secrets: values under the names of secrets appear in no source at any moment, and everything else does', async () => {
-  const seen = await lifeOf('marked-secret')
+test('secrets: no source ever shows a value under a secret name, and each shows the other values', async ({
+  readTraces,
+}) => {
+  const seen = await readTraces('marked-secret')
 
   expect(new Set(seen.map(({ source }) => source))).toEqual(new Set(['history', 'kvstore', 'remote', 'local']))
   for (const { text } of seen) {
@@ -70,74 +114,11 @@ test('secrets: values under the names of secrets appear in no source at any mome
   }
 })
 
-test("secrets: with a redact of the worker's own, nothing it replaces appears in any source, before and after archiving", async () => {
+test('secrets: no source shows a value that redact replaces, before or after archiving', async ({ readTraces }) => {
   const redact: Redact = (_path, value) => (typeof value === 'string' && value.includes('marked-') ? '[gone]' : value)
-  const seen = await lifeOf('marked-secret', redact, 'marked-anywhere')
+  const seen = await readTraces('marked-secret', redact, 'marked-anywhere')
 
   for (const { text } of seen) expect(text).not.toContain('marked-')
   expect(seen.filter(({ source }) => source === 'remote')[0]?.text).toContain('plain')
   expect(seen.filter(({ source }) => source === 'history')[0]?.text).not.toContain('plain')
 })
-
-interface Seen {
-  source: string
-  text: string
-}
-
-/** Every answer of trace-log from the start of a run until it is archived, and what is stored then. */
-async function lifeOf(mark: string, redact?: Redact, anywhere = 'anywhere'): Promise<Seen[]> {
-  const { address } = inject('engine')
-  const taskQueue = `secretive-${crypto.randomUUID()}`
-  const { accessKeyId, secretAccessKey, region, bucket, endpoint } = s3
-  const storage = { accessKeyId, secretAccessKey, region, bucket, endpoint }
-  const traces = {
-    remote: { storage, kvstore: { url: redis.url, token: null } },
-    local: { directory: folder, writes: true },
-    maxBytes: 1 << 20,
-  }
-  const plugins = [porticoPlugin({ catalog: defineCatalog({ secretive: {} }), traces, ...(redact && { redact }) })]
-  const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
-  const worker: TestWorker = await startWorker({ address, taskQueue, activities, workflowsPath, options: { plugins } })
-  const start = (env: Record<string, string>) => startService({ address, catalog: taskQueue, env })
-  const services: Service[] = await Promise.all([
-    start(tracedEnv(redis, s3)),
-    start({ SERVICE_TRACE_LOCAL_DIR: folder }),
-    start({}),
-  ])
-  const handle = await new Client({ connection }).workflow.start('secretive', {
-    workflowId: taskQueue,
-    taskQueue,
-    args: [{ ...secretive(mark), anywhere }],
-  })
-  const seen: Seen[] = []
-  const look = async () => {
-    for (const service of services) {
-      const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
-      if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
-    }
-    return seen
-  }
-  let hasEnded = false
-  void handle.result().then(
-    () => {
-      hasEnded = true
-    },
-    () => {
-      hasEnded = true
-    },
-  )
-  await until('it has ended', async () => (await look()).length > 0 && hasEnded, { timeoutMs: 20_000 })
-  await until(
-    'it is archived',
-    async () =>
-      (await look()).some(({ source }) => source === 'local') && seen.some(({ source }) => source === 'remote'),
-    {
-      timeoutMs: 30_000,
-    },
-  )
-  const stored = await readFile(join(folder, 'default', `${handle.firstExecutionRunId}.json`), 'utf8')
-  expect(stored).not.toContain(mark)
-  await worker.stop()
-  await Promise.all(services.map((service) => service.kill()))
-  return seen
-}
