@@ -72,6 +72,23 @@ test('docs: README.md, docs/ and AGENTS.md contain no phrase that the glossary o
   expect(found).toEqual([])
 })
 
+test('docs: each message they quote stands in the source', () => {
+  const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => textOf(`src/${file}`))
+    .join('\n')
+  const quoted = ['docs/api.md', 'docs/limits-and-logs.md'].flatMap((page) =>
+    [...proseOf(textOf(page)).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter(isSentence),
+  )
+  // Without what varies: elided text, placeholders, numbers, and the parts that the code puts together.
+  const parts = quoted
+    .flatMap((message) => message.split(/…|<[^>]*>|\d+|(?=: names are lost)|[;()]|(?<=could not be)/))
+    .map((part) => part.trim())
+
+  expect(quoted.length).toBeGreaterThan(5)
+  expect(parts.filter((part) => part.length > 8 && !source.includes(part))).toEqual([])
+})
+
 test('docs: AGENTS.md has at most 80 lines', () => {
   expect(textOf('AGENTS.md').trimEnd().split('\n').length).toBeLessThanOrEqual(80)
 })
@@ -195,6 +212,11 @@ function pathsIn(page: string): string[] {
 function codeWords(file: string): Set<string> {
   const code = textOf(file).replaceAll(/\/\*.*?\*\/|(?<=^|\s)\/\/[^\n]*/gs, '')
   return new Set(code.match(/[A-Za-z_$][\w$]*/g))
+}
+
+/** At least four words in a row: a message, not a name or a value. */
+function isSentence(code: string): boolean {
+  return /(?:[a-z']{2,} ){3}[a-z(]/i.test(code)
 }
 
 /** Prose only: code may quote a response or a name that contains a retired word. */
