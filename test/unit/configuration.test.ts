@@ -11,12 +11,12 @@ const documented = [...read('docs/configuration.md').matchAll(/^\| `((?:ENGINE|S
 
 describe('docs/configuration.md', () => {
   test('docs/configuration.md: lists each variable that is read, once, and no other', () => {
-    const asked = variablesOf((env) => {
+    const names = variablesOf((env) => {
       parseConfig(env, { binds: true })
       parseWorkerConfig(env, { catalogRequired: true })
     })
 
-    expect(documented.toSorted()).toEqual([...asked].toSorted())
+    expect(documented.toSorted()).toEqual([...names].toSorted())
   })
 
   test('docs/configuration.md: lists each variable that a deployment sets', () => {
@@ -35,21 +35,21 @@ describe('docs/configuration.md', () => {
   })
 })
 
-/** Each variable that `parse` looks at in an environment where only the catalog is set. */
+/** The variables that `parse` reads when only the catalog is set. */
 function variablesOf(parse: (env: Environment) => void): Set<string> {
-  const asked = new Set<string>()
+  const names = new Set<string>()
   parse(
     new Proxy<Environment>(
       {},
       {
         get(_, name) {
-          asked.add(String(name))
+          names.add(String(name))
           return name === 'SERVICE_CATALOG_ID' ? 'orders' : undefined
         },
       },
     ),
   )
-  return asked
+  return names
 }
 
 function read(path: string): string {

@@ -1,4 +1,4 @@
-/** What the documents say of this repository is there. */
+/** Checks statements of the documents against the repository: links, paths, symbols, messages, defaults, words. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -188,7 +188,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return isThere(target) && (anchor === undefined || anchorsOf(target).has(anchor))
 }
 
-/** As the usual viewers of Markdown make them. */
+/** Anchors of headings, in the form that GitHub and npm use. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...proseOf(textOf(page)).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
   return new Set(
@@ -234,7 +234,7 @@ function isThere(path: string): boolean {
   return existsSync(join(ROOT, path))
 }
 
-/** An example as it stands in its users' projects, without comments. */
+/** An example as a user's project contains it, without comments. */
 function codeOf(path: string): string[] {
   return withoutComments(textOf(path).replaceAll("'../src/worker/index.ts'", "'portico/worker'"))
 }
@@ -254,7 +254,7 @@ function linesOf(code: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** The wanted lines that do not come, one after the other, in `lines`. */
+/** The wanted lines that `lines` does not contain in the same order. */
 function notIn(lines: string[], wanted: string[]): string[] {
   let at = 0
   return wanted.filter((line) => {
@@ -264,7 +264,7 @@ function notIn(lines: string[], wanted: string[]): string[] {
   })
 }
 
-/** Second column of the tables of variables. */
+/** The second column of tables of variables, by name. */
 function defaultsIn(page: string): Map<string, string> {
   return new Map(
     [...textOf(page).matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', value = '']) => [
