@@ -2,7 +2,7 @@ import { sleep } from '../../lib/abort.ts'
 import { boundedMap } from '../../lib/bounded-map.ts'
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
-import type { ClosedRun } from './archive-run.ts'
+import type { ClosedRun } from './closed-run.ts'
 import type { ArchiverEngine, Window } from './engine.ts'
 
 /** What the next archiver of the task queue continues from: the details of the activity's heartbeats. */

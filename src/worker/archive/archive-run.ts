@@ -8,15 +8,9 @@ import type { PayloadReader } from '../../temporal/payload-reader.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import { type Limits, type Redact, toRedacted } from '../tracing/redact.ts'
 import type { SpanLists } from '../tracing/span-lists.ts'
-import type { TraceDestination } from './destinations.ts'
+import type { ClosedRun } from './closed-run.ts'
+import type { TraceDestination } from './trace-destination.ts'
 import { writeTrace } from './write-trace.ts'
-
-/** A closed run, as the engine lists it. */
-export interface ClosedRun {
-  namespace: string
-  workflowId: string
-  runId: string
-}
 
 export interface ArchivePorts {
   /** Pages of the run's history, oldest first; null if the engine has deleted it. */

@@ -3,7 +3,8 @@ import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import type { Warn } from '../tracing/rate-limited-warnings.ts'
 import { type ArchiverState, runArchiveLoop } from './archive-loop.ts'
-import { type ArchivePorts, archiveRun, type ClosedRun } from './archive-run.ts'
+import { type ArchivePorts, archiveRun } from './archive-run.ts'
+import type { ClosedRun } from './closed-run.ts'
 import { createArchiverEngine } from './engine.ts'
 
 export interface ArchiverWorkerOptions {

@@ -3,7 +3,7 @@ import { TRACE_CONTENT_TYPE } from '../../protocol/trace/document.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
 import { createObjectStore } from '../../store/s3/object-store.ts'
 import type { SpanRun } from '../tracing/span.ts'
-import type { TraceDestination } from './destinations.ts'
+import type { TraceDestination } from './trace-destination.ts'
 
 /** A bucket of an S3-compatible object store. */
 export function bucketDestination(storage: StorageConfig, bucket: string, keyTemplate: string): TraceDestination {

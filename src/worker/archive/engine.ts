@@ -8,7 +8,7 @@ import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
-import type { ClosedRun } from './archive-run.ts'
+import type { ClosedRun } from './closed-run.ts'
 
 /** The engine calls of the archiver. Each rejects when `signal` aborts or the engine does not answer in time. */
 export interface ArchiverEngine {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { TRACE_TEMPLATE } from '../../protocol/trace/keys.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
 import type { SpanRun } from '../tracing/span.ts'
-import type { TraceDestination } from './destinations.ts'
+import type { TraceDestination } from './trace-destination.ts'
 
 /** A folder with one file per run. Readers never see a partly written file. */
 export function folderDestination(directory: string): TraceDestination {

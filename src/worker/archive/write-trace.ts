@@ -1,8 +1,8 @@
 import { parseTraceDocument, toTraceDocument } from '../../protocol/trace/document.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { StoreCall } from '../../store/store-call.ts'
-import type { ClosedRun } from './archive-run.ts'
-import type { TraceDestination } from './destinations.ts'
+import type { ClosedRun } from './closed-run.ts'
+import type { TraceDestination } from './trace-destination.ts'
 
 export interface WriteContext {
   /** Entries from the run's history; null if the engine has deleted it. */
