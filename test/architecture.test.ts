@@ -1,5 +1,5 @@
-/** The walls of the house: who may import whom, and what keeps the rooms small. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+/** The rules of the layout: which module may import which, and how large files and folders may get. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -7,15 +7,16 @@ import { expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 interface Row {
-  /** Our modules: files, or folders with all that is below. */
+  /** Our modules: files, or folders with everything below. */
   ours: string[]
-  /** Packages and builtins; with a slash or colon at the end all that begin so. */
+  /** Packages and builtins. One that ends in a slash or colon stands for all that start with it. */
   foreign: string[]
 }
 
 /**
- * For each file of src the row with the longest matching name holds, and it alone. Arrows point downwards:
- * runtime, index → portico → http, trace, engine → domain → temporal, store → protocol, json-schema → lib; worker is a program of its own.
+ * What each file of src may import. Only the row with the longest matching name applies to a file. Imports go only down:
+ * runtime, index → portico → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
+ * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
@@ -54,7 +55,9 @@ const MAY_IMPORT: Record<string, Row> = {
   'worker/catalog/json-schema.ts': row('worker/ protocol/ lib/ json-schema/', 'zod'),
   'worker/catalog/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
 
-  'store/': row('store/ protocol/ lib/', 'ioredis aws4fetch'),
+  'store/': row('store/ lib/', ''),
+  'store/kv/redis.ts': row('store/ lib/', 'ioredis'),
+  'store/s3/signed-requests.ts': row('store/ lib/', 'aws4fetch'),
   'config.ts': row('config/ protocol/ lib/ log.ts', 'zod/mini'),
   'config/': row('config/ protocol/ lib/', 'zod/mini'),
   'log.ts': row('', ''),
@@ -69,8 +72,21 @@ const MAY_IMPORT: Record<string, Row> = {
   'lib/': row('lib/', ''),
 }
 
-/** Files of src that are longer than 300 lines, each with the reason why it is still one thing. */
+/** Files of src with more than 300 lines, each with the reason why it is still one thing. */
 const LONG_FILES = new Map<string, string>([])
+
+const MAX_FILES = 15
+
+/** Folders of src with more than 15 files of their own, each with the reason why it has no subfolders. */
+const WIDE_FOLDERS = new Map([
+  ['src/engine/calls', 'one file per verb of the engine'],
+  ['src/http', 'one file per cross-cutting rule'],
+  ['src/lib', 'tools that do not depend on each other'],
+  ['src/temporal', "one file per term of Temporal's vocabulary"],
+])
+
+/** Folders whose files see status codes: they speak HTTP. */
+const SPEAKS_HTTP = ['src/http/', 'src/runtime/', 'src/store/', 'src/engine/transport/http/']
 
 const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -101,22 +117,26 @@ test('architecture: only tests import from test/', () => {
   expect(importing).toEqual([])
 })
 
-test('architecture: no module imports itself, on whatever detour', () => {
-  const circles = files.filter((file) => valueImportsOf(file).some((target) => reach(target).has(file)))
+test('architecture: there are no import cycles, type imports included', () => {
+  let remaining = new Set(files)
+  while (true) {
+    // A file that imports none of the others is in no cycle; without it, others import none either.
+    const importing = [...remaining].filter((file) => importsOf(file).some(({ target }) => remaining.has(target)))
+    if (importing.length === remaining.size) break
+    remaining = new Set(importing)
+  }
 
-  expect(circles).toEqual([])
+  expect([...remaining]).toEqual([])
 })
 
-test('architecture: what runs on workerd is free of node: and of gRPC', () => {
-  // The transports are handed in by the runtimes' entries; workerd's entry counts as soon as there is one.
-  const entries = ['src/portico.ts', 'src/runtime/workerd.ts'].filter((file) => existsSync(join(ROOT, file)))
-  const reached = entries.flatMap((entry) => [...reach(entry)])
+test('architecture: workerd loads neither node: modules nor gRPC', () => {
+  const reached = ['src/portico.ts', 'src/runtime/workerd.ts'].flatMap((entry) => [...reach(entry)])
 
   expect(reached).toContain('src/domain/create-workflows.ts')
   expect(reached.filter((name) => /^(node:|@grpc\/|@temporalio\/client)/.test(name))).toEqual([])
 })
 
-test('architecture: Temporal’s message types are loaded by what carries calls alone, and over HTTP by what bundles are without', () => {
+test('architecture: only transports load @temporalio/proto, and nothing loads protobufjs', () => {
   const loading = files.filter(
     (file) => file.startsWith('src/engine/') && valueImportsOf(file).includes('@temporalio/proto'),
   )
@@ -125,7 +145,7 @@ test('architecture: Temporal’s message types are loaded by what carries calls 
   expect(files.filter((file) => valueImportsOf(file).some((target) => target.startsWith('protobufjs')))).toEqual([])
 })
 
-test("architecture: what Temporal's workflow sandbox loads is free of zod", () => {
+test("architecture: Temporal's workflow sandbox does not load zod", () => {
   const reached = [...reach('examples/workflows.ts'), ...reach('test/support/workflows.ts')]
 
   expect(reached).toContain('@temporalio/workflow')
@@ -138,13 +158,41 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
   expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
 })
 
-test('architecture: no file of src has more than 300 lines, but for those with a reason', () => {
-  const long = files.filter((file) => textOf(file).split('\n').length > 300)
+test('architecture: no file of src has more than 300 lines, except those with a reason', () => {
+  const long = files.filter((file) => linesOf(file) > 300)
 
   expect(long).toEqual([...LONG_FILES.keys()])
 })
 
-test('architecture: no file is named after nothing', () => {
+test('architecture: the median file of src has at most 70 lines', () => {
+  const sorted = files.map(linesOf).toSorted((a, b) => a - b)
+
+  expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(70)
+})
+
+test('architecture: no folder of src has more than 15 files, except those with a reason', () => {
+  const folders = Map.groupBy(files, (file) => posix.dirname(file))
+  const wide = [...folders].filter(([, inFolder]) => inFolder.length > MAX_FILES).map(([folder]) => folder)
+
+  expect(wide.toSorted()).toEqual([...WIDE_FOLDERS.keys()])
+})
+
+test('architecture: each folder of src holds at least two files', () => {
+  const parents = files.flatMap((file) => file.split('/').map((_, depth, path) => path.slice(0, depth).join('/')))
+  const counts = Map.groupBy(parents, (folder) => folder)
+
+  expect([...counts].filter(([, inFolder]) => inFolder.length < 2)).toEqual([])
+})
+
+test('architecture: status codes appear only where HTTP is spoken', () => {
+  const statusCode = /\bstatus(?:Code)?\b[\s:=<>]+[1-5]\d\d\b/
+  const outside = files.filter((file) => !SPEAKS_HTTP.some((folder) => file.startsWith(folder)))
+
+  expect(files.filter((file) => statusCode.test(textOf(file))).length).toBeGreaterThan(3)
+  expect(outside.filter((file) => statusCode.test(textOf(file)))).toEqual([])
+})
+
+test('architecture: no file has a name that says nothing', () => {
   const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }),
   )
@@ -180,7 +228,15 @@ interface Import {
 const STATIC_IMPORT = /^(?:import|export)\b(?<clause>[\w$\s,{}*]*?)(?:\bfrom\s+)?'(?<name>[^'\n]+)'/gm
 const DYNAMIC_IMPORT = /(?<clause>typeof )?\bimport\(\s*'(?<name>[^'\n]+)'/g
 
+const knownImports = new Map<string, Import[]>()
+
 function importsOf(file: string): Import[] {
+  const imports = knownImports.get(file) ?? readImports(file)
+  knownImports.set(file, imports)
+  return imports
+}
+
+function readImports(file: string): Import[] {
   const text = textOf(file)
   return [...text.matchAll(STATIC_IMPORT), ...text.matchAll(DYNAMIC_IMPORT)].map(
     ({ groups: { clause = '', name = '' } = {} }) => ({
@@ -196,12 +252,16 @@ function valueImportsOf(file: string): string[] {
     .map(({ target }) => target)
 }
 
-/** The module, and all that is loaded with it: ours, and the names of packages. */
+/** The module and everything that is loaded with it: our files, and the names of packages. */
 function reach(module: string, reached = new Set<string>()): Set<string> {
   if (reached.has(module)) return reached
   reached.add(module)
   if (module.endsWith('.ts')) for (const target of valueImportsOf(module)) reach(target, reached)
   return reached
+}
+
+function linesOf(file: string): number {
+  return textOf(file).split('\n').length
 }
 
 function textOf(file: string): string {
