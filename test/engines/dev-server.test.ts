@@ -1,20 +1,14 @@
 /** The engine that tests start for themselves is the one they ask for. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
 import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { isTaken } from '../../dev/servers/ports.ts'
 import { isGone } from '../../dev/servers/process.ts'
+import { test } from '../support/fixtures.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'engine-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
-
-test('startEngine: what its file holds outlives a crash, on the same ports', async () => {
+test('startEngine: what its file holds outlives a crash, on the same ports', async ({ folder }) => {
   const crashed = await started({ dbFile: join(folder, 'engine.db') })
   await withService(crashed, (service) => service.startWorkflowExecution(startRequest('kept')))
 

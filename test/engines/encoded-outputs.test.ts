@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { opaque, startCodec } from '../support/codec.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 
 /** Workers that encode their payloads, before a service that does not know their codec. */
 describe('workers that encode their payloads', () => {
-  const catalog = `encoded-outputs-${crypto.randomUUID()}`
   const ENV = { SERVICE_LOG_LEVEL: 'info' }
-  let worker: TestWorker
-  let codec: CodecServer
   let services: Service[]
 
-  beforeAll(async () => {
-    const { address } = inject('engine')
-    codec = await startCodec({ opaque: true })
-    worker = await startWorker({ address, taskQueue: catalog, options: { dataConverter: { payloadCodecs: [opaque] } } })
+  test.beforeAll(async ({ startWorker, startService, cleanup }) => {
+    const codec = await startCodec({ opaque: true })
+    cleanup.defer(() => codec.close())
+    await startWorker({ options: { dataConverter: { payloadCodecs: [opaque] } } })
     const withCodec = { ...ENV, ENGINE_CODEC_ENDPOINT: codec.url }
-    services = await Promise.all([ENV, ENV, withCodec].map((env) => startService({ address, catalog, env })))
-  })
-
-  afterAll(async () => {
-    await Promise.all(services.map((service) => service.stop(1000)))
-    await Promise.all([worker.stop(), codec.close()])
+    services = await Promise.all([ENV, ENV, withCodec].map((env) => startService({ env })))
   })
 
   const warningsOf = ({ events }: Service) => events.filter(({ message }) => message.includes('ENGINE_CODEC_ENDPOINT'))

@@ -1,22 +1,21 @@
-import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { startEngine } from '../../dev/servers/engine.ts'
 import { callsDuring } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
+
+// The engine counts the calls of everybody who uses it.
+const test = testWithOwnEngine()
 
 /** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */
 describe('calls of the engine', () => {
-  let engine: Awaited<ReturnType<typeof startEngine>>
-  let worker: TestWorker
-  let served: Served
-  let connection: Connection
+  let metricsUrl: string
+  let serveCounted: (env?: Record<string, string>) => InProcessService
+  let served: InProcessService
 
-  beforeAll(async () => {
-    engine = await startEngine()
+  test.beforeAll(async ({ engine, serve, startWorker }) => {
+    metricsUrl = engine.metricsUrl
     const workflow = { description: 'For counting' }
     const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
     const updates = { validated: { input: z.number() } }
@@ -25,24 +24,13 @@ describe('calls of the engine', () => {
       messages: { updates },
     })
     // A worker of the kit looks at its catalog once a minute, and would be counted: another one serves what it has published.
-    const publisher = await startWorker({ address: engine.address, taskQueue: 'counted', catalog })
+    const publisher = await startWorker({ catalog })
     await publisher.stop()
-    worker = await startWorker({ address: engine.address, taskQueue: 'counted' })
-    connection = await Connection.connect({ address: engine.address })
+    await startWorker()
+    serveCounted = (env) => serve({ SERVICE_CATALOG_TTL: '10m', ...env })
     served = serveCounted()
     await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
   })
-
-  afterAll(async () => {
-    await served.close()
-    await connection.close()
-    await worker.stop()
-    await engine.stop()
-  })
-
-  function serveCounted(env: Record<string, string> = {}): Served {
-    return serve({ ...env, ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'counted', SERVICE_CATALOG_TTL: '10m' })
-  }
 
   async function send(method: string, path: string, body?: unknown) {
     const init =
@@ -55,7 +43,7 @@ describe('calls of the engine', () => {
     (await post('/workflow/start', { workflowName, input })).body.workflowId
   const ended = async (workflowName: string, input: unknown = null): Promise<string> =>
     (await post('/workflow/run', { workflowName, input })).body.workflowId
-  const counted = (act: () => Promise<unknown>) => callsDuring(engine.metricsUrl, act)
+  const counted = (act: () => Promise<unknown>) => callsDuring(metricsUrl, act)
 
   test('start 1; run 2, the start and one poll', async () => {
     const starting = () => Promise.all([start('nothing'), ended('echo', 1)])
@@ -63,8 +51,10 @@ describe('calls of the engine', () => {
     expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
   })
 
-  test('start without a catalog: 2 more, one for each form of a catalog; many at once share them', async () => {
-    const plain = await startWorker({ address: engine.address, taskQueue: 'plain' })
+  test('start without a catalog: 2 more, one for each form of a catalog; many at once share them', async ({
+    startWorker,
+  }) => {
+    const plain = await startWorker({ taskQueue: 'plain' })
     const startPlain = () => post('/workflow/start', { workflowName: 'nothing', input: null, catalog: 'plain' })
     await startPlain()
 

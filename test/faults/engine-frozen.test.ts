@@ -1,16 +1,14 @@
 /** The engine stops in the middle of everything, its sockets open, and goes on later. */
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+
+import type { Client } from '@temporalio/client'
+import { expect } from 'vitest'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openCalls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
-
-const CATALOG = 'frozen'
 
 const ANSWERED_MS = 5000
 const UNREADY_MS = 3000
@@ -29,37 +27,22 @@ interface Seen {
   waited: Answer
 }
 
+const test = testWithOwnEngine()
+test.override('workerOptions', { catalog: testCatalog })
+
 let engine: RunningEngine
-let worker: TestWorker
-const services: Served[] = []
+let client: Client
 let seen: Seen
 
-beforeAll(async () => {
-  engine = await startEngine()
-  worker = await startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog })
-  seen = await freezeAndThaw(service({ SERVICE_CATALOG_TTL: '10m' }), service({ SERVICE_CATALOG_TTL: '0' }))
+test.beforeAll(async ({ engine: ownEngine, client: direct, serve, worker: _ }) => {
+  engine = ownEngine
+  client = direct
+  seen = await freezeAndThaw(serve({ SERVICE_CATALOG_TTL: '10m' }), serve({ SERVICE_CATALOG_TTL: '0' }))
 })
-
-afterAll(async () => {
-  await Promise.all(services.map(({ close }) => close()))
-  await worker?.stop()
-  await engine?.kill()
-})
-
-function service(env: Record<string, string>): Api {
-  const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG, ...env })
-  services.push(served)
-  return makeApi(served)
-}
 
 /** A run that no worker will ever see: a query of it is answered by none. */
 async function startForNobody(workflowId: string): Promise<void> {
-  const connection = await Connection.connect({ address: engine.address })
-  try {
-    await new Client({ connection }).workflow.start('any', { taskQueue: 'nobody', workflowId })
-  } finally {
-    await connection.close()
-  }
+  await client.workflow.start('any', { taskQueue: 'nobody', workflowId })
 }
 
 async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {

@@ -1,56 +1,45 @@
 /** The engine's own limits, set small. (Its visibility rate is met by no route so far.) */
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+
+import { Client, type Connection } from '@temporalio/client'
+import { expect } from 'vitest'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 
-const CATALOG = 'limited'
 const MAX_POLLS = 6
 const MAX_HISTORY = 60
 
+const test = testWithOwnEngine({
+  dynamicConfig: {
+    'frontend.namespaceCount': MAX_POLLS,
+    'history.maxInFlightUpdates': 2,
+    'limit.blobSize.warn': 1000,
+    'limit.blobSize.error': 20_000,
+    'limit.historyCount.warn': MAX_HISTORY - 10,
+    'limit.historyCount.error': MAX_HISTORY,
+  },
+})
+test.override('workerOptions', {
+  catalog: testCatalog,
+  // Else its polls alone would be too many for this engine.
+  options: {
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
+  },
+})
+
 let engine: RunningEngine
-let worker: TestWorker
-let served: Served
 let connection: Connection
 let api: Api
 
-beforeAll(async () => {
-  engine = await startEngine({
-    dynamicConfig: {
-      'frontend.namespaceCount': MAX_POLLS,
-      'history.maxInFlightUpdates': 2,
-      'limit.blobSize.warn': 1000,
-      'limit.blobSize.error': 20_000,
-      'limit.historyCount.warn': MAX_HISTORY - 10,
-      'limit.historyCount.error': MAX_HISTORY,
-    },
-  })
-  connection = await Connection.connect({ address: engine.address })
-  served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG })
-  api = makeApi(served)
-  worker = await startWorker({
-    address: engine.address,
-    taskQueue: CATALOG,
-    catalog: testCatalog,
-    // Else its polls alone would be too many for this engine.
-    options: {
-      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
-    },
-  })
+test.beforeAll(async ({ service, engine: ownEngine, connection: direct }) => {
+  engine = ownEngine
+  connection = direct
+  api = service
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
-})
-
-afterAll(async () => {
-  await served?.close()
-  await connection?.close()
-  await worker?.stop()
-  await engine?.kill()
 })
 
 async function startRun(workflowName: string, input: unknown = null): Promise<string> {

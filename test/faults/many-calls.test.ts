@@ -1,46 +1,28 @@
 /** More calls that wait at once than one connection carries: a peer that allows 100 HTTP/2 streams, as many do. */
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 
-const CATALOG = `many-${crypto.randomUUID()}`
+import { expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { test } from '../support/fixtures.ts'
+
 const MAX_STREAMS = 100
 const COUNT = 110
 const TIMEOUT = '20s'
 
 let proxy: FaultProxy
-let connection: Connection
-let worker: TestWorker
-let served: Served
 let api: Api
 /** Runs that no worker takes. */
 let idle: string[]
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  ;[proxy, connection, worker] = await Promise.all([
-    startFaultProxy(address, null, { maxConcurrentStreams: MAX_STREAMS }),
-    Connection.connect({ address }),
-    startWorker({ address, taskQueue: CATALOG }),
-  ])
-  served = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG, SERVICE_MESSAGE_TIMEOUT: TIMEOUT })
-  api = makeApi(served)
-  const { workflow } = new Client({ connection })
-  idle = Array.from({ length: COUNT }, (_, number) => `${CATALOG}-idle-${number}`)
+test.beforeAll(async ({ engine, client, catalog, serve, worker: _, cleanup }) => {
+  proxy = await startFaultProxy(engine.address, null, { maxConcurrentStreams: MAX_STREAMS })
+  cleanup.defer(() => proxy.stop())
+  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_MESSAGE_TIMEOUT: TIMEOUT })
+  idle = Array.from({ length: COUNT }, (_, number) => `${catalog}-idle-${number}`)
   await Promise.all(
-    idle.map((workflowId) => workflow.start('messages', { workflowId, taskQueue: `${CATALOG}-nobody` })),
+    idle.map((workflowId) => client.workflow.start('messages', { workflowId, taskQueue: `${catalog}-nobody` })),
   )
-})
-
-afterAll(async () => {
-  await served?.close()
-  await worker?.stop()
-  await connection?.close()
-  await proxy?.stop()
 })
 
 test('many calls: 110 updates without a worker and 110 runs are each answered as one alone would be, and hold up nothing else', {

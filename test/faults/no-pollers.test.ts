@@ -1,25 +1,19 @@
 /** Queries of runs whose worker has gone, over both transports. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker } from '../support/worker.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 
-const CATALOG = 'gone'
+// How long after its last poll a worker counts as there; 20 s by default.
+const test = testWithOwnEngine({ dynamicConfig: { 'matching.queryPollerUnavailableWindow': '1s' } })
 
-let engine: RunningEngine
 let services: Service[]
 
-beforeAll(async () => {
-  // How long after its last poll a worker counts as there; 20 s by default.
-  engine = await startEngine({ dynamicConfig: { 'matching.queryPollerUnavailableWindow': '1s' } })
-  const { address, httpUrl } = engine
-  const worker = await startWorker({ address, taskQueue: CATALOG })
-  const overHttp = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: httpUrl }
-  services = await Promise.all([
-    startService({ address, catalog: CATALOG }),
-    startService({ address, catalog: CATALOG, env: overHttp }),
-  ])
+test.beforeAll(async ({ engine, startWorker, startService }) => {
+  const worker = await startWorker()
+  const overHttp = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
+  services = await Promise.all([startService(), startService({ env: overHttp })])
   for (const service of services) {
     await service.call('POST', '/workflow/run', {
       workflowName: 'echo',
@@ -34,11 +28,6 @@ beforeAll(async () => {
     )
   }
   await worker.stop()
-})
-
-afterAll(async () => {
-  await Promise.all(services?.map((service) => service.kill()) ?? [])
-  await engine?.kill()
 })
 
 /** Of each service its own runs: only one query of a run waits at a time. */

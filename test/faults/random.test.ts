@@ -1,10 +1,10 @@
 /** Requests in any order, against the real engine and a model of what must hold. */
+
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import type { Answer, Api } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
 import { expected, type Run, type Verb } from './model.ts'
 
 const IDS = ['a', 'a', 'b']
@@ -14,19 +14,10 @@ const MOST_COMMANDS = 16
 // What one sequence waits for, others can be answered meanwhile.
 const LANES = 5
 
-let served: Served
-let worker: TestWorker
 let api: Api
 
-beforeAll(async () => {
-  served = serve()
-  api = makeApi(served)
-  worker = await startWorker({ address: inject('engine').address, taskQueue: served.catalog })
-})
-
-afterAll(async () => {
-  await served?.close()
-  await worker?.stop()
+test.beforeAll(({ service }) => {
+  api = service
 })
 
 /** The runs of each id, oldest first. */

@@ -1,16 +1,16 @@
 /** Catalogs whose definition or memo is not what the protocol wants: read or refused, never a bug, never a crash. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+
+import { expect } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
-import { type Service, startService } from '../support/service.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 import { publishRaw } from './hostile-catalogs.ts'
 
 let service: Service
 
-beforeAll(async () => {
-  service = await startService({ address: inject('engine').address, catalog: `catalogs-${crypto.randomUUID()}` })
+test.beforeAll(async ({ startService }) => {
+  service = await startService()
 })
-
-afterAll(() => service?.kill())
 
 async function publish(definition: string, workflowNames = '{"known": "known"}'): Promise<string> {
   const catalog = `hostile-${crypto.randomUUID()}`

@@ -1,37 +1,32 @@
 /** The service's own process ends, killed or in order, while runs are waited for. */
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Ended } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 
 const catalog = `ends-${crypto.randomUUID()}`
 const SHUTDOWN_TIMEOUT_MS = 4000
 
-let worker: TestWorker
 /** Each to be ended in its own way, and one that stays. */
 let killed: Service
 let toldTwice: Service
 let told: Service
 let other: Service
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  ;[worker, killed, toldTwice, told, other] = await Promise.all([
-    startWorker({ address, taskQueue: catalog }),
-    startService({ address, catalog }),
-    startService({ address, catalog }),
-    startService({ address, catalog, env: { SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}` } }),
-    startService({ address, catalog }),
+test.beforeAll(async ({ startWorker, startService }) => {
+  const start = (env: Record<string, string> = {}) => startService({ catalog, env })
+  ;[, killed, toldTwice, told, other] = await Promise.all([
+    startWorker({ taskQueue: catalog }),
+    start(),
+    start(),
+    start({ SERVICE_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}` }),
+    start(),
   ])
-})
-
-afterAll(async () => {
-  await Promise.all([killed, toldTwice, told, other].map((service) => service?.kill()))
-  await worker?.stop()
 })
 
 function run(service: Service, workflowName: string, workflowId: string, input: unknown = null): Promise<Answer> {
@@ -91,7 +86,7 @@ describe('service told to end, with requests in flight', () => {
   let ended: Ended
   let endedAfterMs: number
 
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     const idle = await keptAlive(told.url)
     const MESSAGES = { workflowName: 'messages', input: null }
     const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)

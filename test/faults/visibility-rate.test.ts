@@ -1,63 +1,40 @@
 /** An engine that answers next to no question about its index: the API asks none, and the archiver of traces waits. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+
 import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { expect } from 'vitest'
 import type { RunningProcess } from '../../dev/servers/process.ts'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startRclone } from '../../dev/servers/s3.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Api, makeApi } from '../support/api.ts'
-import { type Served, serve } from '../support/serve.ts'
+import type { Api } from '../support/api.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
 
 const CATALOG = 'unlisted'
 
-let folder: string
-let engine: RunningEngine
-let redis: RunningRedis
-let s3: RunningS3
+const test = testWithOwnEngine({
+  dynamicConfig: { 'frontend.namespaceRPS.visibility': 1, 'frontend.namespaceBurstRatio.visibility': 1 },
+})
+test.override('catalog', () => CATALOG)
+
 let connection: Connection
-let served: Served
 let api: Api
 let env: Record<string, string>
 let hurry: NodeJS.Timeout | undefined
 const workers: RunningProcess[] = []
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-visibility-'))
-  const dynamicConfig = { 'frontend.namespaceRPS.visibility': 1, 'frontend.namespaceBurstRatio.visibility': 1 }
-  const [bundle, ...started] = await Promise.all([
-    bundleTraced(folder),
-    startEngine({ dynamicConfig }),
-    startRedis(),
-    startRclone(),
-  ])
-  ;[engine, redis, s3] = started
+test.beforeAll(async ({ engine, redis, s3, folder, serve, cleanup }) => {
   // The client's own retries would slow the hurry down.
   connection = await Connection.connect({ address: engine.address, interceptors: [] })
-  served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: CATALOG, ...tracedEnv(redis, s3) })
-  api = makeApi(served)
+  cleanup.defer(() => connection.close())
+  api = serve(tracedEnv(redis, s3))
   env = {
     ...tracedEnv(redis, s3),
     SERVICE_CATALOG_ID: CATALOG,
     ENGINE_ADDRESS: engine.address,
-    WORKFLOW_BUNDLE: bundle,
+    WORKFLOW_BUNDLE: await bundleTraced(folder),
   }
-})
-
-afterAll(async () => {
-  clearInterval(hurry)
-  await Promise.all(workers.map((worker) => worker.kill()))
-  await served?.close()
-  await connection?.close()
-  await s3?.stop()
-  await redis?.kill()
-  await engine?.kill()
-  await rm(folder, { recursive: true, force: true })
+  cleanup.defer(async () => void (await Promise.all(workers.map((worker) => worker.kill()))))
+  cleanup.defer(() => clearInterval(hurry))
 })
 
 async function startWorkerProcess(): Promise<RunningProcess> {

@@ -1,10 +1,12 @@
 /** Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { expect } from 'vitest'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import type { Inventory } from '../../dev/servers/observed-service.ts'
 import { type ServiceWithWaiters, startServiceWithWaiters } from '../../dev/servers/service-with-waiters.ts'
 import { until } from '../../dev/servers/until.ts'
 import { type Answer, makeApi, seen } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
 
 const COUNT = 500
 
@@ -14,8 +16,9 @@ let meanwhile: Answer[]
 let answers: Answer[]
 let before: Inventory
 
-beforeAll(async () => {
+test.beforeAll(async ({ cleanup }) => {
   service = await startServiceWithWaiters()
+  cleanup.defer(() => service.stop())
   const api = makeApi({ url: service.url })
   // What the first ones load and grow stays.
   const first = await service.wait(100)
@@ -32,8 +35,6 @@ beforeAll(async () => {
   answers = await waiting.finish()
   for (const answer of answers) seen('POST', '/workflow/run', answer)
 }, 180_000)
-
-afterAll(() => service?.stop())
 
 test('waiting: 500 runs at once are each answered with their own result', () => {
   expect(answers.map(({ status, body }) => [status, body.workflowId, body.status, body.output])).toEqual(

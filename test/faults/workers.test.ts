@@ -1,46 +1,39 @@
 /** Workers that die, are not there, or can't run their own code. */
+
 import { fileURLToPath } from 'node:url'
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
 const MESSAGE_TIMEOUT_MS = 1500
 const catalog = `workers-${crypto.randomUUID()}`
 
-let connection: Connection
+test.override('catalog', () => catalog)
+
 let worker: RunningProcess
-let nextWorker: TestWorker | undefined
 let service: Service
 /** Its code fails, each time after a longer pause: it is started before all else. */
 let failing: string
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  connection = await Connection.connect({ address })
-  ;[worker, service] = await Promise.all([
-    startProcess({
-      command: process.execPath,
-      args: [WORKER],
-      env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: catalog },
-    }),
-    startService({ address, catalog, env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } }),
-  ])
+test.beforeAll(async ({ engine, startService, cleanup }) => {
+  worker = await startProcess({
+    command: process.execPath,
+    args: [WORKER],
+    env: { PATH: process.env.PATH, ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: catalog },
+  })
+  cleanup.defer(async () => void (await worker.kill()))
+  service = await startService({ env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } })
   await until('the worker is ready', () => worker.output().includes('ready'), { timeoutMs: 40_000 })
   failing = (await service.call('POST', '/workflow/start', { workflowName: 'failTask', input: null })).body.workflowId
 })
 
-afterAll(async () => {
-  await service?.kill()
-  await worker?.kill()
-  await nextWorker?.stop()
-  await connection?.close()
-})
-
-test('workers: a run whose worker is killed ends when another one is there', async () => {
+test('workers: a run whose worker is killed ends when another one is there', async ({
+  client: { workflow },
+  startWorker,
+}) => {
   const running = ['waitForSignal', 'longStep'].map((workflowName) =>
     service.call('POST', '/workflow/run', {
       workflowName,
@@ -49,7 +42,6 @@ test('workers: a run whose worker is killed ends when another one is there', asy
       timeout: '60s',
     }),
   )
-  const { workflow } = new Client({ connection })
   await until('the worker has both in hand', async () => {
     const [waits, steps] = await Promise.all(
       ['waitForSignal', 'longStep'].map((name) => workflow.getHandle(`${catalog}-${name}`).describe()),
@@ -59,7 +51,7 @@ test('workers: a run whose worker is killed ends when another one is there', asy
 
   await worker.kill()
   const signalled = await service.call('POST', `/workflow/${catalog}-waitForSignal/signal/finish`, { payload: 'late' })
-  nextWorker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+  await startWorker()
 
   expect(signalled.status).toBe(200)
   expect((await Promise.all(running)).map(({ status, body }) => [status, body.output])).toEqual([
@@ -68,8 +60,9 @@ test('workers: a run whose worker is killed ends when another one is there', asy
   ])
 })
 
-test('workers: a query and an update that nobody takes are told so in time, the update with what it is known by', async () => {
-  const { workflow } = new Client({ connection })
+test('workers: a query and an update that nobody takes are told so in time, the update with what it is known by', async ({
+  client: { workflow },
+}) => {
   const run = await workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` })
   const sentAt = performance.now()
 
