@@ -3,10 +3,10 @@ import { TimeoutType, WorkflowTaskFailedCause } from './enums.ts'
 import { decodeFailure, type Failure, toErrorCause } from './failure.ts'
 import type { HistoryEvent } from './outcome.ts'
 import type { PayloadReader } from './payload-reader.ts'
-import { withoutMachine } from './without-machine.ts'
+import { redactMachineDetails } from './redact-machine-details.ts'
 
-// With these the engine takes a task back, of a worker that has done nothing wrong.
-const TAKEN_BACK: ReadonlySet<unknown> = new Set([
+// The engine fails a task with these causes although its worker did nothing wrong.
+const NOT_THE_WORKERS_FAULT: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.UNHANDLED_COMMAND,
   WorkflowTaskFailedCause.RESET_STICKY_TASK_QUEUE,
   WorkflowTaskFailedCause.FORCE_CLOSE_COMMAND,
@@ -18,19 +18,19 @@ const TAKEN_BACK: ReadonlySet<unknown> = new Set([
 
 const TIMED_OUT: Failure = { message: 'no answer to the workflow task in time', timeoutFailureInfo: {} }
 
-/** How a workflow task failed in this event; null when it did not, or by no fault of the worker's. */
-export function failureOfTask(event: HistoryEvent): Failure | null {
+/** The failure of a workflow task; null when the event is not one, or the worker did not cause it. */
+export function workflowTaskFailure(event: HistoryEvent): Failure | null {
   const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
-  if (failed) return TAKEN_BACK.has(failed.cause) ? null : (failed.failure ?? {})
-  // A task that no worker has begun has not failed.
+  if (failed) return NOT_THE_WORKERS_FAULT.has(failed.cause) ? null : (failed.failure ?? {})
+  // A task that no worker has started has not failed.
   return timedOut?.timeoutType === TimeoutType.START_TO_CLOSE ? TIMED_OUT : null
 }
 
-/** In the worker's words, without what they tell of its machine. */
+/** The worker's message, without details of its machine. */
 export async function toTaskError(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<ErrorCause> {
-  return withoutMachines(toErrorCause(await decodeFailure(failure, payloads)))
+  return redactCauses(toErrorCause(await decodeFailure(failure, payloads)))
 }
 
-function withoutMachines({ name, message, cause }: ErrorCause): ErrorCause {
-  return { name, message: withoutMachine(message) || 'no reason given', cause: cause && withoutMachines(cause) }
+function redactCauses({ name, message, cause }: ErrorCause): ErrorCause {
+  return { name, message: redactMachineDetails(message) || 'no reason given', cause: cause && redactCauses(cause) }
 }

@@ -6,7 +6,7 @@ import type { PayloadReader } from './payload-reader.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
 
-/** The user's own failure: the outermost one that is not a wrapper of the engine's. No stacks, hosts or identities. */
+/** The error that the user's code threw: the outermost failure that is not a wrapper. Without stacks, hosts and identities. */
 export function toErrorDetails(failure: Failure): ErrorDetails {
   let own = failure
   let activityId: string | null = null
@@ -19,12 +19,12 @@ export function toErrorDetails(failure: Failure): ErrorDetails {
   return { message, name, retryable: isRetryable(own), activityId, cause }
 }
 
-/** The chain of causes from this failure down. */
+/** The failure with its chain of causes. */
 export function toErrorCause(failure: Failure): ErrorCause {
   return toCause(failure, MAX_CAUSES)
 }
 
-/** Puts message and stack of failures that a codec has hidden back in their places. */
+/** Restores the messages that a codec has encoded, in the failure and its causes. */
 export async function decodeFailure(failure: Failure, payloads: Pick<PayloadReader, 'decode'>): Promise<Failure> {
   const cause = failure.cause ? await decodeFailure(failure.cause, payloads) : null
   if (!failure.encodedAttributes) return cause === failure.cause ? failure : { ...failure, cause }
@@ -33,8 +33,8 @@ export async function decodeFailure(failure: Failure, payloads: Pick<PayloadRead
   return { ...failure, message: message ?? null, cause }
 }
 
-// A workflow that rethrows the failure of an activity or a child as an application failure (`ApplicationFailure.fromError`)
-// gives it the wrapper's type and message.
+// A workflow that rethrows the failure of an activity or a child with `ApplicationFailure.fromError` gives it the type and
+// message of the wrapper.
 const WRAPPER_TYPES: ReadonlySet<unknown> = new Set([
   'ActivityFailure',
   'ChildWorkflowFailure',

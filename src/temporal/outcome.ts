@@ -7,10 +7,10 @@ import type { PayloadReader } from './payload-reader.ts'
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
-// What the engine writes down when it is given none.
+// The reason that the engine records when the request has none.
 const NO_REASON = 'terminated by user via frontend'
 
-/** How a run ended, from its last events; null when they hold no close event. `workflowId` where its output is an answer. */
+/** How a run ended, from its last events; null without a close event. `workflowId` when the output is sent to a client. */
 export async function toClosing(
   events: readonly HistoryEvent[],
   payloads: PayloadReader,
@@ -21,7 +21,7 @@ export async function toClosing(
   const end = await toEnd(last, events, payloads, workflowId)
   if (end === null) return null
   const { outcome, trace = null } = end
-  return { outcome, nextRunId: successorOf(last), ...(trace !== null && { trace }) }
+  return { outcome, nextRunId: nextRunIdOf(last), ...(trace !== null && { trace }) }
 }
 
 interface End {
@@ -49,24 +49,30 @@ async function toEnd(
   return outcome === null ? null : { outcome }
 }
 
-/** Of what the engine, not a worker, has ended. */
+/** For runs that the engine ended, not a worker. */
 function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcome | null {
   if (event.workflowExecutionTimedOutEventAttributes) {
-    return { status: 'timed_out', error: ended('TimeoutFailure', 'The workflow timed out', null) }
+    return { status: 'timed_out', error: engineError('TimeoutFailure', 'The workflow timed out', null) }
   }
   if (event.workflowExecutionCanceledEventAttributes) {
-    return { status: 'canceled', error: ended('CanceledFailure', 'The workflow was canceled', cancelReason(events)) }
+    return {
+      status: 'canceled',
+      error: engineError('CanceledFailure', 'The workflow was canceled', cancelReason(events)),
+    }
   }
   if (event.workflowExecutionTerminatedEventAttributes) {
     const { reason } = event.workflowExecutionTerminatedEventAttributes
-    const given = reason === NO_REASON ? null : (reason ?? null)
-    return { status: 'terminated', error: ended('TerminatedFailure', 'The workflow was terminated', given) }
+    const clientReason = reason === NO_REASON ? null : (reason ?? null)
+    return {
+      status: 'terminated',
+      error: engineError('TerminatedFailure', 'The workflow was terminated', clientReason),
+    }
   }
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued' } : null
 }
 
-/** The run that carries the work on, as the last event of a closed run says; null at the end of a chain. */
-export function successorOf(event: HistoryEvent): string | null {
+/** The next run of the chain, from the close event; null for the last run. */
+export function nextRunIdOf(event: HistoryEvent): string | null {
   const attributes =
     event.workflowExecutionCompletedEventAttributes ??
     event.workflowExecutionFailedEventAttributes ??
@@ -75,7 +81,7 @@ export function successorOf(event: HistoryEvent): string | null {
   return attributes?.newExecutionRunId || null
 }
 
-function ended(name: string, sentence: string, reason: string | null): ErrorDetails {
+function engineError(name: string, sentence: string, reason: string | null): ErrorDetails {
   const message = reason ? `${sentence}: ${reason}` : sentence
   return { name, message, retryable: name === 'TimeoutFailure', activityId: null, cause: null }
 }

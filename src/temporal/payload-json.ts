@@ -1,11 +1,11 @@
-/** Payloads in JSON, as Temporal's codec servers and archived traces have them. */
+/** The JSON form of payloads, in the protocol of codec servers and in archived traces. */
 
 import { fromBase64, toBase64 } from '../lib/base64.ts'
 import type { EncodedPayload } from '../protocol/trace/entry.ts'
 import type { Payload } from './payload.ts'
 
 export interface PayloadJson extends EncodedPayload {
-  /** A 64-bit integer is text in JSON; whoever reads a size takes it as text, an object (gRPC) or a number. */
+  /** Sizes are strings in JSON, objects over gRPC and numbers over HTTP. */
   externalPayloads?: Payload['externalPayloads']
 }
 
@@ -19,7 +19,7 @@ export function toPayloadJson({ metadata, data, externalPayloads }: Payload) {
   }
 }
 
-/** Throws for what is not base64. */
+/** Throws when the data is not base64. */
 export function fromPayloadJson({ metadata, data, externalPayloads }: PayloadJson): Payload {
   return {
     metadata: mapValues(metadata ?? {}, fromBase64),
@@ -30,7 +30,7 @@ export function fromPayloadJson({ metadata, data, externalPayloads }: PayloadJso
 
 const UNREADABLE = Symbol('unreadable payload')
 
-/** Stands among decoded values for a payload that could not be decoded here, and keeps it whole. */
+/** Takes the place of a value that could not be decoded, and keeps its payload. */
 export interface Unreadable {
   readonly [UNREADABLE]: EncodedPayload
 }

@@ -1,4 +1,4 @@
-import { isReference, replaced, resolveReferences, storedElsewhere } from './external-storage.ts'
+import { isReference, replacePayloads, resolveReferences, storedElsewhere } from './external-storage.ts'
 import { type Decoded, fromPayload, isJson, type Payload, toDecoded, toSingleDecoded } from './payload.ts'
 
 /** Transforms payloads one for one: encryption, compression, storage elsewhere. */
@@ -28,7 +28,7 @@ export function createPayloadReader(codec: Codec | null): PayloadReader {
     if (codec === null) return payloads
     // SDKs encode first and store elsewhere afterwards: a reference itself is never encoded.
     const values = payloads.filter((payload) => !isReference(payload))
-    const decoded = values.every(isJson) ? payloads : replaced(payloads, values, await codec.decode(values))
+    const decoded = values.every(isJson) ? payloads : replacePayloads(payloads, values, await codec.decode(values))
     return codec.download === undefined ? decoded : resolveReferences(decoded, codec.download)
   }
 

@@ -12,7 +12,7 @@ const STATUS = new Map<number, Status>([
   [S.TIMED_OUT, 'timed_out'],
 ])
 
-/** Temporal's status in our words. A status that is newer than this code is not an end. */
+/** An unknown status, of a newer engine, counts as running. */
 export function toStatus(status: number | null | undefined): Status {
   return STATUS.get(status ?? 0) ?? 'running'
 }

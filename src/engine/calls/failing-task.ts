@@ -4,7 +4,7 @@ import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { FailingTask } from '../../domain/execution.ts'
 import type { Problem } from '../../domain/status/problem.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { failureOfTask, toTaskError } from '../../temporal/failed-task.ts'
+import { toTaskError, workflowTaskFailure } from '../../temporal/failed-task.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toDate } from '../../temporal/time.ts'
 import type { EngineContext } from '../context.ts'
@@ -32,7 +32,7 @@ async function toProblem(context: EngineContext, run: RunRef, attempt: number, c
     const failed = failuresOfLastTask((await readLast(context, run, call, { maximumPageSize: PAGE_SIZE })).events)
     // SDKs do not report later failures, and those attempts time out: a failure that a worker reported says more.
     const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
-    const taskFailure = await toTaskError((latest && failureOfTask(latest)) ?? {}, context.payloads)
+    const taskFailure = await toTaskError((latest && workflowTaskFailure(latest)) ?? {}, context.payloads)
     call.note({ taskFailure })
     return { ...known, since: toDate(failed.at(-1)?.eventTime), message: taskFailure.message }
   } catch (error) {
@@ -47,5 +47,5 @@ function failuresOfLastTask(events: readonly HistoryEvent[]): HistoryEvent[] {
   const completedAt = events.findIndex((event) => event.workflowTaskCompletedEventAttributes)
   return events
     .slice(0, completedAt === -1 ? events.length : completedAt)
-    .filter((event) => failureOfTask(event) !== null)
+    .filter((event) => workflowTaskFailure(event) !== null)
 }

@@ -3,44 +3,46 @@ import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import type { Failure } from '../failure.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import { toEpochMs } from '../time.ts'
-import type { Draft } from './unresolved-entry.ts'
+import type { UnresolvedEntry } from './unresolved-entry.ts'
 
 type AttributesName = Extract<keyof HistoryEvent, `${string}EventAttributes`>
 
-/** What each kind of event tells: nothing, something that began, something that ended. */
+/** An event handler for each kind of event, by the name of its attributes. It returns the entries that the event adds. */
 export type EventTable = {
   readonly [Name in AttributesName]?: (
-    told: NonNullable<HistoryEvent[Name]>,
+    attributes: NonNullable<HistoryEvent[Name]>,
     event: HistoryEvent,
-    story: Story,
-  ) => Draft[]
+    state: HistoryState,
+  ) => UnresolvedEntry[]
 }
 
-export type Began = Pick<TraceEntry, 'id' | 'parentId' | 'kind' | 'name' | 'at'>
+/** A node of the trace that has begun and not yet ended. */
+export type OpenNode = Pick<TraceEntry, 'id' | 'parentId' | 'kind' | 'name' | 'at'>
 
-/** What has been told of a run so far. */
-export interface Story {
+/** What the events so far say about a run. Event handlers read and change it. */
+export interface HistoryState {
   run: RunRef
-  /** What is open, by the id of the event that began it. */
-  open: Map<string, Began>
-  /** Ids of activities that were used already. */
+  /** By the id of the event that began the node. */
+  open: Map<string, OpenNode>
+  /** Activity ids that the run has used. */
   activityIds: Set<string>
   /** Of open activities, by the id of the event that scheduled them. */
   attempts: Map<string, { attempts: number; queueMs: number | null; lastFailure: Failure | null }>
-  /** Ids of local activities that will be tried again, by name and time of scheduling: their activity id changes. */
+  /** Node ids of local activities that will be retried, by name and scheduling time: each attempt has another activity id. */
   localRetries: Map<string, string>
-  /** The last workflow task, and the failures since one was completed. */
+  /** The last workflow task. */
   task: {
     scheduledAt: number | null
     startedAt: number | null
     attempt: number
-    failing: { node: Began; attempts: number } | null
+    /** The node of the failures since a workflow task last completed; null when none has failed. */
+    failing: { node: OpenNode; attempts: number } | null
   }
   workflowName: string
   cancelRequested: HistoryEvent | null
 }
 
-export function newStory(run: RunRef): Story {
+export function createHistoryState(run: RunRef): HistoryState {
   return {
     run,
     open: new Map(),
@@ -53,38 +55,43 @@ export function newStory(run: RunRef): Story {
   }
 }
 
-/** The beginning of something in the run. */
-export function began(
-  { run, open }: Story,
+/** Opens a node, and returns its first entry. */
+export function beginNode(
+  { run, open }: HistoryState,
   event: HistoryEvent,
   { id, kind, name }: { id: string; kind: string; name: string | null | undefined },
-  more: Pick<Draft, 'attributes' | 'input'> = {},
-): Draft[] {
-  const what: Began = { id, parentId: run.runId, kind, name: name ?? '', at: timeOf(event) }
-  open.set(String(event.eventId), what)
-  return [{ ...what, phase: 'began', ...more }]
+  more: Pick<UnresolvedEntry, 'attributes' | 'input'> = {},
+): UnresolvedEntry[] {
+  const node: OpenNode = { id, parentId: run.runId, kind, name: name ?? '', at: eventTime(event) }
+  open.set(String(event.eventId), node)
+  return [{ ...node, phase: 'began', ...more }]
 }
 
-/** An id for what only this one event begins. */
-export function idOf({ run }: Story, kind: string, event: HistoryEvent): string {
+/** Closes the node that the event `beginEventId` opened, and returns its last entry; none when there is no such node. */
+export function endNode(
+  { open }: HistoryState,
+  event: HistoryEvent,
+  beginEventId: unknown,
+  more: Partial<UnresolvedEntry> = {},
+): UnresolvedEntry[] {
+  const key = String(beginEventId)
+  const node = open.get(key)
+  open.delete(key)
+  return node === undefined ? [] : [{ ...node, at: eventTime(event), phase: 'ended', ...more }]
+}
+
+/** An id for a node that only this event can begin. */
+export function nodeId({ run }: HistoryState, kind: string, event: HistoryEvent): string {
   return `${run.runId}:${kind}:${event.eventId}`
 }
 
-/** The end of what the event `beganWith` began. */
-export function ended({ open }: Story, event: HistoryEvent, beganWith: unknown, more: Partial<Draft> = {}): Draft[] {
-  const key = String(beganWith)
-  const what = open.get(key)
-  open.delete(key)
-  return what === undefined ? [] : [{ ...what, at: timeOf(event), phase: 'ended', ...more }]
-}
-
-export function timeOf(event: HistoryEvent): number {
+export function eventTime(event: HistoryEvent): number {
   return toEpochMs(event.eventTime) ?? 0
 }
 
-export const CANCELED = named('CanceledFailure', 'canceled')
+export const CANCELED = engineError('CanceledFailure', 'canceled')
 
-/** An error that the engine tells by the kind of its event alone. */
-export function named(name: string, message: string): { error: TraceError } {
+/** An error that the kind of the event implies: the event has no failure. */
+export function engineError(name: string, message: string): { error: TraceError } {
   return { error: { name, message, cause: null } }
 }

@@ -1,10 +1,10 @@
-/** The markers in which the SDKs record local activities when they end. */
+/** The markers that SDKs record when a local activity ends. */
 import type { temporal } from '@temporalio/proto'
 import { parseJson } from '../../lib/exact-json.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { Payload } from '../payload.ts'
-import { timeOf } from './history-state.ts'
+import { eventTime } from './history-state.ts'
 
 export interface LocalMarker {
   activityId: string
@@ -15,69 +15,72 @@ export interface LocalMarker {
   willRetry: boolean
 }
 
-type Told = Pick<temporal.api.history.v1.IMarkerRecordedEventAttributes, 'details' | 'markerName'>
+type Marker = Pick<temporal.api.history.v1.IMarkerRecordedEventAttributes, 'details' | 'markerName'>
 
-/** Null for a marker of something else. */
+/** Null for any other marker. `taskStartedAt`: when the workflow task started, in epoch milliseconds. */
 export function toLocalMarker(
-  { markerName, details }: Told,
+  { markerName, details }: Marker,
   event: HistoryEvent,
   taskStartedAt: number | null,
 ): LocalMarker | null {
-  const told = (key: string) => parsed(details?.[key]?.payloads?.[0])
-  if (markerName === 'core_local_activity') return ofCore(told('data'), event, taskStartedAt)
+  const detail = (key: string) => parseDetail(details?.[key]?.payloads?.[0])
+  if (markerName === 'core_local_activity') return fromCore(detail('data'), event, taskStartedAt)
   if (markerName !== 'LocalActivity') return null
   return details?.type
-    ? ofJava({ id: told('activityId'), name: told('type'), meta: told('meta') }, event)
-    : ofGo(told('data'), event)
+    ? fromJava({ id: detail('activityId'), name: detail('type'), meta: detail('meta') }, event)
+    : fromGo(detail('data'), event)
 }
 
-/** TypeScript, Python, .NET, Ruby: all that are built on Temporal's core. */
-function ofCore(told: unknown, event: HistoryEvent, taskStartedAt: number | null): LocalMarker | null {
-  if (!isObject(told) || !isText(told.activity_id) || !isText(told.activity_type)) return null
-  const scheduledAt = toMs(told.original_schedule_time) ?? timeOf(event)
-  const completeTime = toMs(told.complete_time)
+/** TypeScript, Python, .NET and Ruby, whose SDKs share Temporal's core. */
+function fromCore(data: unknown, event: HistoryEvent, taskStartedAt: number | null): LocalMarker | null {
+  if (!isObject(data) || !isString(data.activity_id) || !isString(data.activity_type)) return null
+  const scheduledAt = toMs(data.original_schedule_time) ?? eventTime(event)
+  const completeTime = toMs(data.complete_time)
   return {
-    activityId: told.activity_id,
-    name: told.activity_type,
-    attempts: attemptsOf(told.attempt),
+    activityId: data.activity_id,
+    name: data.activity_type,
+    attempts: attemptsOf(data.attempt),
     scheduledAt,
-    // Core reports the start of the workflow task plus the duration as the time of completion.
+    // `complete_time` is the start of the workflow task plus the duration of the activity.
     endedAt:
-      completeTime === null ? timeOf(event) : scheduledAt + Math.max(0, completeTime - (taskStartedAt ?? scheduledAt)),
-    willRetry: isObject(told.backoff),
+      completeTime === null
+        ? eventTime(event)
+        : scheduledAt + Math.max(0, completeTime - (taskStartedAt ?? scheduledAt)),
+    willRetry: isObject(data.backoff),
   }
 }
 
 /**
- * `localActivityMarkerData` of Go, which says neither when it was scheduled nor which later marker is its next attempt. It alone
- * goes through the user's codec, and can't be read behind one.
+ * `localActivityMarkerData` of Go. It has no scheduling time and no link to the marker of the next attempt. Unlike those of
+ * the other SDKs it goes through the user's codec, and cannot be read when there is one.
  */
-function ofGo(told: unknown, event: HistoryEvent): LocalMarker | null {
-  if (!isObject(told) || !isText(told.ActivityID) || !isText(told.ActivityType)) return null
-  const at = timeOf(event)
-  const { ActivityID: activityId, ActivityType: name, Attempt: attempt } = told
+function fromGo(data: unknown, event: HistoryEvent): LocalMarker | null {
+  if (!isObject(data) || !isString(data.ActivityID) || !isString(data.ActivityType)) return null
+  const at = eventTime(event)
+  const { ActivityID: activityId, ActivityType: name, Attempt: attempt } = data
   return { activityId, name, attempts: attemptsOf(attempt), scheduledAt: at, endedAt: at, willRetry: false }
 }
 
 /** `LocalActivityMarkerUtils` and `LocalActivityMarkerMetadata` of Java. */
-function ofJava(
+function fromJava(
   { id, name, meta }: { id: unknown; name: unknown; meta: unknown },
   event: HistoryEvent,
 ): LocalMarker | null {
-  if (!isText(id) || !isText(name)) return null
+  if (!isString(id) || !isString(name)) return null
   const { firstSkd, atpt, backoff } = isObject(meta) ? meta : {}
-  const endedAt = timeOf(event)
+  const endedAt = eventTime(event)
   const scheduledAt = typeof firstSkd === 'number' ? Math.min(firstSkd, endedAt) : endedAt
   return { activityId: id, name, attempts: attemptsOf(atpt), scheduledAt, endedAt, willRetry: backoff != null }
 }
 
 const decoder = new TextDecoder()
 
-function parsed(payload: Payload | undefined): unknown {
+function parseDetail(payload: Payload | undefined): unknown {
   try {
     return parseJson(decoder.decode(payload?.data ?? new Uint8Array()))
   } catch {
-    return null // another program's marker of that name
+    // A marker of the same name that the user's code recorded.
+    return null
   }
 }
 
@@ -85,7 +88,7 @@ function attemptsOf(attempt: unknown): number {
   return typeof attempt === 'number' ? attempt : 1
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 

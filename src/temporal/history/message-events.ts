@@ -1,41 +1,47 @@
 import type { temporal } from '@temporalio/proto'
 import type { HistoryEvent } from '../outcome.ts'
-import { began, type EventTable, ended, idOf, type Story } from './history-state.ts'
-import type { Draft } from './unresolved-entry.ts'
+import { beginNode, type EventTable, endNode, type HistoryState, nodeId } from './history-state.ts'
+import type { UnresolvedEntry } from './unresolved-entry.ts'
 
-/** Signals, which take no time, and updates. */
+/** Signals, which begin and end with one event, and updates. */
 export const messageEvents: EventTable = {
-  workflowExecutionSignaledEventAttributes({ signalName, input }, event, story) {
-    const what = { id: idOf(story, 'signal', event), kind: 'signal', name: signalName }
-    return [...began(story, event, what, { input: input?.payloads ?? null }), ...ended(story, event, event.eventId)]
+  workflowExecutionSignaledEventAttributes({ signalName, input }, event, state) {
+    const node = { id: nodeId(state, 'signal', event), kind: 'signal', name: signalName }
+    return [
+      ...beginNode(state, event, node, { input: input?.payloads ?? null }),
+      ...endNode(state, event, event.eventId),
+    ]
   },
 
-  // Written where a reset has carried an update over; its acceptance then does not repeat the request.
-  workflowExecutionUpdateAdmittedEventAttributes: ({ request }, event, story) => updateBegan(story, event, request),
+  // Recorded when a reset carries an update over; the accepted event then has no request.
+  workflowExecutionUpdateAdmittedEventAttributes: ({ request }, event, state) => beginUpdate(state, event, request),
 
-  workflowExecutionUpdateAcceptedEventAttributes({ acceptedRequest, protocolInstanceId }, event, story) {
-    if (acceptedRequest) return updateBegan(story, event, acceptedRequest)
-    const admitted = [...story.open.values()].find(({ id }) => id === idOfUpdate(story, protocolInstanceId))
-    if (admitted !== undefined) story.open.set(String(event.eventId), admitted)
+  workflowExecutionUpdateAcceptedEventAttributes({ acceptedRequest, protocolInstanceId }, event, state) {
+    if (acceptedRequest) return beginUpdate(state, event, acceptedRequest)
+    const admitted = [...state.open.values()].find(({ id }) => id === updateNodeId(state, protocolInstanceId))
+    if (admitted !== undefined) state.open.set(String(event.eventId), admitted)
     return []
   },
 
-  workflowExecutionUpdateCompletedEventAttributes({ acceptedEventId, outcome }, event, story) {
+  workflowExecutionUpdateCompletedEventAttributes({ acceptedEventId, outcome }, event, state) {
     const { success, failure } = outcome ?? {}
-    return ended(story, event, acceptedEventId, failure ? { failure } : { output: success?.payloads ?? null })
+    return endNode(state, event, acceptedEventId, failure ? { failure } : { output: success?.payloads ?? null })
   },
 }
 
-function updateBegan(
-  story: Story,
+function beginUpdate(
+  state: HistoryState,
   event: HistoryEvent,
   request: temporal.api.update.v1.IRequest | null | undefined,
-): Draft[] {
+): UnresolvedEntry[] {
   const { input, meta } = request ?? {}
-  const what = { id: idOfUpdate(story, meta?.updateId), kind: 'update', name: input?.name }
-  return began(story, event, what, { input: input?.args?.payloads ?? null, attributes: { updateId: meta?.updateId } })
+  const node = { id: updateNodeId(state, meta?.updateId), kind: 'update', name: input?.name }
+  return beginNode(state, event, node, {
+    input: input?.args?.payloads ?? null,
+    attributes: { updateId: meta?.updateId },
+  })
 }
 
-function idOfUpdate({ run }: Story, updateId: string | null | undefined): string {
+function updateNodeId({ run }: HistoryState, updateId: string | null | undefined): string {
   return `${run.runId}:update:${updateId}`
 }

@@ -3,24 +3,24 @@ import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import type { HistoryEvent } from '../outcome.ts'
 import type { PayloadReader } from '../payload-reader.ts'
 import { childEvents } from './child-events.ts'
-import { type EventTable, newStory, type Story } from './history-state.ts'
+import { createHistoryState, type EventTable, type HistoryState } from './history-state.ts'
 import { localStepEvents } from './local-step-events.ts'
 import { messageEvents } from './message-events.ts'
 import { nexusEvents } from './nexus-events.ts'
 import { stepEvents } from './step-events.ts'
 import { timerEvents } from './timer-events.ts'
-import { type Draft, toEntries } from './unresolved-entry.ts'
+import { resolveEntries, type UnresolvedEntry } from './unresolved-entry.ts'
 import { workflowEvents } from './workflow-events.ts'
 import { workflowTaskEvents } from './workflow-task-events.ts'
 
-/** Reads the history of a run, of whatever SDK, page by page, oldest event first. */
+/** Turns the history of a run into trace entries, page by page, oldest event first. It supports the histories of every SDK. */
 export interface HistoryReader {
-  /** What began or ended in these events: for most of them one thing or none. */
+  /** The entries for what began or ended in these events: for most events one or none. */
   entriesOf(events: readonly HistoryEvent[]): Promise<TraceEntry[]>
 }
 
-// What is not in it (tasks that succeed, versions, side effects, search attributes) is how the run was carried, not what it did.
-const TABLE: EventTable = {
+// Events without a handler (workflow tasks that succeed, versions, side effects, search attributes) are not shown in traces.
+const HANDLERS: EventTable = {
   ...workflowEvents,
   ...workflowTaskEvents,
   ...stepEvents,
@@ -31,26 +31,26 @@ const TABLE: EventTable = {
   ...nexusEvents,
 }
 
-type Teller = (told: unknown, event: HistoryEvent, story: Story) => Draft[]
+type EventHandler = (attributes: unknown, event: HistoryEvent, state: HistoryState) => UnresolvedEntry[]
 
-// Each teller gets the attributes of its own name: that is what the table's type says.
-const TELLERS: ReadonlyMap<string, Teller> = new Map(Object.entries(TABLE) as [string, Teller][])
+// The cast is safe: each handler is called with the attributes of its own name, as the table's type requires.
+const HANDLER_BY_NAME: ReadonlyMap<string, EventHandler> = new Map(Object.entries(HANDLERS) as [string, EventHandler][])
 
 export function createHistoryReader(run: RunRef, payloads: PayloadReader): HistoryReader {
-  const story = newStory(run)
+  const state = createHistoryState(run)
   return {
     entriesOf: (events) =>
-      toEntries(
-        events.flatMap((event) => draftsOf(event, story)),
+      resolveEntries(
+        events.flatMap((event) => handleEvent(event, state)),
         payloads,
       ),
   }
 }
 
-function draftsOf(event: HistoryEvent, story: Story): Draft[] {
-  for (const [name, told] of Object.entries(event)) {
-    const teller = told ? TELLERS.get(name) : undefined
-    if (teller !== undefined) return teller(told, event, story)
+function handleEvent(event: HistoryEvent, state: HistoryState): UnresolvedEntry[] {
+  for (const [name, attributes] of Object.entries(event)) {
+    const handle = attributes ? HANDLER_BY_NAME.get(name) : undefined
+    if (handle !== undefined) return handle(attributes, event, state)
   }
   return []
 }

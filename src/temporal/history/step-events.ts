@@ -1,50 +1,55 @@
 import { stepId } from '../../protocol/trace/keys.ts'
 import type { HistoryEvent } from '../outcome.ts'
-import { began, CANCELED, type EventTable, ended, idOf, type Story, timeOf } from './history-state.ts'
-import type { Draft } from './unresolved-entry.ts'
+import { beginNode, CANCELED, type EventTable, endNode, eventTime, type HistoryState, nodeId } from './history-state.ts'
+import type { UnresolvedEntry } from './unresolved-entry.ts'
 
-/** Activities: all attempts are one step. The engine tells of a start only when the attempt that it began has ended. */
+/** Activities. All attempts are one step: the engine records only the last one, when it has ended. */
 export const stepEvents: EventTable = {
-  activityTaskScheduledEventAttributes({ activityId, activityType, input }, event, story) {
-    const what = { id: idOfStep(story, activityId ?? '', event), kind: 'step', name: activityType?.name }
-    return began(story, event, what, { input: input?.payloads ?? null, attributes: { activityId } })
+  activityTaskScheduledEventAttributes({ activityId, activityType, input }, event, state) {
+    const node = { id: stepNodeId(state, activityId ?? '', event), kind: 'step', name: activityType?.name }
+    return beginNode(state, event, node, { input: input?.payloads ?? null, attributes: { activityId } })
   },
 
   activityTaskStartedEventAttributes({ scheduledEventId, attempt, lastFailure }, event, { attempts, open }) {
     const scheduledAt = open.get(String(scheduledEventId))?.at
-    // How long later attempts waited in the queue is not in a history: it has no backoffs.
-    const queueMs = attempt === 1 && scheduledAt !== undefined ? Math.max(0, timeOf(event) - scheduledAt) : null
+    // The history has no backoff intervals, so the queue time of later attempts is unknown.
+    const queueMs = attempt === 1 && scheduledAt !== undefined ? Math.max(0, eventTime(event) - scheduledAt) : null
     attempts.set(String(scheduledEventId), { attempts: attempt ?? 1, queueMs, lastFailure: lastFailure ?? null })
     return []
   },
 
   activityTaskCancelRequestedEventAttributes({ scheduledEventId }, _event, { open }) {
-    const what = open.get(String(scheduledEventId))
-    return what === undefined ? [] : [{ ...what, phase: 'began', attributes: { cancelRequested: true } }]
+    const node = open.get(String(scheduledEventId))
+    return node === undefined ? [] : [{ ...node, phase: 'began', attributes: { cancelRequested: true } }]
   },
 
-  activityTaskCompletedEventAttributes: ({ scheduledEventId, result }, event, story) =>
-    stepEnded(story, event, scheduledEventId, { output: result?.payloads ?? null }),
-  activityTaskFailedEventAttributes: ({ scheduledEventId, failure }, event, story) =>
-    stepEnded(story, event, scheduledEventId, { failure: failure ?? null }),
-  activityTaskTimedOutEventAttributes: ({ scheduledEventId, failure }, event, story) =>
-    stepEnded(story, event, scheduledEventId, { failure: failure ?? null }),
-  activityTaskCanceledEventAttributes: ({ scheduledEventId }, event, story) =>
-    stepEnded(story, event, scheduledEventId, CANCELED),
+  activityTaskCompletedEventAttributes: ({ scheduledEventId, result }, event, state) =>
+    stepEnded(state, event, scheduledEventId, { output: result?.payloads ?? null }),
+  activityTaskFailedEventAttributes: ({ scheduledEventId, failure }, event, state) =>
+    stepEnded(state, event, scheduledEventId, { failure: failure ?? null }),
+  activityTaskTimedOutEventAttributes: ({ scheduledEventId, failure }, event, state) =>
+    stepEnded(state, event, scheduledEventId, { failure: failure ?? null }),
+  activityTaskCanceledEventAttributes: ({ scheduledEventId }, event, state) =>
+    stepEnded(state, event, scheduledEventId, CANCELED),
 }
 
-/** An activity's own id, for its worker knows no other; once that has been used before in this run, the id of the event. */
-export function idOfStep(story: Story, activityId: string, event: HistoryEvent): string {
-  if (story.activityIds.has(activityId)) return idOf(story, 'event', event)
-  story.activityIds.add(activityId)
-  return stepId(story.run.runId, activityId)
+/** From the activity's id, which is all that its worker knows; from the event's id when the run has used that id before. */
+export function stepNodeId(state: HistoryState, activityId: string, event: HistoryEvent): string {
+  if (state.activityIds.has(activityId)) return nodeId(state, 'event', event)
+  state.activityIds.add(activityId)
+  return stepId(state.run.runId, activityId)
 }
 
-function stepEnded(story: Story, event: HistoryEvent, scheduledEventId: unknown, result: Partial<Draft>): Draft[] {
+function stepEnded(
+  state: HistoryState,
+  event: HistoryEvent,
+  scheduledEventId: unknown,
+  result: Partial<UnresolvedEntry>,
+): UnresolvedEntry[] {
   const key = String(scheduledEventId)
-  const { attempts = 1, queueMs = null, lastFailure = null } = story.attempts.get(key) ?? {}
-  story.attempts.delete(key)
-  return ended(story, event, scheduledEventId, {
+  const { attempts = 1, queueMs = null, lastFailure = null } = state.attempts.get(key) ?? {}
+  state.attempts.delete(key)
+  return endNode(state, event, scheduledEventId, {
     ...result,
     attributes: { attempts, ...(queueMs !== null && { queueMs }) },
     lastFailure,

@@ -1,17 +1,17 @@
 import { toDurationMs } from '../time.ts'
-import { began, CANCELED, type EventTable, ended, idOf } from './history-state.ts'
+import { beginNode, CANCELED, type EventTable, endNode, nodeId } from './history-state.ts'
 
 export const timerEvents: EventTable = {
-  timerStartedEventAttributes({ timerId, startToFireTimeout }, event, story) {
+  timerStartedEventAttributes({ timerId, startToFireTimeout }, event, state) {
     const durationMs = toDurationMs(startToFireTimeout)
-    return began(
-      story,
+    return beginNode(
+      state,
       event,
-      { id: idOf(story, 'timer', event), kind: 'timer', name: timerId },
+      { id: nodeId(state, 'timer', event), kind: 'timer', name: timerId },
       { attributes: { durationMs } },
     )
   },
 
-  timerFiredEventAttributes: ({ startedEventId }, event, story) => ended(story, event, startedEventId),
-  timerCanceledEventAttributes: ({ startedEventId }, event, story) => ended(story, event, startedEventId, CANCELED),
+  timerFiredEventAttributes: ({ startedEventId }, event, state) => endNode(state, event, startedEventId),
+  timerCanceledEventAttributes: ({ startedEventId }, event, state) => endNode(state, event, startedEventId, CANCELED),
 }

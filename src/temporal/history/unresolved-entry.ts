@@ -3,40 +3,40 @@ import type { TraceEntry, TraceError } from '../../protocol/trace/entry.ts'
 import { toTaskError } from '../failed-task.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../failure.ts'
 import { type HistoryEvent, toClosing } from '../outcome.ts'
-import type { Payload } from '../payload.ts'
 import { toSingleDecoded } from '../payload.ts'
-import type { PayloadReader } from '../payload-reader.ts'
+import type { PayloadList, PayloadReader } from '../payload-reader.ts'
 
-type PayloadList = readonly Payload[] | null | undefined
-
-/** An entry whose values are still as the engine keeps them. */
-export interface Draft extends Omit<TraceEntry, 'input' | 'output'> {
+/** A trace entry whose payloads and failures are not decoded yet. */
+export interface UnresolvedEntry extends Omit<TraceEntry, 'input' | 'output'> {
   input?: PayloadList
   output?: PayloadList
   failure?: Failure | null | undefined
-  /** Why a workflow task failed. */
+  /** The failure of a workflow task. */
   failedTask?: Failure
-  /** Why an attempt failed that was not the last one. */
+  /** The failure of the attempt before the last one. */
   lastFailure?: Failure | null | undefined
-  /** The last events of a run, for how it ended. */
+  /** The last events of a run; they say how it ended. */
   closing?: readonly HistoryEvent[]
 }
 
-/** The entries that the drafts become: all values are decoded in one go, for a codec may be a server. */
-export async function toEntries(drafts: readonly Draft[], payloads: PayloadReader): Promise<TraceEntry[]> {
-  const lists = drafts.flatMap(({ input, output }) => [input ?? [], output ?? []])
+/** Decodes entries. All values are decoded with one call, because a codec may be a remote server. */
+export async function resolveEntries(
+  unresolved: readonly UnresolvedEntry[],
+  payloads: PayloadReader,
+): Promise<TraceEntry[]> {
+  const lists = unresolved.flatMap(({ input, output }) => [input ?? [], output ?? []])
   const values = await payloads.decodeEach(lists.flat())
   const entries: TraceEntry[] = []
-  let at = 0
-  const next = (list: Draft['input']) => {
-    const from = at
-    at += list?.length ?? 0
-    return toSingleDecoded(values.slice(from, at))
+  let position = 0
+  const nextValue = (list: PayloadList) => {
+    const from = position
+    position += list?.length ?? 0
+    return toSingleDecoded(values.slice(from, position))
   }
-  for (const draft of drafts) {
-    const { failure, failedTask, lastFailure, closing, input, output, ...rest } = draft
-    const given = input === undefined ? undefined : next(input)
-    const returned = output === undefined ? undefined : next(output)
+  for (const each of unresolved) {
+    const { failure, failedTask, lastFailure, closing, input, output, ...rest } = each
+    const given = input === undefined ? undefined : nextValue(input)
+    const returned = output === undefined ? undefined : nextValue(output)
     const entry = {
       ...rest,
       ...(given !== undefined && { input: given.value }),
@@ -45,16 +45,16 @@ export async function toEntries(drafts: readonly Draft[], payloads: PayloadReade
         attributes: { ...rest.attributes, storedElsewhere: true },
       }),
     }
-    // Most have none of these, and histories are long.
+    // Most entries have no failures, and histories are long: an await for each would add up.
     const isPlain = failure === undefined && failedTask === undefined && lastFailure == null && closing === undefined
-    entries.push(isPlain ? entry : await withFailures(entry, draft, payloads))
+    entries.push(isPlain ? entry : await withFailures(entry, each, payloads))
   }
   return entries
 }
 
 async function withFailures(
   entry: TraceEntry,
-  { failure, failedTask, lastFailure, closing }: Draft,
+  { failure, failedTask, lastFailure, closing }: UnresolvedEntry,
   payloads: PayloadReader,
 ): Promise<TraceEntry> {
   return {
@@ -68,7 +68,7 @@ async function withFailures(
   }
 }
 
-/** The user's own, not the engine's words for where it came from. */
+/** The error that the user's code threw, without the engine's wrappers. */
 async function ownFailure(failure: Failure, payloads: PayloadReader): Promise<TraceError> {
   const { name, message, cause } = toErrorDetails(await decodeFailure(failure, payloads))
   return { name, message, cause }

@@ -1,22 +1,30 @@
 import type { HistoryEvent } from '../outcome.ts'
-import { type EventTable, type Story, timeOf } from './history-state.ts'
-import type { Draft } from './unresolved-entry.ts'
+import { type EventTable, eventTime, type HistoryState } from './history-state.ts'
+import type { UnresolvedEntry } from './unresolved-entry.ts'
 
 /** The run itself, from its start to its one close event. */
 export const workflowEvents: EventTable = {
-  workflowExecutionStartedEventAttributes(told, event, story) {
-    const { workflowId, runId } = story.run
-    story.workflowName = told.workflowType?.name ?? ''
+  workflowExecutionStartedEventAttributes(started, event, state) {
+    const { workflowId, runId } = state.run
+    state.workflowName = started.workflowType?.name ?? ''
     const attributes = {
       workflowId,
       runId,
-      ...(told.continuedExecutionRunId && { previousRunId: told.continuedExecutionRunId }),
+      ...(started.continuedExecutionRunId && { previousRunId: started.continuedExecutionRunId }),
     }
-    return [{ ...workflow(story), at: timeOf(event), phase: 'began', input: told.input?.payloads ?? null, attributes }]
+    return [
+      {
+        ...workflowNode(state),
+        at: eventTime(event),
+        phase: 'began',
+        input: started.input?.payloads ?? null,
+        attributes,
+      },
+    ]
   },
 
-  workflowExecutionCancelRequestedEventAttributes(_told, event, story) {
-    story.cancelRequested = event
+  workflowExecutionCancelRequestedEventAttributes(_attributes, event, state) {
+    state.cancelRequested = event
     return []
   },
 
@@ -28,18 +36,18 @@ export const workflowEvents: EventTable = {
   workflowExecutionContinuedAsNewEventAttributes: closed,
 }
 
-function closed(_told: unknown, event: HistoryEvent, story: Story): Draft[] {
-  const at = timeOf(event)
-  // Activities whose worker never answered: they are over with their run.
-  const abandoned = [...story.open.values()].filter(({ kind }) => kind === 'step')
-  // The reason of a cancellation stands in its request.
-  const closing = story.cancelRequested === null ? [event] : [story.cancelRequested, event]
+function closed(_attributes: unknown, event: HistoryEvent, state: HistoryState): UnresolvedEntry[] {
+  const at = eventTime(event)
+  // Activities that are still open end with their run.
+  const abandoned = [...state.open.values()].filter(({ kind }) => kind === 'step')
+  // The reason for a cancellation is in its request.
+  const closing = state.cancelRequested === null ? [event] : [state.cancelRequested, event]
   return [
-    ...abandoned.map((step): Draft => ({ ...step, at, phase: 'ended', attributes: { abandoned: true } })),
-    { ...workflow(story), at, phase: 'ended', closing },
+    ...abandoned.map((step): UnresolvedEntry => ({ ...step, at, phase: 'ended', attributes: { abandoned: true } })),
+    { ...workflowNode(state), at, phase: 'ended', closing },
   ]
 }
 
-export function workflow({ run, workflowName }: Story) {
+export function workflowNode({ run, workflowName }: HistoryState) {
   return { id: run.runId, parentId: null, kind: 'workflow', name: workflowName }
 }

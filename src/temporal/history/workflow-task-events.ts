@@ -1,53 +1,53 @@
 import { WorkflowTaskFailedCause } from '../enums.ts'
-import { failureOfTask } from '../failed-task.ts'
+import { workflowTaskFailure } from '../failed-task.ts'
 import type { HistoryEvent } from '../outcome.ts'
-import { type EventTable, idOf, type Story, timeOf } from './history-state.ts'
-import type { Draft } from './unresolved-entry.ts'
-import { workflow } from './workflow-events.ts'
+import { type EventTable, eventTime, type HistoryState, nodeId } from './history-state.ts'
+import type { UnresolvedEntry } from './unresolved-entry.ts'
+import { workflowNode } from './workflow-events.ts'
 
-/** Workflow tasks that failed: all failures until one is completed are one node, open until then. Others are not told. */
+/** Workflow tasks that failed. All failures until a task completes are one node. Tasks that succeed are not shown. */
 export const workflowTaskEvents: EventTable = {
   workflowTaskScheduledEventAttributes({ attempt }, event, { task }) {
-    task.scheduledAt = timeOf(event)
+    task.scheduledAt = eventTime(event)
     task.attempt = attempt ?? 1
     return []
   },
 
-  workflowTaskStartedEventAttributes(_told, event, { task }) {
-    task.startedAt = timeOf(event)
+  workflowTaskStartedEventAttributes(_attributes, event, { task }) {
+    task.startedAt = eventTime(event)
     return []
   },
 
-  workflowTaskFailedEventAttributes({ baseRunId }, event, story) {
-    if (!baseRunId) return failed(event, story)
-    // How a reset appears in the run that it made: all before it is a copy of the base run's history.
-    const reset: Draft = {
-      ...workflow(story),
-      at: timeOf(event),
+  workflowTaskFailedEventAttributes({ baseRunId }, event, state) {
+    if (!baseRunId) return taskFailed(event, state)
+    // A reset: the events before this one are a copy of the base run's history.
+    const reset: UnresolvedEntry = {
+      ...workflowNode(state),
+      at: eventTime(event),
       phase: 'began',
       attributes: { previousRunId: baseRunId },
     }
-    return [...noLongerFailing(event, story), reset]
+    return [...endFailingTask(event, state), reset]
   },
 
-  workflowTaskTimedOutEventAttributes: (_told, event, story) => failed(event, story),
+  workflowTaskTimedOutEventAttributes: (_attributes, event, state) => taskFailed(event, state),
 
-  workflowTaskCompletedEventAttributes(_told, event, story) {
-    const { failing, attempt } = story.task
+  workflowTaskCompletedEventAttributes(_attributes, event, state) {
+    const { failing, attempt } = state.task
     if (failing !== null) failing.attempts = Math.max(attempt, failing.attempts + 1)
-    return noLongerFailing(event, story)
+    return endFailingTask(event, state)
   },
 }
 
-function failed(event: HistoryEvent, story: Story): Draft[] {
-  const failedTask = failureOfTask(event)
+function taskFailed(event: HistoryEvent, state: HistoryState): UnresolvedEntry[] {
+  const failedTask = workflowTaskFailure(event)
   if (failedTask === null) return []
-  const { task, run } = story
-  // SDKs let later attempts time out in silence: what a worker has said counts more.
-  const saysMore = task.failing === null || event.workflowTaskFailedEventAttributes != null
-  const at = task.failing === null ? (task.scheduledAt ?? timeOf(event)) : timeOf(event)
+  const { task, run } = state
+  // SDKs let later attempts time out without a message: a failure that a worker reported is kept.
+  const isReported = task.failing === null || event.workflowTaskFailedEventAttributes != null
+  const at = task.failing === null ? (task.scheduledAt ?? eventTime(event)) : eventTime(event)
   const node = {
-    id: idOf(story, 'workflow_task', event),
+    id: nodeId(state, 'workflow_task', event),
     parentId: run.runId,
     kind: 'workflow_task',
     name: nameOf(event),
@@ -60,18 +60,18 @@ function failed(event: HistoryEvent, story: Story): Draft[] {
       ...task.failing.node,
       at,
       phase: 'began',
-      ...(saysMore && { failedTask }),
+      ...(isReported && { failedTask }),
       attributes: { attempts: task.failing.attempts },
     },
   ]
 }
 
-function noLongerFailing(event: HistoryEvent, { task }: Story): Draft[] {
+function endFailingTask(event: HistoryEvent, { task }: HistoryState): UnresolvedEntry[] {
   const { failing } = task
   task.failing = null
   return failing === null
     ? []
-    : [{ ...failing.node, at: timeOf(event), phase: 'ended', attributes: { attempts: failing.attempts } }]
+    : [{ ...failing.node, at: eventTime(event), phase: 'ended', attributes: { attempts: failing.attempts } }]
 }
 
 const NAMES: ReadonlyMap<unknown, string> = new Map([
@@ -84,7 +84,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map([
   [WorkflowTaskFailedCause.REQUEST_TOO_LARGE, 'too large'],
 ])
 
-/** The first cause of a node; each of the many others is a command that the engine does not take. */
-function nameOf({ workflowTaskFailedEventAttributes: told }: HistoryEvent): string {
-  return told ? (NAMES.get(told.cause) ?? 'invalid command') : 'timeout'
+/** A name for the cause. Each of the many causes that are not in the table is a command that the engine rejects. */
+function nameOf({ workflowTaskFailedEventAttributes: failed }: HistoryEvent): string {
+  return failed ? (NAMES.get(failed.cause) ?? 'invalid command') : 'timeout'
 }

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { redactMachineDetails } from '../../../src/temporal/redact-machine-details.ts'
+
+const STACKS = [
+  'x is not a function\n    at run (/srv/app/workflows.js:1:2)\n    at next',
+  'name \'x\' is not defined\nTraceback (most recent call last):\n  File "/srv/app/w.py", line 3, in run',
+  'name error\n  File "/srv/app/w.py", line 3, in run',
+  'index out of range\n\ngoroutine 12 [running]:\nmain.run(0x1)',
+  'null\n\tat com.example.Flow.run(Flow.java:12)',
+]
+
+test('redactMachineDetails: stacks of all languages are left out', () => {
+  expect(STACKS.map(redactMachineDetails)).toEqual([
+    'x is not a function',
+    "name 'x' is not defined",
+    'name error',
+    'index out of range',
+    'null',
+  ])
+})
+
+test('redactMachineDetails: absolute paths are replaced, in quotes with all that belongs to them', () => {
+  expect(redactMachineDetails("Cannot find module '/home/ada l/app/x.js', required by /srv/app/y.js:3")).toBe(
+    "Cannot find module '<path>', required by <path>:3",
+  )
+  expect(redactMachineDetails('see file:///srv/app/z.js and C:\\Users\\ada\\app.js (~ is /root/.ssh)')).toBe(
+    'see <path> and <path> (~ is <path>)',
+  )
+})
+
+test('redactMachineDetails: identities and addresses are replaced', () => {
+  expect(redactMachineDetails('worker 4711@build-host.internal: connect ECONNREFUSED 10.0.0.3:5432')).toBe(
+    'worker <worker>: connect ECONNREFUSED <address>',
+  )
+})
+
+test('redactMachineDetails: what only looks alike stays', () => {
+  const message = 'GET https://example.com/orders/17 gave 404; /orders is 3/4 full at 12:30, ./src/a.ts too'
+
+  expect(redactMachineDetails(message)).toBe(message)
+})
+
+test('redactMachineDetails: a huge message is cut', () => {
+  const huge = ['\n ', "'/", '/a', '1@', '😀'].map((text) => redactMachineDetails(text.repeat(1_000_000)))
+
+  expect(Math.max(...huge.map(({ length }) => length))).toBe(2000)
+  expect(huge.every((message) => message.isWellFormed())).toBe(true)
+})
