@@ -1,7 +1,7 @@
 /** What the entries of Node, Bun and Deno have in common. */
 
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
-import { handshakeFault, NAME_IS_ADDRESS } from '../engine/transport/grpc/tls-errors.ts'
+import { NAME_IS_ADDRESS, tlsFailureReason } from '../engine/transport/grpc/tls-errors.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
 import { engineTransport } from './engine-transport.ts'
@@ -137,7 +137,7 @@ const VARIABLES = {
 function engineAdvice(error: unknown, transport: Config['engine']['transport']): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'EngineUnavailableError') {
-    const fault = handshakeFault(error)
+    const fault = tlsFailureReason(error)
     if (fault !== null) return `the TLS handshake failed (${fault}), ${tlsAdvice(fault, transport)}`
     return `it does not answer, look at ${VARIABLES[transport].ofAddress}`
   }

@@ -18,14 +18,14 @@ export const METHODS = [
   'getSystemInfo',
 ] as const satisfies readonly (keyof WorkflowService)[]
 
-/** A call that every transport carries. */
+/** A call that every transport supports. */
 export type SharedMethod = (typeof METHODS)[number]
 
-/** Any call that this service makes: the last has no path in Temporal's HTTP API. */
+/** Any call that this service makes. The transport's `features` say whether it supports the last one. */
 export type Method = SharedMethod | 'executeMultiOperation'
 
 export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
-/** Integers of 64 bits are plain numbers in it over HTTP, `Long`s over gRPC: read them with `Number` or `String`. */
+/** 64-bit integers are plain numbers over HTTP and `Long`s over gRPC: read them with `Number` or `String`. */
 export type Response<M extends Method> = Awaited<ReturnType<WorkflowService[M]>>
 
 export interface CallOptions {
@@ -34,7 +34,7 @@ export interface CallOptions {
   signal: AbortSignal
 }
 
-/** Carries calls to Temporal's WorkflowService; rejects with `RpcError` for what the engine, or the way to it, answers. */
+/** Sends calls to Temporal's WorkflowService. Rejects with `RpcError` for errors of the engine, a proxy or the network. */
 export interface Transport {
   readonly name: 'grpc' | 'http'
   readonly features: EngineFeatures
@@ -42,11 +42,11 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** What the engine says of a refusal beside its text, decoded. */
+/** A decoded detail of an error. */
 export interface ErrorDetail {
-  /** Its type's, without packages: `NotFoundFailure`. */
+  /** The name of its type without package: `NotFoundFailure`. */
   name: string
-  /** None of a type that is unknown here. */
+  /** Empty when the type is unknown. */
   fields: object
 }
 
@@ -55,13 +55,13 @@ export function shortName(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf('.') + 1)
 }
 
-/** What the engine answered instead of a response. `CANCELLED` always means that our own signal aborted. */
+/** A call that failed. The code `CANCELLED` always means that our own signal aborted. */
 export class RpcError extends Error {
   readonly code: number
   readonly details: readonly ErrorDetail[]
-  /** False when the request certainly never left. */
+  /** False when the request certainly was not sent. */
   readonly mayHaveBeenSent: boolean
-  /** True when an earlier try of the same call may have arrived, or a part of this one was done. */
+  /** True when an earlier attempt of the same call may have arrived, or a part of this one was carried out. */
   readonly mayHaveTakenEffect: boolean
 
   constructor(

@@ -2,14 +2,14 @@
 import http2, { type ClientHttp2Session } from 'node:http2'
 
 /**
- * Makes every HTTP/2 session that this process opens from now on free its memory later than the event that destroys it.
+ * Defers the destruction of every HTTP/2 session that this process opens from now on.
  *
- * Since 2.9.4 Deno frees it at once, though it may be in the middle of reading a frame from that session. It then crashes:
+ * Since 2.9.4 Deno frees the memory of a session at once, even while it reads a frame of that session, and crashes:
  * https://github.com/denoland/deno/issues/36788
  */
 export function deferHttp2SessionDestroy(): void {
   const { connect } = http2
-  // grpc-js looks `connect` up in this object at each call.
+  // grpc-js reads `connect` from this object for each session.
   http2.connect = (...args: unknown[]) => deferDestroy(Reflect.apply(connect, http2, args))
 }
 

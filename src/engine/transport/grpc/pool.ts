@@ -1,9 +1,8 @@
-/** Any number of calls at once, over as many connections as they need. */
-
+/** Any number of concurrent calls, over as many connections as they need. */
 import type { CallOptions, Method, Request, Response } from '../transport.ts'
 import type { GrpcConnection } from './connection.ts'
 
-// What proxies and servers often allow on one connection. A call beyond that is not refused: it waits until another one ends.
+// A usual limit of proxies and servers for the streams of one connection. A call above the limit waits until another one ends.
 const MAX_CALLS = 100
 
 interface Member {
@@ -11,11 +10,11 @@ interface Member {
   calls: number
 }
 
-/** A connection is added when all others are full, and kept: the engine closes it when idle, and its next call opens it again. */
+/** A connection is added when all others are full, and kept. The engine closes idle connections; the next call reopens them. */
 export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
   const members: Member[] = []
 
-  function withRoom(): Member {
+  function connectionWithRoom(): Member {
     const found = members.find(({ calls }) => calls < MAX_CALLS)
     if (found !== undefined) return found
     const added: Member = { connection: connect(), calls: 0 }
@@ -25,7 +24,7 @@ export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
 
   return {
     async send<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>> {
-      const member = withRoom()
+      const member = connectionWithRoom()
       member.calls++
       try {
         return await member.connection.send(method, request, options)

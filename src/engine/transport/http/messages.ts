@@ -1,4 +1,7 @@
-/** Calls of Temporal's WorkflowService as its HTTP API takes them: paths from the service's own annotations, messages as protobuf's JSON. */
+/**
+ * Requests and responses of Temporal's HTTP API for calls of its WorkflowService. Paths come from the service's own
+ * annotations; messages are in protobuf's JSON format.
+ */
 import { ServiceError } from '../../../domain/errors.ts'
 import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'
 import { HTTP_API_FEATURES } from './features.ts'
@@ -6,17 +9,17 @@ import { createProtoJson } from './proto-json.ts'
 import { httpSchema } from './schema.ts'
 
 export interface HttpMessages {
-  /** Throws `NotSupportedError` for a call that has no path, and for an id or a name that no path can hold. */
+  /** Throws `NotSupportedError` for a call without a path, and for an id or a name that a path cannot contain. */
   toCall<M extends Method>(method: M, request: Request<M>): HttpCall
-  /** Throws for what is no answer to `method`. */
+  /** Throws when `text` is not a response to `method`. */
   fromAnswer<M extends Method>(method: M, text: string): Response<M>
-  /** The details of a refusal; those that are unknown here by their name alone. */
+  /** The details of an error. Those of unknown types have a name and no fields. */
   toDetails(json: readonly unknown[]): ErrorDetail[]
 }
 
 export interface HttpCall {
   verb: 'GET' | 'POST'
-  /** From the API's root on, with the query string. */
+  /** With the query string. */
   path: string
   /** JSON; null for GET. */
   body: string | null
@@ -27,7 +30,7 @@ export function createHttpMessages(): HttpMessages {
   const { read, write } = createProtoJson(types)
   return {
     toCall(method, message) {
-      const { verb, template, request } = calls[carried(method)]
+      const { verb, template, request } = calls[sharedMethod(method)]
       const json = write(request, message)
       const path = `/api/v1${template.replace(PATH_FIELD, (_, field: string) => pathPart(field, valueAt(json, field)))}`
       if (verb === 'POST') return { verb, path, body: JSON.stringify(json) }
@@ -36,12 +39,12 @@ export function createHttpMessages(): HttpMessages {
       return { verb, path: query.size === 0 ? path : `${path}?${query}`, body: null }
     },
     fromAnswer: <M extends Method>(method: M, text: string) =>
-      read(calls[carried(method)].response, JSON.parse(text)) as Response<M>,
+      read(calls[sharedMethod(method)].response, JSON.parse(text)) as Response<M>,
     toDetails: (json) => json.map((detail) => read('Any', detail) as ErrorDetail),
   }
 }
 
-function carried(method: Method): SharedMethod {
+function sharedMethod(method: Method): SharedMethod {
   if (method !== 'executeMultiOperation') return method
   throw new ServiceError(
     'NotSupportedError',
@@ -51,10 +54,13 @@ function carried(method: Method): SharedMethod {
 
 const PATH_FIELD = /\{([\w.]+)\}/g
 
-/** URLs take `.` and `..` for steps along the path, however they are written, and the engine takes `%2F` for a slash: both would reach another call. */
+/**
+ * URLs resolve `.` and `..`, also when they are percent-encoded, and the engine decodes `%2F` to a slash: each would reach
+ * another call.
+ */
 function pathPart(field: string, text: unknown): string {
-  // Left out, for it is empty: what the path then leads to is another call, or a workflow called "undefined".
-  if (typeof text !== 'string') throw new Error(`a path needs ${field}`)
+  // An empty field is omitted from the JSON. Without it the path would reach another call, or a workflow named "undefined".
+  if (typeof text !== 'string') throw new Error(`the path requires ${field}`)
   if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
   throw new ServiceError('NotSupportedError', `"${text}" is not supported: ${HTTP_API_FEATURES.slashInIds.reason}`)
 }

@@ -1,24 +1,24 @@
 /**
- * Protobuf's JSON and the messages that it stands for, as Temporal's own package has them but for two things: 64-bit integers are
- * plain numbers, and of an `Any` there is its `ErrorDetail`.
+ * Converts between protobuf's JSON format (https://protobuf.dev/programming-guides/json/) and messages.
  *
- * https://protobuf.dev/programming-guides/json/
+ * Messages have the shape of `@temporalio/proto`, with two exceptions: 64-bit integers are plain numbers, and an `Any` is an
+ * `ErrorDetail`.
  */
 import { isObject } from '../../../lib/is-object.ts'
 import { type ErrorDetail, shortName } from '../transport.ts'
-import { type Kind, SCALARS, toInteger, toText, unlike } from './proto-scalars.ts'
+import { type Kind, SCALARS, toInteger, toText, unexpected } from './proto-scalars.ts'
 import type { HttpSchema } from './schema.ts'
 
 export interface ProtoJson {
-  /** The message of this type, by its name in the schema, that the JSON stands for, with defaults for what it does not say. Throws when it can't be one. */
+  /** `type` is a name in the schema. Missing fields get their defaults. Throws when the JSON is not a message of this type. */
   read(type: string, json: unknown): object
   write(type: string, message: object): object
 }
 
-// As deep as messages from gRPC may be.
+// The limit of protobuf over gRPC.
 const MAX_DEPTH = 100
 
-/** Types are read from the schema at their first use: most of them never are. */
+/** Types are read from the schema on first use: most of them are never used. */
 export function createProtoJson({ messages, enums }: Pick<HttpSchema, 'enums' | 'messages'>): ProtoJson {
   const kinds = new Map<string, Kind>([...SCALARS, ['Any', anyKind()]])
 
@@ -32,42 +32,8 @@ export function createProtoJson({ messages, enums }: Pick<HttpSchema, 'enums' | 
     if (type.startsWith('[]')) return listOf(kindOf(type.slice(2)))
     if (type.startsWith('{}')) return mapOf(kindOf(type.slice(2)))
     if (enums[type] !== undefined) return enumKind(enums[type])
-    if (messages[type] !== undefined) return messageKind(messages[type])
-    throw new Error(`${type} has no JSON here`)
-  }
-
-  function messageKind(types: Record<string, string>): Kind {
-    let known: ReadonlyMap<string, Kind> | null = null
-    const defaults: Record<string, unknown> = {}
-    // Not before it is asked for: a message may hold itself.
-    const fields = () => {
-      if (known !== null) return known
-      known = new Map(Object.entries(types).map(([name, type]) => [name, kindOf(type)]))
-      for (const [name, { none }] of known) defaults[name] = none
-      return known
-    }
-    return {
-      none: null,
-      read(json, depth) {
-        if (!isObject(json)) throw unlike('a message', json)
-        if (depth > MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} messages within each other`)
-        const kindsOfFields = fields()
-        const message: Record<string, unknown> = Object.create(defaults)
-        for (const [name, value] of Object.entries(json)) {
-          const read = value === null ? undefined : kindsOfFields.get(name)?.read(value, depth + 1)
-          if (read !== undefined) message[name] = read
-        }
-        return message
-      },
-      write(message) {
-        const json: Record<string, unknown> = {}
-        for (const [name, value] of Object.entries(message as object)) {
-          const kind = fields().get(name)
-          if (kind !== undefined && value != null && value !== kind.none) json[name] = kind.write(value)
-        }
-        return json
-      },
-    }
+    if (messages[type] !== undefined) return messageKind(messages[type], kindOf)
+    throw new Error(`the schema has no type ${type}`)
   }
 
   function anyKind(): Kind {
@@ -79,12 +45,12 @@ export function createProtoJson({ messages, enums }: Pick<HttpSchema, 'enums' | 
         try {
           return { name, fields: Object.hasOwn(messages, name) ? (kindOf(name).read(fields, depth) as object) : {} }
         } catch {
-          // What can't be read of a refusal must not hide it.
+          // A detail that cannot be read must not hide the error that it belongs to.
           return { name, fields: {} }
         }
       },
       write() {
-        throw new Error('no call of ours sends an Any')
+        throw new Error('writing an Any is not supported')
       },
     }
   }
@@ -95,23 +61,66 @@ export function createProtoJson({ messages, enums }: Pick<HttpSchema, 'enums' | 
   }
 }
 
+/** `kindOf` is called on the first use of the message, because a message may contain itself. */
+function messageKind(types: Record<string, string>, kindOf: (type: string) => Kind): Kind {
+  let known: MessageFields | null = null
+  const fields = () => (known ??= toMessageFields(types, kindOf))
+  return {
+    none: null,
+    read(json, depth) {
+      if (!isObject(json)) throw unexpected('a message', json)
+      if (depth > MAX_DEPTH) throw new Error(`messages are nested more than ${MAX_DEPTH} levels deep`)
+      return readMessage(json, fields(), depth)
+    },
+    write: (message) => writeMessage(message as object, fields()),
+  }
+}
+
+interface MessageFields {
+  kinds: ReadonlyMap<string, Kind>
+  defaults: object
+}
+
+function toMessageFields(types: Record<string, string>, kindOf: (type: string) => Kind): MessageFields {
+  const kinds = new Map(Object.entries(types).map(([name, type]) => [name, kindOf(type)]))
+  return { kinds, defaults: Object.fromEntries([...kinds].map(([name, { none }]) => [name, none])) }
+}
+
+function readMessage(json: Record<string, unknown>, { kinds, defaults }: MessageFields, depth: number): object {
+  const message: Record<string, unknown> = Object.create(defaults)
+  for (const [name, value] of Object.entries(json)) {
+    const read = value === null ? undefined : kinds.get(name)?.read(value, depth + 1)
+    if (read !== undefined) message[name] = read
+  }
+  return message
+}
+
+function writeMessage(message: object, { kinds }: MessageFields): object {
+  const json: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(message)) {
+    const kind = kinds.get(name)
+    if (kind !== undefined && value != null && value !== kind.none) json[name] = kind.write(value)
+  }
+  return json
+}
+
 function listOf({ read, write }: Kind): Kind {
   return {
     none: Object.freeze([]),
     read(json, depth) {
-      if (!Array.isArray(json)) throw unlike('a list', json)
+      if (!Array.isArray(json)) throw unexpected('a list', json)
       return json.map((item) => read(item, depth)).filter((item) => item !== undefined)
     },
     write: (list) => (list as unknown[]).map(write),
   }
 }
 
-/** Keys are data: `__proto__` is one like any other. */
+/** Keys are data: `__proto__` is a key like any other. */
 function mapOf({ read, write }: Kind): Kind {
   return {
     none: Object.freeze({}),
     read(json, depth) {
-      if (!isObject(json)) throw unlike('a map', json)
+      if (!isObject(json)) throw unexpected('a map', json)
       const entries = Object.entries(json).map(([key, value]) => [toText(key), read(value, depth)] as const)
       return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
     },

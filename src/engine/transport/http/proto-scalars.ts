@@ -1,21 +1,21 @@
-/** What protobuf's JSON has a form of its own for: numbers, texts, bytes, times. */
+/** Scalars and times in protobuf's JSON format. */
 import { fromBase64, toBase64 } from '../../../lib/base64.ts'
 
-/** One kind of value, and its JSON. */
+/** A kind of value, and its JSON. */
 export interface Kind {
-  /** What a message has that says nothing of it. */
+  /** The value of a field that is not set. */
   none: unknown
-  /** Undefined for what only a newer engine knows. */
+  /** Undefined for a value of a newer engine, such as an unknown enum name. */
   read(json: unknown, depth: number): unknown
   write(value: unknown): unknown
 }
 
-const INTEGER: Kind = { none: 0, read: toInteger, write: asItIs }
+const INTEGER: Kind = { none: 0, read: toInteger, write: unchanged }
 const FLOAT: Kind = { none: 0, read: toNumber, write: (number) => (Number.isFinite(number) ? number : String(number)) }
 
 export const SCALARS = new Map<string, Kind>([
-  ['string', { none: '', read: toText, write: asItIs }],
-  ['bool', { none: false, read: toBoolean, write: asItIs }],
+  ['string', { none: '', read: toText, write: unchanged }],
+  ['bool', { none: false, read: toBoolean, write: unchanged }],
   [
     'bytes',
     {
@@ -33,31 +33,31 @@ export const SCALARS = new Map<string, Kind>([
   ['Timestamp', { none: null, read: toTimestamp, write: fromTimestamp }],
 ])
 
-function asItIs(value: unknown): unknown {
+function unchanged(value: unknown): unknown {
   return value
 }
 
 export function toText(json: unknown): string {
-  // Half a character would break whatever it is sent on with.
-  if (typeof json !== 'string' || !json.isWellFormed()) throw unlike('a text', json)
+  // A lone surrogate would break whatever the string becomes a part of.
+  if (typeof json !== 'string' || !json.isWellFormed()) throw unexpected('a string', json)
   return json
 }
 
 function toBoolean(json: unknown): boolean {
-  if (typeof json !== 'boolean') throw unlike('true or false', json)
+  if (typeof json !== 'boolean') throw unexpected('a boolean', json)
   return json
 }
 
-/** Past 2^53 the nearest number. */
+/** Above 2^53 the nearest number. */
 export function toInteger(json: unknown): number {
   const number = typeof json === 'string' && /^-?\d+$/.test(json) ? Number(json) : json
-  if (typeof number !== 'number' || !Number.isInteger(number)) throw unlike('a whole number', json)
+  if (typeof number !== 'number' || !Number.isInteger(number)) throw unexpected('an integer', json)
   return number
 }
 
 function toNumber(json: unknown): number {
   const number = typeof json === 'string' && json.trim() !== '' ? Number(json) : json
-  if (typeof number !== 'number' || (Number.isNaN(number) && json !== 'NaN')) throw unlike('a number', json)
+  if (typeof number !== 'number' || (Number.isNaN(number) && json !== 'NaN')) throw unexpected('a number', json)
   return number
 }
 
@@ -68,7 +68,7 @@ interface Seconds {
 
 function toDuration(json: unknown): Seconds {
   const [, sign, seconds, fraction] = /^(-?)(\d+)(?:\.(\d{1,9}))?s$/.exec(toText(json)) ?? []
-  if (seconds === undefined) throw unlike('a duration', json)
+  if (seconds === undefined) throw unexpected('a duration', json)
   const [whole, nanos] = [Number(seconds), toNanos(fraction)]
   return sign === '-' ? { seconds: 0 - whole, nanos: 0 - nanos } : { seconds: whole, nanos }
 }
@@ -83,7 +83,7 @@ function toTimestamp(json: unknown): Seconds {
   const [, second, fraction, zone] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(toText(json)) ?? []
   const seconds = Date.parse(`${second}${zone}`) / 1000
-  if (Number.isNaN(seconds)) throw unlike('a time', json)
+  if (Number.isNaN(seconds)) throw unexpected('a time', json)
   return { seconds, nanos: toNanos(fraction) }
 }
 
@@ -100,7 +100,7 @@ function fromNanos(nanos: number | null = 0): string {
   return String(Math.abs(nanos ?? 0)).padStart(9, '0')
 }
 
-/** Without the value: it may be anybody's. */
-export function unlike(what: string, json: unknown): Error {
-  return new Error(`${what} was expected, not this ${typeof json}`)
+/** Without the value, which may be confidential. */
+export function unexpected(what: string, json: unknown): Error {
+  return new Error(`expected ${what}, got a ${typeof json}`)
 }

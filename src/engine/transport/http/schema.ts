@@ -1,13 +1,16 @@
-/** What calls over HTTP have to know of Temporal's messages. In bundles it is what this file gave when they were built (dev/baked-http-schema.ts). */
+/** The message types that calls over HTTP use. Bundles contain the result of `httpSchema` instead of this file: dev/baked-http-schema.ts. */
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
 import { METHODS, type SharedMethod } from '../transport.ts'
 
 export interface HttpSchema {
   calls: Record<SharedMethod, HttpBinding>
-  /** By name, without packages, each message; by name each of its fields: a scalar, a message or an enum; after `[]` a list of them, after `{}` a map. */
+  /**
+   * Messages by name without package, and their fields by name. The type of a field is the name of a scalar, a message or an
+   * enum; it begins with `[]` for a list and `{}` for a map.
+   */
   messages: Record<string, Record<string, string>>
-  /** By name, without packages, each enum; by name each number. */
+  /** Enums by name without package, and their numbers by name. */
   enums: Record<string, Record<string, number>>
 }
 
@@ -19,9 +22,9 @@ export interface HttpBinding {
   response: string
 }
 
-/** Of the calls that we make and of the details of refusals, with all that they speak of. */
+/** Contains the calls in `METHODS`, the details of errors, and all types that they use. */
 export function httpSchema(): HttpSchema {
-  // The generated types hide that it is protobufjs' root, with the reflection.
+  // The generated types do not say that the package exports the root of protobufjs' reflection.
   const root = proto as unknown as protobuf.Root
   const service = root.lookupService('temporal.api.workflowservice.v1.WorkflowService')
   const details = root.lookup('temporal.api.errordetails.v1') as protobuf.Namespace
@@ -32,7 +35,8 @@ export function httpSchema(): HttpSchema {
 
   function add(object: protobuf.ReflectionObject | null): void {
     if (object === null || added.get(nameOf(object)) === object.fullName) return
-    if (added.has(nameOf(object))) throw new Error(`${added.get(nameOf(object))} and ${object.fullName} have one name`)
+    if (added.has(nameOf(object)))
+      throw new Error(`${added.get(nameOf(object))} and ${object.fullName} have the same name`)
     added.set(nameOf(object), object.fullName)
     if ('values' in object) enums[nameOf(object)] = (object as protobuf.Enum).values
     if (!('fieldsArray' in object)) return
@@ -62,7 +66,7 @@ function typeOf({ map, repeated, resolvedType, type }: protobuf.Field): string {
   return `${map ? '{}' : repeated ? '[]' : ''}${resolvedType === null ? type : nameOf(resolvedType)}`
 }
 
-/** `Callback.Nexus` of `.temporal.api.common.v1.Callback.Nexus`: packages begin with a small letter. */
+/** `Callback.Nexus` of `.temporal.api.common.v1.Callback.Nexus`: packages begin with a lower-case letter. */
 function nameOf({ fullName }: protobuf.ReflectionObject): string {
   return fullName.replace(/^\.(?:[a-z]\w*\.)*/, '')
 }

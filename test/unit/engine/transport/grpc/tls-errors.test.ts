@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { handshakeFault } from '../../../../../src/engine/transport/grpc/tls-errors.ts'
+import { tlsFailureReason } from '../../../../../src/engine/transport/grpc/tls-errors.ts'
 
 const CONNECTION = 'No connection established. Last error: '
 const OPENSSL = '../deps/openssl/openssl/ssl/record/rec_layer_s3.c:918:SSL alert number 116\n'
 
-test('handshakeFault: says why, in the words of the runtime and without its places', () => {
+test('tlsFailureReason: takes the reason from the messages of each runtime, without files and addresses', () => {
   const said = [
     `${CONNECTION}Error: certificate has expired. Resolution note: `,
     `${CONNECTION}Error: unable to verify the first certificate; if the root CA is installed locally, try --use-system-ca. Resolution note: `,
@@ -20,7 +20,7 @@ test('handshakeFault: says why, in the words of the runtime and without its plac
     `${CONNECTION}TypeError [ERR_INVALID_ARG_VALUE]: The property 'options.servername' must not be an IP address. Received '10.0.0.7'.`,
   ]
 
-  expect(said.map((message) => handshakeFault(new Error('above', { cause: new Error(message) })))).toEqual([
+  expect(said.map((message) => tlsFailureReason(new Error('above', { cause: new Error(message) })))).toEqual([
     'certificate has expired',
     'unable to verify the first certificate',
     "Hostname/IP does not match certificate's altnames",
@@ -34,12 +34,12 @@ test('handshakeFault: says why, in the words of the runtime and without its plac
   ])
 })
 
-test('handshakeFault: is null for what else goes wrong on the way, whatever it is called', () => {
+test('tlsFailureReason: is null for any other connection error', () => {
   const said = [
     `${CONNECTION}Error: connect ECONNREFUSED 127.0.0.1:7233. Resolution note: `,
     'Name resolution failed for target dns:certificate.internal:7233',
   ]
 
-  expect(said.map((message) => handshakeFault(new Error(message)))).toEqual([null, null])
-  expect(handshakeFault('certificate')).toBeNull()
+  expect(said.map((message) => tlsFailureReason(new Error(message)))).toEqual([null, null])
+  expect(tlsFailureReason('certificate')).toBeNull()
 })

@@ -197,7 +197,7 @@ describe('what is no such message', () => {
     expect(() => read(type, json)).toThrow()
   })
 
-  test('messages within each other, deeper than gRPC takes them', () => {
+  test('messages nested deeper than gRPC allows', () => {
     const nested = (depth: number): object => (depth === 0 ? {} : { cause: nested(depth - 1) })
 
     expect(read('Failure', nested(100))).toBeTypeOf('object')

@@ -9,8 +9,8 @@ afterEach(() => {
 
 const execution = { workflowId: 'orders-17', runId: '' }
 
-describe('what is sent', () => {
-  test('a read: a GET whose path names the run and whose query has the rest', async () => {
+describe('requests', () => {
+  test('a read is a GET with the run in its path and the other fields in its query', async () => {
     const { sent, send } = transportOver(() => Response.json({}))
 
     await send('getWorkflowExecutionHistory', {
@@ -34,7 +34,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('a list in a query: its field once for each of its values', async () => {
+  test('a list in a query repeats its field for each value', async () => {
     const { sent, send } = transportOver(() => Response.json({}))
 
     await send('describeTaskQueue', {
@@ -53,7 +53,7 @@ describe('what is sent', () => {
   })
 
   test.for([{ execution: { workflowId: '' } }, { execution: null }, {}])(
-    'nothing, where a part of the path is missing (%j): it would be about a workflow called undefined',
+    'nothing is sent when a part of the path is missing (%j)',
     async (request) => {
       const { count, send } = transportOver(() => Response.json({}))
 
@@ -64,7 +64,7 @@ describe('what is sent', () => {
     },
   )
 
-  test('a write: a POST with the whole request as JSON, bytes in base64', async () => {
+  test('a write is a POST with the whole request as JSON, bytes in base64', async () => {
     const { sent, send } = transportOver(() => Response.json({}))
 
     await send('updateWorkflowExecution', {
@@ -88,7 +88,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('the headers that decide what the engine answers, its deadline, and the key', async () => {
+  test('headers set the payload format, the supported features, the deadline and the key', async () => {
     const { sent, send } = transportOver(() => Response.json({}), { apiKey: 'k3y' })
 
     await send('getSystemInfo', {})
@@ -101,7 +101,7 @@ describe('what is sent', () => {
     expect(headers.get('Authorization')).toBe('Bearer k3y')
   })
 
-  test('a base URL may have a path, and a slash at its end', async () => {
+  test('a base URL may have a path and end with a slash', async () => {
     const { sent, send } = transportOver(() => Response.json({}), { url: 'https://proxy.example/temporal/' })
 
     await send('getSystemInfo', {})
@@ -109,7 +109,7 @@ describe('what is sent', () => {
     expect(sent().url).toBe('https://proxy.example/temporal/api/v1/system-info')
   })
 
-  test('nothing, for a caller who has gone already', async () => {
+  test('nothing is sent for a caller that went away before the call', async () => {
     const { count, send } = transportOver(() => Response.json({}))
 
     const error = await send('getSystemInfo', {}, { signal: AbortSignal.abort() }).catch((reason: unknown) => reason)
@@ -118,7 +118,7 @@ describe('what is sent', () => {
     expect(count()).toBe(0)
   })
 
-  test('nothing, for a caller who goes while the messages are loaded', async () => {
+  test('nothing is sent for a caller that goes away while the message types are loaded', async () => {
     const { count, send } = transportOver(() => Response.json({}))
     const caller = new AbortController()
 
@@ -130,8 +130,8 @@ describe('what is sent', () => {
   })
 })
 
-describe('what is answered', () => {
-  test('an answer has the defaults of a message from gRPC, and what is newer than our types is left out', async () => {
+describe('responses', () => {
+  test('a response has the defaults of a gRPC message, and drops fields that are newer than our types', async () => {
     const { send } = transportOver(() =>
       Response.json({ runId: 'r1', tomorrow: { a: 1 }, status: 'WORKFLOW_EXECUTION_STATUS_OF_TOMORROW' }),
     )
@@ -141,7 +141,7 @@ describe('what is answered', () => {
     expect([answer.runId, answer.started, answer.firstExecutionRunId, answer.link]).toEqual(['r1', false, '', null])
   })
 
-  test('a refusal has gRPC’s code, its text and its details', async () => {
+  test('an error has its gRPC code, message and details', async () => {
     const details = [
       { '@type': 'type.googleapis.com/temporal.api.errordetails.v1.NotFoundFailure' },
       { '@type': 'type.googleapis.com/of.tomorrow.Failure', a: 1 },
@@ -156,7 +156,7 @@ describe('what is answered', () => {
     expect((error as RpcError).details.map(({ name }) => name)).toEqual(['NotFoundFailure', 'Failure', 'Duration'])
   })
 
-  test('a refusal’s details are read, enums by name or by number', async () => {
+  test('details of an error are decoded, enums by name or by number', async () => {
     const type = 'type.googleapis.com/temporal.api.errordetails.v1'
     const details = [
       { '@type': `${type}.ResourceExhaustedFailure`, cause: 'RESOURCE_EXHAUSTED_CAUSE_BUSY_WORKFLOW', scope: 2 },
@@ -176,7 +176,7 @@ describe('what is answered', () => {
     { message: { toString: 1 } },
     { message: 1, details: {} },
     { details: [null, 1, {}, { '@type': { toString: 1 } }] },
-  ])('a refusal in a shape that nobody foresaw (%j) is still that', async (shape) => {
+  ])('an error of an unexpected shape (%j) is still an error', async (shape) => {
     const { send } = transportOver(() => Response.json({ code: 5, ...shape }, { status: 404 }))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
@@ -197,13 +197,13 @@ describe('what is answered', () => {
     { status: 502, code: GrpcCode.UNAVAILABLE },
     { status: 503, code: GrpcCode.UNAVAILABLE },
     { status: 504, code: GrpcCode.UNAVAILABLE },
-  ])('a page of something in between with status $status is code $code', async ({ status, code }) => {
+  ])('a page of a proxy with status $status is code $code', async ({ status, code }) => {
     const { send } = transportOver(() => new Response('<h1>proxy</h1>', { status }))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({ code })
   })
 
-  test('JSON of something in between: a code that is none of gRPC’s says nothing, its status does', async () => {
+  test('JSON of a proxy with a code that gRPC does not have is judged by its status', async () => {
     const { send } = transportOver(() => Response.json({ code: 503, message: 'no upstream' }, { status: 503 }))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
@@ -212,7 +212,7 @@ describe('what is answered', () => {
   })
 
   test.for(['null', '1', '"x"', '[]', '[{"code":5}]', '{"code":"5"}'])(
-    'JSON of something in between that is no refusal: %s',
+    'JSON of a proxy that is not an error is judged by its status: %s',
     async (text) => {
       const { send } = transportOver(() => new Response(text, { status: 503 }))
 
@@ -223,16 +223,19 @@ describe('what is answered', () => {
     },
   )
 
-  test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])('a success that is none (%s) is unforeseen', async (text) => {
-    const { send } = transportOver(() => new Response(text))
+  test.for(['<html>', '', 'null', '[]', '{"runId": 1}'])(
+    'a success that is not a response of the engine (%s) is an unknown error',
+    async (text) => {
+      const { send } = transportOver(() => new Response(text))
 
-    expect(
-      await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason),
-    ).toMatchObject({
-      name: 'RpcError',
-      code: 2,
-    })
-  })
+      expect(
+        await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason),
+      ).toMatchObject({
+        name: 'RpcError',
+        code: 2,
+      })
+    },
+  )
 
   test('a redirect is not followed', async () => {
     const { sent, send } = transportOver(
@@ -246,7 +249,7 @@ describe('what is answered', () => {
   })
 })
 
-test.for([200, 404, 503])('what has been answered, with %i, leaves no timer behind', async (status) => {
+test.for([200, 404, 503])('a response with status %i leaves no timer behind', async (status) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { send } = transportOver(() => Response.json({}, { status }))
 
@@ -255,8 +258,8 @@ test.for([200, 404, 503])('what has been answered, with %i, leaves no timer behi
   expect(vi.getTimerCount()).toBe(0)
 })
 
-describe('what is not answered', () => {
-  test('by the deadline, whoever notices first', async () => {
+describe('missing responses', () => {
+  test('the deadline passes, here or on the engine first', async () => {
     const slow = transportOver(untilAborted)
     const faster = transportOver(() => Response.json({ code: 1, message: 'context canceled' }, { status: 499 }))
 
@@ -268,7 +271,7 @@ describe('what is not answered', () => {
     })
   })
 
-  test('because the caller goes away', async () => {
+  test('the caller goes away', async () => {
     const caller = new AbortController()
     const { send } = transportOver((signal) => {
       const hanging = untilAborted(signal)
@@ -292,7 +295,7 @@ describe('what is not answered', () => {
         cause: new Error('error sending request for url (…): client error (Connect): tcp connect error'),
       }),
     ],
-  ] as const)('because nobody is there, in the words of %s: it was never sent', async ([, fault]) => {
+  ] as const)('a refused connection, as %s reports it, was never sent', async ([, fault]) => {
     const { send } = transportOver(() => Promise.reject(fault))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
@@ -301,7 +304,7 @@ describe('what is not answered', () => {
     })
   })
 
-  test('because the connection ends: it may have been sent', async () => {
+  test('a request on a connection that breaks may have been sent', async () => {
     const { send } = transportOver(() =>
       Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })),
     )
