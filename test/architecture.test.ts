@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),
 
-  'domain/': row('domain/ protocol/ lib/ log.ts', ''),
+  'domain/': row('domain/ protocol/ lib/', ''),
   'domain/new-id.ts': row('', 'uuid'),
   'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
 

@@ -1,9 +1,9 @@
-/** Answers that wait for no worker arrive within this time: the contract's promise. */
+/** The contract: a response that needs no worker arrives within this time. */
 export const CONTRACT_MS = 5000
 
-/** How long each part of a request may take, in milliseconds. The unit test adds up the parts that follow each other. */
+/** How long each part of a request may take, in milliseconds. A unit test adds up the parts that follow one another. */
 export const TIMEOUT_MS = {
-  /** A whole request that waits for no worker. The remaining 500 ms are for reading the request and sending the response. */
+  /** A whole request that needs no worker. The remaining 500 ms are for reading the request and sending the response. */
   request: 4500,
 
   /** Reading a handler's schema before a message is sent. A message whose schema can't be read in time is sent unchecked. */
@@ -12,7 +12,7 @@ export const TIMEOUT_MS = {
   /** Reading a catalog. Requests share the read, and each of them stops waiting when its own time is over. */
   catalog: 4000,
 
-  /** Describing a run, for example after the engine refused a message to it. Needs no worker, so it gets less than the request. */
+  /** Describing a run, for example after the engine rejected a message to it. Leaves time for `handlerSchema` before it. */
   describe: 3500,
 
   /** Time between two pings of the engine while a request waits for a worker. */
@@ -33,10 +33,10 @@ export const TIMEOUT_MS = {
   /** Asking the workflow for the names of its handlers after a query or update failed. */
   handlerNames: 2000,
 
-  /** Finding out why a worker did not answer in time, when that time is already over. */
+  /** Finding out why a worker did not respond in time, after that time is over. */
   explanation: 1000,
 
-  /** Finding out which run an update with start was sent to, when its time is already over. */
+  /** Finding out which run an update-with-start was sent to, after its time is over. */
   updatedRun: 1000,
 
   /** Reading a run that has ended, or describing one that did not end in time, after `run` has waited for it. */
@@ -57,7 +57,7 @@ export const TIMEOUT_MS = {
   /** Downloading a value from the codec server, whose store is slower than the codec. */
   codecDownload: 4000,
 
-  /** Reading the engine's version for `GET /capabilities`, which also answers without it. */
+  /** Reading the engine's version for `GET /capabilities`, which is null without it. */
   engineVersion: 1000,
 
   /** Checking the engine for `GET /ready`. */

@@ -1,7 +1,7 @@
 import type { Call } from '../../src/domain/call.ts'
 import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/errors.ts'
 
-/** A call with 5 s, noting into `notes` and warning into `warnings`. */
+/** A call with 5 s that records its notes and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {
   const notes: Record<string, unknown> = {}
   const warnings: { message: string; [fact: string]: unknown }[] = []
@@ -17,10 +17,10 @@ export function aCall(overrides: Partial<Call> = {}) {
   }
 }
 
-/** What the promise was refused with; fails when it was not refused, or with something that is no `ServiceError`. */
+/** The `ServiceError` that the promise rejects with; fails for any other outcome. */
 export async function refusal(promise: Promise<unknown>): Promise<{ error: ErrorName; message: string } & ErrorFacts> {
   const error = await promise.then(
-    (value) => Promise.reject(new Error(`not refused, but answered ${JSON.stringify(value)}`)),
+    (value) => Promise.reject(new Error(`not rejected, but resolved with ${JSON.stringify(value)}`)),
     (reason: unknown) => reason,
   )
   if (!(error instanceof ServiceError)) throw error

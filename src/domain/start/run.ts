@@ -18,7 +18,7 @@ import { startAdmitted } from './start.ts'
 
 export type RunPorts = AdmitStartPorts & Pick<Ports, 'engine'>
 
-// An engine at its limit gets this much time before it is asked again.
+// Pause before another read when the engine is at its limit.
 const BACKOFF_MS = 500
 
 /** Starts a workflow and waits for the end of its chain. Every error after the start carries the ids of the run. */

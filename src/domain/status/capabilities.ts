@@ -21,7 +21,7 @@ async function engineVersion(engine: Engine, call: Call): Promise<string | null>
   try {
     return (await engine.ping(within(call, TIMEOUT_MS.engineVersion))).version
   } catch {
-    call.note({ engineVersion: 'unknown: the engine does not answer' })
+    call.note({ engineVersion: 'unknown: the engine is not responding' })
     return null
   }
 }

@@ -16,27 +16,27 @@ const CAPABILITIES = {
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
-  const shelf = makeCatalogs()
+  const fixture = makeCatalogs()
   const engine = anEngine(verbs)
   const options = {
     engine,
-    catalogs: shelf.catalogs,
+    catalogs: fixture.catalogs,
     traceSources: [],
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
   }
-  return { shelf, workflows: createWorkflows(options) }
+  return { fixture, workflows: createWorkflows(options) }
 }
 
 const REF = { workflowId: 'orders-17' }
 const MESSAGE = { name: 'approve', args: [], argumentPointer: '/args/0' }
 
 test('start: returns the ids of the run', async () => {
-  const { shelf, workflows } = makeWorkflows({
+  const { fixture, workflows } = makeWorkflows({
     start: async ({ workflowId }) => ({ workflowId, runId: 'run-1', firstRunId: 'run-1' }),
   })
-  shelf.publish('c1', [{ name: 'order' }])
+  fixture.publish('c1', [{ name: 'order' }])
 
   expect(
     await workflows.start(
@@ -80,9 +80,9 @@ test('result: is rejected for an open run, with its ids and status', async () =>
 })
 
 test('signal and update: are rejected for a catalog of the older form', async () => {
-  const { shelf, workflows } = makeWorkflows()
-  shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
-  await shelf.catalogs.published('orders')
+  const { fixture, workflows } = makeWorkflows()
+  fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
+  await fixture.catalogs.published('orders')
 
   expect((await refusal(workflows.signal({ ref: { workflowId: 'orders' }, message: MESSAGE }, aCall()))).error).toBe(
     'ForbiddenError',
@@ -95,30 +95,30 @@ test('signal and update: are rejected for a catalog of the older form', async ()
 const COMMAND = { workflowName: 'parcel', catalog: 'orders', args: [1], argumentPointer: '/input' }
 
 test('update-with-start: sends the canonical name, with generated ids', async () => {
-  const asked: unknown[][] = []
-  const { shelf, workflows } = makeWorkflows({
+  const requests: unknown[][] = []
+  const { fixture, workflows } = makeWorkflows({
     updateWithStart: async (...args) => {
-      asked.push(args.slice(0, 3))
+      requests.push(args.slice(0, 3))
       return { workflowId: args[0].workflowId, runId: 'run-1', started: true, result: 'done' }
     },
   })
-  shelf.publish('c1', [{ name: 'order', aliases: ['parcel'] }])
+  fixture.publish('c1', [{ name: 'order', aliases: ['parcel'] }])
 
   const { workflowId, result } = await workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall())
   await workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'w' }, update: MESSAGE }, aCall())
 
   const madeId = expect.stringMatching(/^[\da-f-]{36}$/)
   expect(result).toBe('done')
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     [{ workflowId, workflowName: 'order', catalog: 'orders', args: [1] }, MESSAGE, madeId],
     [{ workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [1] }, MESSAGE, madeId],
   ])
-  expect(new Set([workflowId, ...asked.map(([, , updateId]) => updateId)]).size).toBe(3)
+  expect(new Set([workflowId, ...requests.map(([, , updateId]) => updateId)]).size).toBe(3)
 })
 
 test('update-with-start: is rejected for a name that the catalog does not have, before anything is sent', async () => {
-  const { shelf, workflows } = makeWorkflows()
-  shelf.publish('c1', [{ name: 'order' }])
+  const { fixture, workflows } = makeWorkflows()
+  fixture.publish('c1', [{ name: 'order' }])
 
   expect((await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))).error).toBe(
     'UnsupportedWorkflowError',
@@ -126,8 +126,8 @@ test('update-with-start: is rejected for a name that the catalog does not have, 
 })
 
 test('update-with-start: is rejected for a catalog of the older form, including the one that is read for it', async () => {
-  const { shelf, workflows } = makeWorkflows()
-  shelf.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
+  const { fixture, workflows } = makeWorkflows()
+  fixture.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
 
   expect(
     await refusal(workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'orders' }, update: MESSAGE }, aCall())),
@@ -150,7 +150,7 @@ test('update-with-start: is rejected before any call when the transport does not
 test('query, update and update-with-start: get the message timeout', async () => {
   const left: number[] = []
   const waited = async (call: Call) => left.push(Math.round((call.deadlineAt - Date.now()) / 1000))
-  const { shelf, workflows } = makeWorkflows({
+  const { fixture, workflows } = makeWorkflows({
     query: (_ref, _message, call) => waited(call),
     update: (_ref, _message, _id, call) => waited(call),
     updateWithStart: async (_request, _message, _id, call) => ({
@@ -160,7 +160,7 @@ test('query, update and update-with-start: get the message timeout', async () =>
       result: await waited(call),
     }),
   })
-  shelf.publish('c1', [{ name: 'parcel' }])
+  fixture.publish('c1', [{ name: 'parcel' }])
 
   await workflows.query({ ref: REF, message: MESSAGE }, aCall())
   await workflows.update({ ref: REF, message: MESSAGE }, aCall())
@@ -237,16 +237,16 @@ test('ready: checks the engine at most once a second, with a timeout of one seco
 })
 
 test('ready: caches that the engine is unreachable', async () => {
-  let asked = 0
+  let requests = 0
   const { workflows } = makeWorkflows({
     readiness: async () => {
-      asked++
+      requests++
       return 'unreachable'
     },
   })
 
   expect([await workflows.ready(), await workflows.ready()]).toEqual(['unreachable', 'unreachable'])
-  expect(asked).toBe(1)
+  expect(requests).toBe(1)
 })
 
 test('ready: is unreachable when the engine client cannot be loaded', async () => {

@@ -8,7 +8,7 @@ export interface Event {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** The real app over workflows that answer what the test says; any other verb would be a bug. */
+/** The real app over the given verbs; any other verb is a bug. */
 export function makeApi({
   workflows = {},
   ...options
@@ -50,7 +50,7 @@ export const running = {
   problem: null,
 }
 
-/** Status and error name: what most refusals are told apart by. */
+/** Status and error name of an error response. */
 export async function refusal(response: Response): Promise<[number, unknown]> {
   const body = await response.json()
   return [response.status, body.error]

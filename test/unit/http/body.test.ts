@@ -9,7 +9,7 @@ function makeBodyApi(options: { maxBodyBytes?: number; bodyTimeoutMs?: number } 
     workflows: { signal: async ({ ref: { workflowId } }) => ({ workflowId, runId: 'r' }) },
   })
 
-  /** Sends chunks as they are asked for; the body ends only when `chunks` does. */
+  /** Sends a chunk for each read; the body ends only when `chunks` does. */
   async function stream(chunks: Iterable<string | Uint8Array>, headers: Record<string, string> = json) {
     const iterator = chunks[Symbol.iterator]()
     const seen = { pulled: 0, cancelled: false }

@@ -16,7 +16,7 @@ export const result: WorkflowResult = {
   errorDetails: null,
 }
 
-/** Every verb on an execution, with what it was asked. */
+/** The verbs of an execution, which record their arguments. */
 export function makeRunApi(overrides: Partial<Workflows> = {}) {
   const refs: ExecutionRef[] = []
   const messages: Message[] = []

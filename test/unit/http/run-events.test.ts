@@ -22,7 +22,7 @@ const RESULT: WorkflowResult = {
 const BODY = { workflowName: 'greet', input: null }
 const EVENTS = { Accept: 'text/event-stream' }
 
-/** A run that starts at once and ends when the test says so. */
+/** A run that starts at once and ends when the test settles `ended`. */
 function makeRun(options: Parameters<typeof makeApi>[0] = {}) {
   const ended = Promise.withResolvers<WorkflowResult>()
   const seen = { aborted: false }
@@ -31,7 +31,7 @@ function makeRun(options: Parameters<typeof makeApi>[0] = {}) {
     signal.addEventListener('abort', () => {
       seen.aborted = true
       ended.reject(
-        new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', {
+        new ServiceError('WorkflowExecutionTimedOutError', 'did not complete', {
           details: { ...RUN, workflowStatus: 'running' },
         }),
       )
@@ -78,7 +78,7 @@ test('run as events: a timeout is an event with the body of the 408', async () =
 
   const response = await ask()
   ended.reject(
-    new ServiceError('WorkflowExecutionTimedOutError', 'it goes on', {
+    new ServiceError('WorkflowExecutionTimedOutError', 'did not complete', {
       details: { ...RUN, workflowStatus: 'running' },
     }),
   )

@@ -34,7 +34,7 @@ function makeRunApi(options: { maxTimeoutMs?: number; maxBodyBytes?: number } = 
   }
 }
 
-/** What is wrong, as the caller is told. */
+/** The messages of the issues. */
 async function issuesOf(response: Response): Promise<string[]> {
   expect(response.status).toBe(400)
   const body = await response.json()

@@ -7,30 +7,30 @@ const START = { workflowName: 'order', input: { amount: 250 } }
 const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }
 
 function makeUpdateApi(result: unknown = 'done') {
-  const asked: { command: StartCommand; message: MessageCommand }[] = []
+  const commands: { command: StartCommand; message: MessageCommand }[] = []
   const { call } = makeApi({
     workflows: {
       updateWithStart: async ({ start, update }) => {
-        asked.push({ command: start, message: update })
+        commands.push({ command: start, message: update })
         return { workflowId: start.workflowId ?? 'made', runId: 'r', started: true, result }
       },
     },
   })
   return {
-    asked,
+    commands,
     call,
     send: (body: unknown, name = 'set') => call('POST', `/workflow/update-with-start/${name}`, body),
   }
 }
 
 test('update-with-start: passes on start and update, and returns the run, the result and its Location', async () => {
-  const { asked, send } = makeUpdateApi({ total: 3 })
+  const { commands, send } = makeUpdateApi({ total: 3 })
 
   const response = await send({ ...START, workflowId: 'orders/17', catalog: 'c', payload: [1, null] }, 'add%2Fitem')
 
   expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/orders%2F17/result'])
   expect(await response.json()).toEqual({ workflowId: 'orders/17', runId: 'r', started: true, result: { total: 3 } })
-  expect(asked).toEqual([
+  expect(commands).toEqual([
     {
       command: { ...COMMAND, workflowId: 'orders/17', catalog: 'c' },
       message: { name: 'add/item', args: [[1, null]], argumentPointer: '/payload' },
@@ -39,12 +39,12 @@ test('update-with-start: passes on start and update, and returns the run, the re
 })
 
 test('update-with-start: args are several arguments, without args and payload there is none, and an empty result is null', async () => {
-  const { asked, send } = makeUpdateApi(null)
+  const { commands, send } = makeUpdateApi(null)
 
   await send({ ...START, args: [1, null] })
   const response = await send({ ...START, input: null })
 
-  expect(asked.map(({ command, message }) => [command.args, message.args])).toEqual([
+  expect(commands.map(({ command, message }) => [command.args, message.args])).toEqual([
     [[START.input], [1, null]],
     [[null], []],
   ])
@@ -52,32 +52,32 @@ test('update-with-start: args are several arguments, without args and payload th
 })
 
 test('update-with-start: startArgs are the arguments of the workflow, apart from those of the handler', async () => {
-  const { asked, send } = makeUpdateApi()
+  const { commands, send } = makeUpdateApi()
 
   await send({ workflowName: 'order', startArgs: [1, [2]], args: [3, 4] })
   await send({ workflowName: 'order', startArgs: [], payload: 5 })
 
-  expect(asked.map(({ command, message }) => [command.args, command.argumentPointer, message.args])).toEqual([
+  expect(commands.map(({ command, message }) => [command.args, command.argumentPointer, message.args])).toEqual([
     [[1, [2]], '/startArgs/0', [3, 4]],
     [[], '/startArgs/0', [5]],
   ])
 })
 
 test('update-with-start: accepts the fields of start, the timeout without effect and taskQueue as deprecated', async () => {
-  const { asked, send } = makeUpdateApi()
+  const { commands, send } = makeUpdateApi()
 
   const response = await send({ ...START, taskQueue: 'old', timeout: '5s' })
   const wrong = await send({ ...START, timeout: 0 })
 
   expect([response.status, response.headers.get('Deprecation')]).toEqual([200, '@1767225600'])
-  expect(asked).toEqual([
+  expect(commands).toEqual([
     { command: { ...COMMAND, catalog: 'old' }, message: { name: 'set', args: [], argumentPointer: '/args/0' } },
   ])
   expect(await refusal(wrong)).toEqual([400, 'ValidationError'])
 })
 
 test('update-with-start: missing and unknown fields are a 400 that names them', async () => {
-  const { asked, send } = makeUpdateApi()
+  const { commands, send } = makeUpdateApi()
 
   const bodies = [
     { workflowName: 'order', args: [1] },
@@ -97,17 +97,17 @@ test('update-with-start: missing and unknown fields are a 400 that names them', 
     '/runId is not a known field',
     expect.stringContaining('/workflowName is required'),
   ])
-  expect(asked).toEqual([])
+  expect(commands).toEqual([])
 })
 
 test('update-with-start: reserved handler names are a 400, other methods a 405', async () => {
-  const { asked, send, call } = makeUpdateApi()
+  const { commands, send, call } = makeUpdateApi()
 
   expect(await refusal(await send(START, '__stack_trace'))).toEqual([400, 'ValidationError'])
   expect(await refusal(await send(START, '%24x'))).toEqual([400, 'ValidationError'])
   const other = await call('PUT', '/workflow/update-with-start/set')
   expect([...(await refusal(other)), other.headers.get('Allow')]).toEqual([405, 'MethodNotAllowedError', 'POST'])
-  expect(asked).toEqual([])
+  expect(commands).toEqual([])
 })
 
 test('update-with-start: NotSupportedError is a 501', async () => {

@@ -17,17 +17,17 @@ const ORDER: PublishedWorkflow = { name: 'order', signals: [APPROVE], queries: [
 const REF = { workflowId: 'orders-17' }
 
 /** `orders-17` is an open run of `order`, which takes `approve`. */
-function aStage(workflow = ORDER, options?: { id?: string }) {
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [workflow], options)
-  shelf.runs.set(REF.workflowId, aDescription())
+function setUp(workflow = ORDER, options?: { id?: string }) {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [workflow], options)
+  fixture.runs.set(REF.workflowId, aDescription())
   const ports = {
-    catalogs: shelf.catalogs,
-    knownRuns: createKnownRuns({ engine: shelf.engine, now: shelf.now }),
-    now: shelf.now,
+    catalogs: fixture.catalogs,
+    knownRuns: createKnownRuns({ engine: fixture.engine, now: fixture.now }),
+    now: fixture.now,
   }
   return {
-    shelf,
+    fixture,
     send: (payload: unknown, { kind = 'signal', ref = REF, name = 'approve', call = aCall() }: Sent = {}) =>
       admitMessage(ports, { kind, ref, message: { name, args: [payload], argumentPointer: '/payload' } }, call),
     sendNothing: () =>
@@ -57,7 +57,7 @@ interface Sent {
 
 describe('admitMessage', () => {
   test('admitMessage: rejects an argument that does not match the schema of the handler, with path, reason and ids', async () => {
-    const { send } = aStage({ ...ORDER, queries: [], updates: [{ name: 'approve', inputSchema: { type: 'boolean' } }] })
+    const { send } = setUp({ ...ORDER, queries: [], updates: [{ name: 'approve', inputSchema: { type: 'boolean' } }] })
 
     expect(await refusal(send({ by: 7 }))).toEqual({
       error: 'ValidationError',
@@ -76,54 +76,54 @@ describe('admitMessage', () => {
   })
 
   test('admitMessage: reads the run for the first message to an id, and then not for 60 s', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
 
     await send({ by: 'Ada' })
-    const first = shelf.reads.splice(0)
+    const first = fixture.reads.splice(0)
     for (let nth = 0; nth < 4; nth++) await send({ by: 'Ada' })
-    const second = shelf.reads.splice(0)
-    shelf.pass(60_001)
+    const second = fixture.reads.splice(0)
+    fixture.pass(60_001)
     await send({ by: 'Ada' })
 
     expect(first).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c1'])
     expect(second).toEqual([])
-    expect(shelf.reads).toEqual(['describe orders-17', 'describe $catalog:orders'])
+    expect(fixture.reads).toEqual(['describe orders-17', 'describe $catalog:orders'])
   })
 
   test('admitMessage: caches a pinned run separately', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
     const ref = { ...REF, runId: 'run-1' }
 
     await send({ by: 'Ada' })
     await send({ by: 'Ada' }, { ref })
     await send({ by: 'Ada' }, { ref })
 
-    expect(shelf.reads.filter((read) => read === 'describe orders-17')).toHaveLength(2)
+    expect(fixture.reads.filter((read) => read === 'describe orders-17')).toHaveLength(2)
   })
 
   test('admitMessage: does not reject by a cached catalog after the run was just read', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
     await send({ by: 'Ada' })
-    shelf.pass(1)
-    shelf.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
+    fixture.pass(1)
+    fixture.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
 
     await send({ by: 7 }, { ref: { ...REF, runId: 'run-1' } })
 
-    expect(shelf.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
+    expect(fixture.reads.slice(3)).toEqual(['describe orders-17', 'describe $catalog:orders', 'input c2'])
   })
 
   test('admitMessage: reads nothing for a message without arguments', async () => {
-    const { shelf, sendNothing } = aStage()
+    const { fixture, sendNothing } = setUp()
 
     await sendNothing()
 
-    expect(shelf.reads).toEqual([])
+    expect(fixture.reads).toEqual([])
   })
 
   test('admitMessage: admits messages to handlers that are not listed, or have no schema', async () => {
-    const { shelf, send } = aStage({ ...ORDER, updates: [{ name: 'approve' }] })
-    shelf.runs.set('parcels-1', aDescription({ workflowName: 'parcel' }))
-    shelf.runs.set('elsewhere-1', aDescription({ catalog: 'elsewhere' }))
+    const { fixture, send } = setUp({ ...ORDER, updates: [{ name: 'approve' }] })
+    fixture.runs.set('parcels-1', aDescription({ workflowName: 'parcel' }))
+    fixture.runs.set('elsewhere-1', aDescription({ catalog: 'elsewhere' }))
 
     await send(7, { name: 'toString' })
     await send(7, { kind: 'update' })
@@ -132,29 +132,29 @@ describe('admitMessage', () => {
   })
 
   test('admitMessage: ignores schemas of the older form', async () => {
-    const { send } = aStage(ORDER, { id: 'orders' })
+    const { send } = setUp(ORDER, { id: 'orders' })
 
     await send({ by: 7 })
   })
 
   test('admitMessage: rejects only by the current run and catalog', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
     await send({ by: 'Ada' })
 
-    shelf.pass(1)
-    shelf.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
+    fixture.pass(1)
+    fixture.publish('c2', [{ ...ORDER, signals: [{ name: 'approve' }] }])
     await send({ by: 7 })
-    shelf.pass(5000)
-    shelf.publish('c3', [ORDER])
+    fixture.pass(5000)
+    fixture.publish('c3', [ORDER])
     expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
-    shelf.pass(1)
-    shelf.runs.set(REF.workflowId, aDescription({ workflowName: 'parcel' }))
+    fixture.pass(1)
+    fixture.runs.set(REF.workflowId, aDescription({ workflowName: 'parcel' }))
     await send({ by: 7 })
   })
 
   test('admitMessage: checks only queries to a closed run', async () => {
-    const { shelf, send } = aStage()
-    shelf.runs.set(REF.workflowId, aDescription({ status: 'completed' }))
+    const { fixture, send } = setUp()
+    fixture.runs.set(REF.workflowId, aDescription({ status: 'completed' }))
 
     await send({ by: 7 })
     await send({ by: 7 }, { kind: 'update' })
@@ -162,21 +162,21 @@ describe('admitMessage', () => {
   })
 
   test('admitMessage: checks a run that is pinned to a version only against the catalog of that version', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
     const version = (buildId: string) => ({ deploymentName: 'shop', buildId })
-    shelf.runs.set(REF.workflowId, aDescription({ pinnedVersion: version('v1') }))
+    fixture.runs.set(REF.workflowId, aDescription({ pinnedVersion: version('v1') }))
 
     await send({ by: 7 })
-    shelf.publish('c2', [ORDER], { version: version('v2') })
-    shelf.pass(5001)
+    fixture.publish('c2', [ORDER], { version: version('v2') })
+    fixture.pass(5001)
     await send({ by: 7 })
-    shelf.publish('c3', [ORDER], { version: version('v1') })
-    shelf.pass(5001)
+    fixture.publish('c3', [ORDER], { version: version('v1') })
+    fixture.pass(5001)
     expect((await refusal(send({ by: 7 }))).error).toBe('ValidationError')
   })
 
   test('admitMessage: admits the message after a failed read, and logs it unless the run was not found', async () => {
-    const { shelf, send } = aStage()
+    const { fixture, send } = setUp()
     const refused = async () => Promise.reject(new ServiceError('EngineError', 'Permission denied'))
     const notes: unknown[] = []
     const sendNoting = async (ref: ExecutionRef) => {
@@ -186,9 +186,9 @@ describe('admitMessage', () => {
     }
 
     await sendNoting({ workflowId: 'nobody' })
-    shelf.engine.input = refused
+    fixture.engine.input = refused
     await sendNoting(REF)
-    shelf.engine.describe = refused
+    fixture.engine.describe = refused
     await sendNoting({ workflowId: 'orders-18' })
 
     const unread = 'EngineError: Permission denied'
@@ -197,8 +197,8 @@ describe('admitMessage', () => {
 
   test('admitMessage: admits the message when a read takes longer than half a second', async () => {
     vi.useFakeTimers()
-    const { shelf, send } = aStage()
-    shelf.engine.describe = () => new Promise<never>(() => {})
+    const { fixture, send } = setUp()
+    fixture.engine.describe = () => new Promise<never>(() => {})
     const call = aCall({ deadlineAt: Date.now() + 60_000 })
 
     const sent = send({ by: 7 }, { call })
@@ -211,16 +211,16 @@ describe('admitMessage', () => {
 
 describe('admitUpdateWithStart', () => {
   test('admitUpdateWithStart: reads no open run when the workflow to start accepts the argument', async () => {
-    const { shelf, start } = aStage()
+    const { fixture, start } = setUp()
 
     await start('order', { by: 'Ada' }, 'orders-17')
 
-    expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
   test('admitUpdateWithStart: rejects by the workflow to start when no run of the id is open', async () => {
-    const { shelf, start } = aStage()
-    shelf.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
+    const { fixture, start } = setUp()
+    fixture.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
     const refused = [
       await refusal(start('order', 7)),
@@ -234,10 +234,10 @@ describe('admitUpdateWithStart', () => {
   })
 
   test('admitUpdateWithStart: rejects by the open run, whatever its workflow is', async () => {
-    const { shelf, start } = aStage()
-    shelf.publish('c2', [ORDER, { name: 'parcel', updates: [{ name: 'approve', inputSchema: { type: 'number' } }] }])
-    shelf.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
-    shelf.runs.set('letters-1', aDescription({ workflowId: 'letters-1', workflowName: 'letter' }))
+    const { fixture, start } = setUp()
+    fixture.publish('c2', [ORDER, { name: 'parcel', updates: [{ name: 'approve', inputSchema: { type: 'number' } }] }])
+    fixture.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
+    fixture.runs.set('letters-1', aDescription({ workflowId: 'letters-1', workflowName: 'letter' }))
 
     await start('order', 7, 'parcels-1')
     await start('order', 7, 'letters-1')
@@ -249,9 +249,9 @@ describe('admitUpdateWithStart', () => {
   })
 
   test('admitUpdateWithStart: admits the update when the open run cannot be read', async () => {
-    const { shelf, start } = aStage()
-    const { describe } = shelf.engine
-    shelf.engine.describe = (ref, call) =>
+    const { fixture, start } = setUp()
+    const { describe } = fixture.engine
+    fixture.engine.describe = (ref, call) =>
       ref.workflowId === 'orders-17' ? Promise.reject(new ServiceError('EngineError', 'no')) : describe(ref, call)
 
     await start('order', 7, 'orders-17')

@@ -4,9 +4,9 @@ import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
 import { DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
 
-type Shelf = ReturnType<typeof makeCatalogs>
+type Fixture = ReturnType<typeof makeCatalogs>
 
-function admitted({ catalogs, now }: Shelf, command: Partial<StartCommand> = {}, call = aCall()) {
+function admitted({ catalogs, now }: Fixture, command: Partial<StartCommand> = {}, call = aCall()) {
   return admitStart(
     { catalogs, deployment: DEPLOYMENT, now },
     { workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }], argumentPointer: '/input', ...command },
@@ -19,36 +19,36 @@ const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
 
 describe('a published catalog', () => {
   test('admitStart: returns the name and the trace templates of the catalog', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect(await admitted(shelf)).toEqual({
+    expect(await admitted(fixture)).toEqual({
       workflowName: 'order',
       traces: { remote: 'https://b/{namespace}/{runId}' },
     })
   })
 
   test('admitStart: replaces an alias with its canonical name', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await admitted(shelf, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
+    expect(await admitted(fixture, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
   })
 
   test('admitStart: admits a published name without a running worker', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
 
-    await admitted(shelf)
+    await admitted(fixture)
 
-    expect(shelf.reads).not.toContain('lastPolledAt orders')
+    expect(fixture.reads).not.toContain('lastPolledAt orders')
   })
 
   test('admitStart: rejects a name that is not in the catalog, and lists the names that are', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
-    expect(await refusal(admitted(shelf, { workflowName: 'nope' }))).toEqual({
+    expect(await refusal(admitted(fixture, { workflowName: 'nope' }))).toEqual({
       error: 'UnsupportedWorkflowError',
       message: 'Catalog "orders" has no workflow "nope"',
       available: ['order', 'refund'],
@@ -66,27 +66,27 @@ describe('a published catalog', () => {
   })
 
   test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
 
-    expect((await refusal(admitted(shelf, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
-    expect((await refusal(admitted(shelf, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
+    expect((await refusal(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
+    expect((await refusal(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
   })
 
   test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
 
-    const refused = await refusal(admitted(shelf, { args: [{ amount: 'much' }] }))
+    const refused = await refusal(admitted(fixture, { args: [{ amount: 'much' }] }))
 
     expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
     expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
   })
 
   test('admitStart: checks the first of several arguments, and nothing without arguments', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
-    const several = (...args: unknown[]) => admitted(shelf, { args, argumentPointer: '/startArgs/0' })
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+    const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
 
     const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
 
@@ -96,39 +96,39 @@ describe('a published catalog', () => {
   })
 
   test('admitStart: ignores a schema of the older form', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
 
-    expect(await admitted(shelf, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: ignores parts of a schema that cannot be evaluated, with one warning for each published catalog', async () => {
-    const shelf = makeCatalogs()
+    const fixture = makeCatalogs()
     const call = aCall()
     const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
-    shelf.publish('c1', [{ name: 'order', inputSchema }])
+    fixture.publish('c1', [{ name: 'order', inputSchema }])
 
-    await admitted(shelf, {}, call)
-    await refusal(admitted(shelf, { args: [{}] }, call))
+    await admitted(fixture, {}, call)
+    await refusal(admitted(fixture, { args: [{}] }, call))
 
     const warning = {
       message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
       unusable: ['/allOf/0/$ref: cannot resolve "https://elsewhere.test/schema" within the schema'],
     }
     expect([call.warnings, call.notes]).toEqual([[warning], {}])
-    shelf.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
-    shelf.pass(5000)
-    await admitted(shelf, {}, call)
+    fixture.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
+    fixture.pass(5000)
+    await admitted(fixture, {}, call)
     expect(call.warnings).toEqual([warning, warning])
   })
 
   test('admitStart: admits an input that takes too long to check, and logs it', async () => {
-    const shelf = makeCatalogs()
+    const fixture = makeCatalogs()
     const call = aCall()
-    shelf.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
+    fixture.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
     const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [number, number]))
 
-    await admitted(shelf, { args: [wide] }, call)
+    await admitted(fixture, { args: [wide] }, call)
 
     expect([call.warnings, call.notes.inputUnchecked]).toEqual([
       [],
@@ -139,29 +139,29 @@ describe('a published catalog', () => {
 
 describe('without a published catalog', () => {
   test('admitStart: admits any name while a worker polls', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
+    const fixture = makeCatalogs()
+    fixture.poll()
 
-    expect(await admitted(shelf, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
+    expect(await admitted(fixture, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
   })
 
   test('admitStart: counts a worker as polling for 75 s', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
-    shelf.pass(74_999)
+    const fixture = makeCatalogs()
+    fixture.poll()
+    fixture.pass(74_999)
 
-    await admitted(shelf)
-    shelf.pass(1)
+    await admitted(fixture)
+    fixture.pass(1)
 
-    expect((await refusal(admitted(shelf))).error).toBe('CatalogNotAvailableError')
+    expect((await refusal(admitted(fixture))).error).toBe('CatalogNotAvailableError')
   })
 
   test('admitStart: rejects names of Object.prototype, which a worker would run', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
+    const fixture = makeCatalogs()
+    fixture.poll()
 
     const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
-    const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(shelf, { workflowName }))))
+    const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(fixture, { workflowName }))))
 
     expect(refusals.map(({ error, available }) => [error, available])).toEqual(
       names.map(() => ['UnsupportedWorkflowError', undefined]),
@@ -179,142 +179,142 @@ describe('without a published catalog', () => {
 
 describe('freshness', () => {
   test('admitStart: admits by cached data within the TTL', async () => {
-    const shelf = makeCatalogs({ ttlMs: 5000 })
-    shelf.publish('c1', [{ name: 'order' }])
-    await admitted(shelf)
-    shelf.pass(4999)
+    const fixture = makeCatalogs({ ttlMs: 5000 })
+    fixture.publish('c1', [{ name: 'order' }])
+    await admitted(fixture)
+    fixture.pass(4999)
 
-    await admitted(shelf)
+    await admitted(fixture)
 
-    expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
   test('admitStart: admits a name that was published since the cached read', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    await admitted(shelf)
-    shelf.pass(1)
-    shelf.publish('c2', [{ name: 'refund' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    await admitted(fixture)
+    fixture.pass(1)
+    fixture.publish('c2', [{ name: 'refund' }])
 
-    expect(await admitted(shelf, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
+    expect(await admitted(fixture, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
   })
 
   test('admitStart: admits an input that the schema accepts since the cached read', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
-    await admitted(shelf, { args: [{ amount: 1, card: '1' }] })
-    shelf.pass(1)
-    shelf.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
+    await admitted(fixture, { args: [{ amount: 1, card: '1' }] })
+    fixture.pass(1)
+    fixture.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
 
-    expect(await admitted(shelf, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: does not reject by a cached poll', async () => {
-    const shelf = makeCatalogs()
-    await refusal(admitted(shelf))
-    shelf.pass(1)
-    shelf.poll()
+    const fixture = makeCatalogs()
+    await refusal(admitted(fixture))
+    fixture.pass(1)
+    fixture.poll()
 
-    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: does not reject by a cached poll after the catalog was just read', async () => {
-    const shelf = makeCatalogs({ ttlMs: 5000 })
-    await shelf.catalogs.published('orders')
-    shelf.pass(4000)
-    await shelf.catalogs.lastPolledAt('orders')
-    shelf.pass(1000)
-    shelf.poll()
+    const fixture = makeCatalogs({ ttlMs: 5000 })
+    await fixture.catalogs.published('orders')
+    fixture.pass(4000)
+    await fixture.catalogs.lastPolledAt('orders')
+    fixture.pass(1000)
+    fixture.poll()
 
-    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: does not reject by a cached missing catalog', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
-    await admitted(shelf, { workflowName: 'anything' })
-    shelf.pass(75_000)
-    await refusal(admitted(shelf))
-    shelf.pass(1)
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    fixture.poll()
+    await admitted(fixture, { workflowName: 'anything' })
+    fixture.pass(75_000)
+    await refusal(admitted(fixture))
+    fixture.pass(1)
+    fixture.publish('c1', [{ name: 'order' }])
 
-    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: does not admit by a cached missing catalog', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
-    await admitted(shelf, { workflowName: 'anything' })
-    shelf.pass(1)
-    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+    const fixture = makeCatalogs()
+    fixture.poll()
+    await admitted(fixture, { workflowName: 'anything' })
+    fixture.pass(1)
+    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await admitted(shelf, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-    expect(await refusal(admitted(shelf, { workflowName: 'anything' }))).toMatchObject({
+    expect(await admitted(fixture, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
+    expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
       error: 'UnsupportedWorkflowError',
     })
   })
 
   test('admitStart: finds a catalog that was published between the reads of catalog and poll', async () => {
-    const shelf = makeCatalogs()
-    const { lastPolledAt } = shelf.engine
-    shelf.engine.lastPolledAt = async (...args) => {
-      shelf.publish('c1', [{ name: 'order' }])
-      shelf.poll()
-      shelf.pass(1)
+    const fixture = makeCatalogs()
+    const { lastPolledAt } = fixture.engine
+    fixture.engine.lastPolledAt = async (...args) => {
+      fixture.publish('c1', [{ name: 'order' }])
+      fixture.poll()
+      fixture.pass(1)
       return lastPolledAt(...args)
     }
 
-    expect(await refusal(admitted(shelf, { workflowName: 'anything' }))).toMatchObject({
+    expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
       error: 'UnsupportedWorkflowError',
     })
   })
 
   test('admitStart: without a catalog, each start reads both of its forms again', async () => {
-    const shelf = makeCatalogs()
-    shelf.poll()
-    await admitted(shelf)
-    shelf.pass(1)
-    shelf.reads.length = 0
+    const fixture = makeCatalogs()
+    fixture.poll()
+    await admitted(fixture)
+    fixture.pass(1)
+    fixture.reads.length = 0
 
-    await admitted(shelf)
+    await admitted(fixture)
 
-    expect(shelf.reads).toEqual(['describe $catalog:orders', 'describe orders'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders', 'describe orders'])
   })
 
   test('admitStart: does not reject when only one of the two reads is current', async () => {
-    const shelf = makeCatalogs()
-    await shelf.catalogs.published('orders')
-    shelf.pass(1)
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    await fixture.catalogs.published('orders')
+    fixture.pass(1)
+    fixture.publish('c1', [{ name: 'order' }])
 
-    expect(await admitted(shelf)).toMatchObject({ workflowName: 'order' })
+    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
   })
 
   test('admitStart: rejects without another read when the data is current', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
 
-    await refusal(admitted(shelf, { workflowName: 'nope' }))
+    await refusal(admitted(fixture, { workflowName: 'nope' }))
 
-    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders'])
   })
 
   test('admitStart: reads once more before it rejects by cached data', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    await admitted(shelf)
-    shelf.pass(1)
-    shelf.reads.length = 0
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    await admitted(fixture)
+    fixture.pass(1)
+    fixture.reads.length = 0
 
-    await refusal(admitted(shelf, { workflowName: 'nope' }))
+    await refusal(admitted(fixture, { workflowName: 'nope' }))
 
-    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders'])
   })
 })
 
 test('admitStart: passes on an error of the engine', async () => {
-  const shelf = makeCatalogs()
-  shelf.engine.describe = () => Promise.reject(new Error('a bug'))
+  const fixture = makeCatalogs()
+  fixture.engine.describe = () => Promise.reject(new Error('a bug'))
 
-  await expect(admitted(shelf)).rejects.toThrow('a bug')
+  await expect(admitted(fixture)).rejects.toThrow('a bug')
 })

@@ -7,7 +7,7 @@ const REQUEST = { workflowId: 'orders-17', workflowName: 'refund', catalog: 'ref
 const MESSAGE = { name: 'approve', args: [] }
 
 /** An engine that has an open run of `order`, or starts what it is asked to. */
-function aStage({ started }: { started: boolean }) {
+function setUp({ started }: { started: boolean }) {
   const run = { workflowId: 'orders-17', runId: 'run-1', firstRunId: 'run-1' }
   const engine = anEngine({
     describe: async () => aDescription(),
@@ -22,7 +22,7 @@ function aStage({ started }: { started: boolean }) {
 }
 
 test('known runs: a run that was started here is known without a read', async () => {
-  const { engine, known } = aStage({ started: true })
+  const { engine, known } = setUp({ started: true })
 
   await engine.start(REQUEST, aCall())
 
@@ -36,7 +36,7 @@ test('known runs: a run that was started here is known without a read', async ()
 })
 
 test('known runs: a run that an update-with-start found is not remembered as a started one', async () => {
-  const [starting, finding] = [aStage({ started: true }), aStage({ started: false })]
+  const [starting, finding] = [setUp({ started: true }), setUp({ started: false })]
 
   await starting.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())
   await finding.engine.updateWithStart(REQUEST, MESSAGE, 'u', aCall())

@@ -5,21 +5,21 @@ import type { Description } from '../../../../src/domain/execution.ts'
 import { refusal } from '../../call.ts'
 import { aDescription, anEngine, makeCatalogs, notFound } from '../catalog-fixture.ts'
 
-type Shelf = ReturnType<typeof makeCatalogs>
+type Fixture = ReturnType<typeof makeCatalogs>
 
 /** The names of the published catalog; null when there is none. */
-async function names({ catalogs }: Pick<Shelf, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
+async function names({ catalogs }: Pick<Fixture, 'catalogs'>, freshSince?: number): Promise<string[] | null> {
   const { value } = await catalogs.published('orders', freshSince)
   return value === null ? null : [...value.workflowNames.keys()]
 }
 
 describe('published', () => {
   test('published: is the catalog run', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await names(shelf)).toEqual(['order', 'buy'])
-    expect(shelf.reads).toEqual(['describe $catalog:orders'])
+    expect(await names(fixture)).toEqual(['order', 'buy'])
+    expect(fixture.reads).toEqual(['describe $catalog:orders'])
   })
 
   test('published: is null without a run', async () => {
@@ -27,11 +27,11 @@ describe('published', () => {
   })
 
   test('published: is null when the run is closed, whatever closed it', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    change(shelf, '$catalog:orders', { status: 'terminated' })
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    change(fixture, '$catalog:orders', { status: 'terminated' })
 
-    expect(await names(shelf)).toBeNull()
+    expect(await names(fixture)).toBeNull()
   })
 
   test('published: is null when the run is another workflow, or has no names', async () => {
@@ -46,95 +46,95 @@ describe('published', () => {
   })
 
   test('published: is the older form without a run of the current form', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
 
-    expect(await names(shelf)).toEqual(['order'])
-    expect((await shelf.catalogs.published('orders')).value?.run).toEqual({ workflowId: 'orders', runId: 'c1' })
+    expect(await names(fixture)).toEqual(['order'])
+    expect((await fixture.catalogs.published('orders')).value?.run).toEqual({ workflowId: 'orders', runId: 'c1' })
   })
 
   test('published: is the current form when both exist', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('old', [{ name: 'old' }], { id: 'orders' })
-    shelf.publish('new', [{ name: 'new' }])
+    const fixture = makeCatalogs()
+    fixture.publish('old', [{ name: 'old' }], { id: 'orders' })
+    fixture.publish('new', [{ name: 'new' }])
 
-    expect(await names(shelf)).toEqual(['new'])
+    expect(await names(fixture)).toEqual(['new'])
   })
 
   test('isOlderForm: is true once such a catalog was read, until it is gone', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }], { id: 'orders' })
-    const isOlderForm = () => shelf.catalogs.isOlderForm('orders')
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }], { id: 'orders' })
+    const isOlderForm = () => fixture.catalogs.isOlderForm('orders')
     expect(isOlderForm()).toBe(false)
 
-    await names(shelf)
+    await names(fixture)
     expect(isOlderForm()).toBe(true)
 
-    shelf.runs.clear()
-    shelf.pass(5000)
-    await names(shelf)
+    fixture.runs.clear()
+    fixture.pass(5000)
+    await names(fixture)
     expect(isOlderForm()).toBe(false)
   })
 })
 
 describe('cache', () => {
   test('published: is read again after its TTL', async () => {
-    const shelf = makeCatalogs({ ttlMs: 5000 })
-    shelf.publish('c1', [{ name: 'order' }])
-    await names(shelf)
-    shelf.publish('c2', [{ name: 'refund' }])
+    const fixture = makeCatalogs({ ttlMs: 5000 })
+    fixture.publish('c1', [{ name: 'order' }])
+    await names(fixture)
+    fixture.publish('c2', [{ name: 'refund' }])
 
-    shelf.pass(4999)
-    expect(await names(shelf)).toEqual(['order'])
-    shelf.pass(1)
-    expect(await names(shelf)).toEqual(['refund'])
+    fixture.pass(4999)
+    expect(await names(fixture)).toEqual(['order'])
+    fixture.pass(1)
+    expect(await names(fixture)).toEqual(['refund'])
   })
 
   test('published: is read again when it is older than freshSince', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    await names(shelf)
-    const readAt = shelf.now()
-    shelf.publish('c2', [{ name: 'refund' }])
-    shelf.pass(1)
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    await names(fixture)
+    const readAt = fixture.now()
+    fixture.publish('c2', [{ name: 'refund' }])
+    fixture.pass(1)
 
-    expect(await names(shelf, readAt)).toEqual(['order'])
-    expect(await names(shelf, readAt + 1)).toEqual(['refund'])
+    expect(await names(fixture, readAt)).toEqual(['order'])
+    expect(await names(fixture, readAt + 1)).toEqual(['refund'])
   })
 
   test('published: is read once for concurrent callers', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
 
-    await Promise.all([names(shelf), names(shelf), names(shelf)])
+    await Promise.all([names(fixture), names(fixture), names(fixture)])
 
-    expect(shelf.reads).toHaveLength(1)
+    expect(fixture.reads).toHaveLength(1)
   })
 
   test('published: is cached per task queue', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    await names(shelf)
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    await names(fixture)
 
-    expect((await shelf.catalogs.published('others')).value).toBeNull()
+    expect((await fixture.catalogs.published('others')).value).toBeNull()
   })
 
   test('published: a failed read is not cached', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    const { describe: works } = shelf.engine
-    shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    const { describe: works } = fixture.engine
+    fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
-    expect((await refusal(names(shelf))).error).toBe('EngineUnavailableError')
-    shelf.engine.describe = works
-    expect(await names(shelf)).toEqual(['order'])
+    expect((await refusal(names(fixture))).error).toBe('EngineUnavailableError')
+    fixture.engine.describe = works
+    expect(await names(fixture)).toEqual(['order'])
   })
 
   test('published: a failed read rejects for every waiting caller', async () => {
-    const shelf = makeCatalogs()
-    shelf.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
+    const fixture = makeCatalogs()
+    fixture.engine.describe = () => Promise.reject(new ServiceError('EngineUnavailableError', 'away'))
 
-    const refusals = await Promise.all([refusal(names(shelf)), refusal(names(shelf))])
+    const refusals = await Promise.all([refusal(names(fixture)), refusal(names(fixture))])
 
     expect(refusals.map(({ error }) => error)).toEqual(['EngineUnavailableError', 'EngineUnavailableError'])
   })
@@ -159,54 +159,54 @@ describe('cache', () => {
   })
 
   test('lastPolledAt: is cached for the same time, and read again when it is older than freshSince', async () => {
-    const shelf = makeCatalogs()
-    await shelf.catalogs.lastPolledAt('orders')
-    shelf.pass(1)
-    shelf.poll()
+    const fixture = makeCatalogs()
+    await fixture.catalogs.lastPolledAt('orders')
+    fixture.pass(1)
+    fixture.poll()
 
-    expect((await shelf.catalogs.lastPolledAt('orders')).value).toBeNull()
-    expect((await shelf.catalogs.lastPolledAt('orders', shelf.now())).value).toEqual(new Date(shelf.now()))
+    expect((await fixture.catalogs.lastPolledAt('orders')).value).toBeNull()
+    expect((await fixture.catalogs.lastPolledAt('orders', fixture.now())).value).toEqual(new Date(fixture.now()))
   })
 })
 
 describe('definition', () => {
   test('workflows: are read from the same run as the names', async () => {
-    const shelf = makeCatalogs({ ttlMs: 5000 })
-    shelf.publish('c1', [{ name: 'order' }])
-    const { value: before } = await shelf.catalogs.published('orders')
-    shelf.publish('c2', [{ name: 'refund' }])
-    shelf.pass(5000)
-    const { value: after } = await shelf.catalogs.published('orders')
+    const fixture = makeCatalogs({ ttlMs: 5000 })
+    fixture.publish('c1', [{ name: 'order' }])
+    const { value: before } = await fixture.catalogs.published('orders')
+    fixture.publish('c2', [{ name: 'refund' }])
+    fixture.pass(5000)
+    const { value: after } = await fixture.catalogs.published('orders')
     if (before === null || after === null) throw new Error('nothing published')
 
-    expect((await shelf.catalogs.workflows(before))?.map(({ name }) => name)).toEqual(['order'])
-    expect((await shelf.catalogs.workflows(after))?.map(({ name }) => name)).toEqual(['refund'])
+    expect((await fixture.catalogs.workflows(before))?.map(({ name }) => name)).toEqual(['order'])
+    expect((await fixture.catalogs.workflows(after))?.map(({ name }) => name)).toEqual(['refund'])
   })
 
   test('workflows: are read once for each run, without a TTL', async () => {
-    const shelf = makeCatalogs({ ttlMs: 5000 })
-    shelf.publish('c1', [{ name: 'order' }])
-    const { value: published } = await shelf.catalogs.published('orders')
+    const fixture = makeCatalogs({ ttlMs: 5000 })
+    fixture.publish('c1', [{ name: 'order' }])
+    const { value: published } = await fixture.catalogs.published('orders')
     if (published === null) throw new Error('nothing published')
 
-    await shelf.catalogs.workflows(published)
-    shelf.pass(1_000_000)
-    await shelf.catalogs.workflows(published)
+    await fixture.catalogs.workflows(published)
+    fixture.pass(1_000_000)
+    await fixture.catalogs.workflows(published)
 
-    expect(shelf.reads.filter((read) => read === 'input c1')).toHaveLength(1)
+    expect(fixture.reads.filter((read) => read === 'input c1')).toHaveLength(1)
   })
 
   test('workflows: are null when the run has no definition', async () => {
-    const shelf = makeCatalogs()
-    shelf.publish('c1', [{ name: 'order' }])
-    shelf.engine.input = async () => 'nonsense'
-    const { value: published } = await shelf.catalogs.published('orders')
+    const fixture = makeCatalogs()
+    fixture.publish('c1', [{ name: 'order' }])
+    fixture.engine.input = async () => 'nonsense'
+    const { value: published } = await fixture.catalogs.published('orders')
     if (published === null) throw new Error('nothing published')
 
-    expect(await shelf.catalogs.workflows(published)).toBeNull()
+    expect(await fixture.catalogs.workflows(published)).toBeNull()
   })
 })
 
-function change({ runs }: Shelf, workflowId: string, changes: Partial<Description>): void {
+function change({ runs }: Fixture, workflowId: string, changes: Partial<Description>): void {
   runs.set(workflowId, aDescription({ ...runs.get(workflowId), ...changes }))
 }

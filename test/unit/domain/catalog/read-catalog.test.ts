@@ -8,41 +8,41 @@ function listed({ catalogs, now }: ReturnType<typeof makeCatalogs>) {
 }
 
 test('readCatalog: returns the published workflows, with absent fields filled in', async () => {
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-  expect(await listed(shelf)).toMatchObject({
+  expect(await listed(fixture)).toMatchObject({
     catalog: 'orders',
     workflows: [{ name: 'order', aliases: ['buy'], inputSchema: null }],
   })
 })
 
 test('readCatalog: makes no calls while the catalog is cached', async () => {
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order' }])
-  await listed(shelf)
-  shelf.pass(1000)
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  await listed(fixture)
+  fixture.pass(1000)
 
-  await listed(shelf)
+  await listed(fixture)
 
-  expect(shelf.reads).toEqual(['describe $catalog:orders', 'input c1'])
+  expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
 })
 
 test('readCatalog: reads again before it reports that nothing is published', async () => {
-  const shelf = makeCatalogs()
-  await refusal(listed(shelf))
-  shelf.pass(1)
-  shelf.publish('c1', [{ name: 'order' }])
+  const fixture = makeCatalogs()
+  await refusal(listed(fixture))
+  fixture.pass(1)
+  fixture.publish('c1', [{ name: 'order' }])
 
-  expect((await listed(shelf)).workflows).toHaveLength(1)
+  expect((await listed(fixture)).workflows).toHaveLength(1)
 })
 
 test('readCatalog: a run without a definition counts as not published', async () => {
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order' }])
-  shelf.engine.input = async () => null
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  fixture.engine.input = async () => null
 
-  expect(await refusal(listed(shelf))).toEqual({
+  expect(await refusal(listed(fixture))).toEqual({
     error: 'CatalogNotFoundError',
     message: 'Catalog "orders" is not published',
   })

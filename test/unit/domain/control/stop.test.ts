@@ -18,11 +18,11 @@ function refusedByEngine(): ServiceError {
 
 /** Returns these descriptions in turn. Cancels and terminates, or rejects with these errors in turn. */
 function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)[] = []) {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const described: object[] = []
   const act = async (request: object) => {
-    asked.push(request)
-    const refused = errors[asked.length - 1]
+    requests.push(request)
+    const refused = errors[requests.length - 1]
     if (refused) throw refused
   }
   const engine = anEngine({
@@ -33,12 +33,12 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
     cancel: ({ runId, firstRunId }, options) => act({ runId, firstRunId, ...options }),
     terminate: ({ runId }, reason) => act({ runId, reason }),
   })
-  return { engine, asked, described }
+  return { engine, requests, described }
 }
 
 describe('stop', () => {
   test('stop: requests cancellation of the chain of the run', async () => {
-    const { engine, asked } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
+    const { engine, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
 
     expect(await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())).toEqual({
       workflowId: 'orders-17',
@@ -46,16 +46,16 @@ describe('stop', () => {
       cancelRequested: true,
       status: 'running',
     })
-    expect(asked).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
+    expect(requests).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
   })
 
   test('stop: requests cancellation of the pinned run only', async () => {
-    const { engine, asked, described } = anEngineOf([{}])
+    const { engine, requests, described } = anEngineOf([{}])
 
     await stop({ engine }, { ref: PINNED, reason: null }, aCall())
 
     expect(described).toEqual([PINNED])
-    expect(asked).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
+    expect(requests).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
   })
 
   test('stop: a paused run is open', async () => {
@@ -68,23 +68,23 @@ describe('stop', () => {
   })
 
   test('stop: does nothing to a closed run, and returns its status', async () => {
-    const { engine, asked } = anEngineOf([{ status: 'failed' }])
+    const { engine, requests } = anEngineOf([{ status: 'failed' }])
 
     expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
       cancelRequested: false,
       status: 'failed',
     })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   test('stop: describes a run again that continued as a new run meanwhile', async () => {
-    const { engine, asked } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
+    const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
     expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
       runId: 'run-2',
       cancelRequested: true,
     })
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
   test('stop: a run that closed meanwhile counts as closed', async () => {
@@ -97,29 +97,29 @@ describe('stop', () => {
   })
 
   test('stop: is rejected for a catalog', async () => {
-    const { engine, asked } = anEngineOf([{ workflowName: '$catalog' }])
+    const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
     expect(await refusal(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
       error: 'ForbiddenError',
       workflowId: 'orders-17',
     })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 })
 
 describe('terminate', () => {
   test('terminate: terminates the run that was described', async () => {
-    const { engine, asked } = anEngineOf([{ runId: 'run-2' }])
+    const { engine, requests } = anEngineOf([{ runId: 'run-2' }])
 
     expect(await terminate({ engine }, { ref: UNPINNED, reason: 'enough' }, aCall())).toEqual({
       workflowId: 'orders-17',
       runId: 'run-2',
     })
-    expect(asked).toEqual([{ runId: 'run-2', reason: 'enough' }])
+    expect(requests).toEqual([{ runId: 'run-2', reason: 'enough' }])
   })
 
   test('terminate: is rejected for a closed run after one describe', async () => {
-    const { engine, asked, described } = anEngineOf([{ status: 'completed' }])
+    const { engine, requests, described } = anEngineOf([{ status: 'completed' }])
 
     expect(await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
       error: 'WorkflowNotRunningError',
@@ -127,39 +127,39 @@ describe('terminate', () => {
       runId: 'run-1',
       workflowStatus: 'completed',
     })
-    expect([asked.length, described.length]).toEqual([0, 1])
+    expect([requests.length, described.length]).toEqual([0, 1])
   })
 
   test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-    const { engine, asked } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
+    const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
     expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { runId: 'run-1', reason: null },
       { runId: 'run-2', reason: null },
     ])
   })
 
   test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
-    const { engine, asked } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
+    const { engine, requests } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
 
     expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
       'WorkflowNotRunningError',
     )
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
   test('terminate: does not follow a pinned run to the next one', async () => {
-    const { engine, asked } = anEngineOf([{}], [refusedByEngine()])
+    const { engine, requests } = anEngineOf([{}], [refusedByEngine()])
 
     expect((await refusal(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
       'WorkflowNotRunningError',
     )
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   test('terminate: does not retry after any other error', async () => {
-    const { engine, asked } = anEngineOf(
+    const { engine, requests } = anEngineOf(
       [{}],
       [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
     )
@@ -167,15 +167,15 @@ describe('terminate', () => {
     expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
       'EngineUnavailableError',
     )
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   test('terminate: is rejected for a catalog', async () => {
-    const { engine, asked } = anEngineOf([{ workflowName: '$catalog' }])
+    const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
     expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
       'ForbiddenError',
     )
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 })

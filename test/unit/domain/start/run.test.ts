@@ -33,9 +33,9 @@ interface Script {
 function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, ...verbs }: Script = {}) {
   const started: StartRequest[] = []
   const waits: { runId: string; call: Call }[] = []
-  const looks: (string | undefined)[] = []
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
+  const described: (string | undefined)[] = []
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }], { traces })
   const engine = anEngine({
     async start(request) {
       started.push(request)
@@ -48,8 +48,8 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
       return end
     },
     async describe(ref) {
-      looks.push(ref.runId)
-      const status = statuses[Math.min(looks.length, statuses.length) - 1] ?? 'running'
+      described.push(ref.runId)
+      const status = statuses[Math.min(described.length, statuses.length) - 1] ?? 'running'
       if (status instanceof Error) throw status
       return aDescription({ ...ref, status })
     },
@@ -59,9 +59,9 @@ function scripted({ ends = [COMPLETED], statuses = ['running'], traces = false, 
     engine,
     started,
     waits,
-    looks,
+    described,
     run: (command = COMMAND, call = aCall()) =>
-      run({ engine, catalogs: shelf.catalogs, deployment: DEPLOYMENT }, command, call),
+      run({ engine, catalogs: fixture.catalogs, deployment: DEPLOYMENT }, command, call),
   }
 }
 
@@ -198,18 +198,18 @@ describe('run, after its timeout', () => {
 
   test('run: returns the result of a run whose end no poll reported', async () => {
     const read: Engine['read'] = async (ref) => anExecution({ ...ref })
-    const { run, looks } = scripted({ ends: [null], statuses: ['completed'], read })
+    const { run, described } = scripted({ ends: [null], statuses: ['completed'], read })
 
     expect(await run()).toMatchObject({ runId: 'run-1', status: 'completed', output: 'done' })
-    expect(looks).toEqual(['run-1'])
+    expect(described).toEqual(['run-1'])
   })
 
   test('run: follows a chain whose continuation no poll reported', async () => {
     const read: Engine['read'] = async (ref) => anExecution({ ...ref, closing: continued('run-2') })
-    const { run, looks } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
+    const { run, described } = scripted({ ends: [null], statuses: ['continued', 'running'], read })
 
     expect(await refusal(run())).toMatchObject({ runId: 'run-2', workflowStatus: 'running' })
-    expect(looks).toEqual(['run-1', 'run-2'])
+    expect(described).toEqual(['run-1', 'run-2'])
   })
 
   test('run: the timeout has no status when the run cannot be described', async () => {
@@ -240,7 +240,7 @@ describe('run, after its timeout', () => {
     await refusal(left.run(COMMAND, aCall({ signal: AbortSignal.abort() })))
     await refusal(waits.run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
 
-    expect([left.looks, waits.looks]).toEqual([[], ['run-1']])
+    expect([left.described, waits.described]).toEqual([[], ['run-1']])
   })
 })
 

@@ -10,9 +10,9 @@ const MEMO = new Map([['trace', { remote: 'https://own/trace.json' }]])
 
 /** Null: nothing is published; undefined: what is published says nothing. */
 function catalogs(traces: TraceTemplates | null | undefined) {
-  const shelf = makeCatalogs()
-  if (traces !== null) shelf.publish('c1', [{ name: 'order' }], traces === undefined ? {} : { traces })
-  return shelf.catalogs
+  const fixture = makeCatalogs()
+  if (traces !== null) fixture.publish('c1', [{ name: 'order' }], traces === undefined ? {} : { traces })
+  return fixture.catalogs
 }
 
 test('readTraceMeta: fills in the templates of the catalog', async () => {

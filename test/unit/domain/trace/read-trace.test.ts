@@ -44,9 +44,9 @@ test('readTrace: returns the trace of the first source that has the run', async 
 })
 
 test('readTrace: reads no source after the one that has the whole run', async () => {
-  const unasked = source('history', () => Promise.reject(new Error('asked')))
+  const unread = source('history', () => Promise.reject(new Error('asked')))
 
-  expect((await trace([has('remote'), unasked])).source).toBe('remote')
+  expect((await trace([has('remote'), unread])).source).toBe('remote')
 })
 
 test('readTrace: a failing source is a warning, and the next one is read', async () => {
@@ -111,9 +111,9 @@ test('readTrace: rejects with the transient error of the last source', async () 
   const rootless = source('kvstore', async () => ({ ...FOUND, entries: [SPAN], whole: false }))
 
   for (const error of ['EngineUnavailableError', 'ResourceExhaustedError'] as const) {
-    const told = { error, message: 'later', runId: 'run-1', retryAfterSeconds: 1 }
-    expect(await refusal(trace([fails('remote'), passes(error)]))).toEqual(told)
-    expect(await refusal(trace([rootless, passes(error)]))).toEqual(told)
+    const expected = { error, message: 'later', runId: 'run-1', retryAfterSeconds: 1 }
+    expect(await refusal(trace([fails('remote'), passes(error)]))).toEqual(expected)
+    expect(await refusal(trace([rootless, passes(error)]))).toEqual(expected)
     expect((await trace([passes(error), has('history')])).source).toBe('history')
   }
 })
@@ -127,13 +127,13 @@ test('readTrace: passes on a bug in a source', async () => {
 test('readTrace: merges incomplete sources, up to the first complete one', async () => {
   const part = (name: string, id: string) =>
     source(name, async () => ({ ...FOUND, entries: [{ ...SPAN, id }], whole: false }))
-  const unasked = source('history', () => Promise.reject(new Error('asked')))
+  const unread = source('history', () => Promise.reject(new Error('asked')))
 
   const { source: name, data } = await trace([
     part('remote', 'stored'),
     part('kvstore', 'waiting'),
     has('local'),
-    unasked,
+    unread,
   ])
 
   expect(name).toBe('remote')
@@ -175,36 +175,36 @@ test('readTrace: an aborted call ends the read', async () => {
     leaving.abort()
     return Promise.reject(leaving.signal.reason)
   })
-  const unasked = source('history', () => Promise.reject(new Error('asked')))
+  const unread = source('history', () => Promise.reject(new Error('asked')))
 
-  const reading = readTrace(ports([left, unasked]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
+  const reading = readTrace(ports([left, unread]), { workflowId: 'orders-17' }, aCall({ signal: leaving.signal }))
 
   expect(await refusal(reading)).toMatchObject({ error: 'EngineUnavailableError', runId: 'run-1' })
 })
 
 test('readTrace: the catalog is read only by sources that need the destinations', async () => {
-  const shelf = makeCatalogs()
+  const fixture = makeCatalogs()
   const asking = source('remote', async (run, call) => {
     await run.destinations(call)
     return null
   })
   const with_ = (sources: TraceSource[]) =>
-    readTrace({ ...ports(sources), catalogs: shelf.catalogs }, { workflowId: 'orders-17' }, aCall())
+    readTrace({ ...ports(sources), catalogs: fixture.catalogs }, { workflowId: 'orders-17' }, aCall())
 
   await with_([has('history')])
-  expect(shelf.reads).toEqual([])
+  expect(fixture.reads).toEqual([])
 
   await with_([asking, has('history')])
-  expect(shelf.reads).toContain('describe $catalog:orders')
+  expect(fixture.reads).toContain('describe $catalog:orders')
 })
 
 test('readTrace: the destinations are read once, within the time of the source, and again after a failure', async () => {
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
   let isSilent = true
   const catalogs: Catalogs = {
-    ...shelf.catalogs,
-    published: (catalog) => (isSilent ? new Promise(() => {}) : shelf.catalogs.published(catalog)),
+    ...fixture.catalogs,
+    published: (catalog) => (isSilent ? new Promise(() => {}) : fixture.catalogs.published(catalog)),
   }
   const seen: unknown[] = []
   const asking = (name: string, more: Partial<Call>) =>
@@ -230,7 +230,7 @@ test('readTrace: the destinations are read once, within the time of the source, 
 
   expect(warnings).toEqual(['remote: The workflow engine is not responding.'])
   expect(seen).toEqual([{ remote: 'https://b/default/run-1' }, { remote: 'https://b/default/run-1' }])
-  expect(shelf.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
+  expect(fixture.reads.filter((read) => read.startsWith('describe'))).toHaveLength(1)
 })
 
 const CHILD = { id: 'run-1:child:5', parentId: 'run-1', kind: 'child_workflow', name: 'ship' }
@@ -290,11 +290,11 @@ test("readTrace: masks values that were not redacted when the catalog's workers 
       error: { name: 'E', message: 'secret-2', cause: { name: 'C', message: 'secret-3', cause: null } },
     },
   ]
-  const shelf = makeCatalogs()
-  shelf.publish('c1', [{ name: 'order' }], { redacted: true })
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }], { redacted: true })
   const read = (redacted: boolean) =>
     readTrace(
-      { ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: shelf.catalogs },
+      { ...ports([holds({ 'run-1': entries }, { redacted })]), catalogs: fixture.catalogs },
       { workflowId: 'orders-17' },
       aCall(),
     )
