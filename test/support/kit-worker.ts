@@ -1,8 +1,10 @@
-/** Workers with the kit's plugin, that look at their catalog often, and what they log. */
+/** Workers with the plugin that check their catalog often, and their log. */
 import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
+import { test as baseTest } from './fixtures.ts'
 
 export interface KitWorkerOptions extends Omit<PorticoPluginOptions, 'onReady'> {
   address: string
@@ -10,27 +12,27 @@ export interface KitWorkerOptions extends Omit<PorticoPluginOptions, 'onReady'> 
   /** With Worker Versioning. */
   version?: { deploymentName: string; buildId: string }
   checkEveryMs?: number
-  /** Called between the making of the worker and its start. */
+  /** Called after the worker is created and before it runs. */
   beforeRun?: () => void
 }
 
 export interface KitWorker {
   worker: Worker
-  /** Settles when the worker has ended. */
+  /** Settles when the worker ends. */
   running: Promise<void>
-  /** Resolves when it may poll; rejects when it ended before. */
+  /** Resolves when the worker may poll; rejects if it ends before. */
   ready: Promise<void>
-  /** How often it has looked at its catalog. */
-  looks(): number
+  /** How often it has checked its catalog. */
+  checks(): number
   stop(): Promise<void>
 }
 
 const WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
-export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
+async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
   const { address, taskQueue, version, checkEveryMs = 100, beforeRun, ...options } = given
   const connection = await NativeConnection.connect({ address })
-  const looks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
+  const checks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
   const isReady = Promise.withResolvers<void>()
   const plugin = porticoPlugin({ ...options, onReady: () => isReady.resolve() }, { checkEveryMs })
   const worker = await Worker.create({
@@ -47,12 +49,12 @@ export async function runKitWorker(given: KitWorkerOptions): Promise<KitWorker> 
     () => isReady.reject(new Error('The worker ended before it was ready')),
     (error) => isReady.reject(error),
   )
-  isReady.promise.catch(() => {}) // told to those who wait for it
+  isReady.promise.catch(() => {}) // reported by `ready`
   return {
     worker,
     running,
     ready: isReady.promise,
-    looks: () => looks.mock.calls.length,
+    checks: () => checks.mock.calls.length,
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown()
       await running
@@ -67,9 +69,29 @@ function versioned(version: {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' }
 }
 
-/** To be called before anything else of the SDK: what workers log from then on, as long as a connection is open. */
-export function recordLog(): LogEntry[] {
-  const entries: LogEntry[] = []
-  Runtime.install({ logger: new DefaultLogger('INFO', (entry) => entries.push(entry)), shutdownSignals: [] })
-  return entries
+export const test = baseTest
+  /** Everything that the workers of this file log. */
+  .extend('log', { scope: 'file' }, async ({ engine, cleanup }) => {
+    const entries: LogEntry[] = []
+    Runtime.install({ logger: new DefaultLogger('INFO', (entry) => entries.push(entry)), shutdownSignals: [] })
+    // The SDK's runtime, and with it the log, ends with the last connection.
+    const connection = await NativeConnection.connect({ address: engine.address })
+    cleanup.defer(() => connection.close())
+    return entries
+  })
+  /** Starts workers that are stopped when their test ends. */
+  .extend('runKitWorker', ({ engine, log: _ }, { onCleanup }) => {
+    const workers: KitWorker[] = []
+    onCleanup(async () => void (await Promise.allSettled(workers.map((worker) => worker.stop()))))
+    return async (options: Omit<KitWorkerOptions, 'address'> & { address?: string }) => {
+      const worker = await startKitWorker({ address: engine.address, ...options })
+      worker.running.catch(() => {}) // reported by `running`
+      workers.push(worker)
+      return worker
+    }
+  })
+
+export async function untilChecked({ checks }: KitWorker, times: number): Promise<void> {
+  const before = checks()
+  await until(`it has checked its catalog ${times} more times`, () => checks() >= before + times)
 }

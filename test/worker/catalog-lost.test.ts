@@ -1,44 +1,33 @@
-/** Catalogs that get lost, and engines that are away while they are to be published. */
-import { type LogEntry, NativeConnection } from '@temporalio/worker'
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+/** Catalogs that are lost, and engines that are unavailable during publication. */
+import type { Connection } from '@temporalio/client'
+import { expect } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../dev/servers/until.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type KitWorker, recordLog, runKitWorker } from '../support/kit-worker.ts'
-import { serve } from '../support/serve.ts'
+import { type KitWorker, test as kitTest, untilChecked } from '../support/kit-worker.ts'
 
 const CATALOG = defineCatalog({ echo: { aliases: ['parrot'] } })
 const PERMISSION_DENIED = 7
 const UNAVAILABLE = 14
 
-// What the worker's SDK sends is compressed. Only the workers of one test at a time talk through the proxy.
+// The SDK compresses its requests, so the proxy cannot tell them apart: only one test at a time uses it.
 const ANYTHING = ''
 
-const ANSWERS_AGAIN = 'Catalog checks succeed again'
+const RECOVERED = 'Catalog checks succeed again'
 
-let log: LogEntry[]
-let connection: NativeConnection
-let proxy: FaultProxy
-const workers: KitWorker[] = []
+const test = kitTest
+  /** Starts a worker with the catalog. */
+  .extend('run', ({ runKitWorker }) => (options: Omit<Parameters<typeof runKitWorker>[0], 'catalog'>) => {
+    return runKitWorker({ catalog: CATALOG, ...options })
+  })
+  /** The warnings that are logged for a catalog. */
+  .extend('warningsOf', ({ log }) => (catalog: string): string[] => {
+    const warnings = log.filter(({ level, meta }) => level === 'WARN' && meta?.catalog === catalog)
+    return warnings.map(({ message }) => message)
+  })
 
-beforeAll(async () => {
-  log = recordLog()
-  connection = await NativeConnection.connect({ address: inject('engine').address })
-  proxy = await startFaultProxy(inject('engine').address)
-})
-
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop().catch(() => {})))
-})
-
-afterAll(async () => {
-  await proxy?.stop()
-  await connection?.close()
-})
-
-test('a catalog that somebody terminated is published again, with one warning', async () => {
+test('a terminated catalog is published again, with one warning', async ({ connection, run, warningsOf }) => {
   const taskQueue = aTaskQueue()
   const worker = await run({ taskQueue })
   await worker.ready
@@ -46,14 +35,22 @@ test('a catalog that somebody terminated is published again, with one warning', 
   const workflowExecution = { workflowId: `$catalog:${taskQueue}` }
   await connection.workflowService.terminateWorkflowExecution({ namespace: 'default', workflowExecution })
 
-  await until('it is published again', () => isPublished(taskQueue))
-  await looksTimes(worker, 3)
+  await until('it is published again', () => isPublished(connection, taskQueue))
+  await untilChecked(worker, 3)
   expect(warningsOf(taskQueue)).toEqual(['Catalog was missing and has been published again'])
 })
 
-test('an engine that is killed and comes back without its data gets the catalog again, and the API refuses unknown names again', async () => {
+test('after an engine restarts without its data, the catalog is published again and the API rejects unknown names again', async ({
+  run,
+  warningsOf,
+  serve,
+}) => {
   const engine = await startEngine()
-  const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_TTL: '1ms' })
+  const served = serve({
+    ENGINE_ADDRESS: engine.address,
+    SERVICE_CATALOG_ID: aTaskQueue(),
+    SERVICE_CATALOG_TTL: '1ms',
+  })
   const worker = await run({ address: engine.address, taskQueue: served.catalog })
   await worker.ready
   const startUnknown = async () => {
@@ -74,10 +71,12 @@ test('an engine that is killed and comes back without its data gets the catalog 
     warningsOf(served.catalog).includes('Catalog was missing and has been published again'),
   )
   await end(worker, empty)
-  await served.close()
 }, 90_000)
 
-test('a worker that starts while the engine is frozen runs on, and publishes when the engine answers again', async () => {
+test('a worker that starts while the engine is frozen keeps running and publishes when the engine resumes', async ({
+  run,
+  warningsOf,
+}) => {
   const engine = await startEngine()
   const taskQueue = aTaskQueue()
   const worker = await run({ address: engine.address, taskQueue, beforeRun: () => process.kill(engine.pid, 'SIGSTOP') })
@@ -96,17 +95,17 @@ test('a worker that starts while the engine is frozen runs on, and publishes whe
   await end(worker, engine)
 }, 90_000)
 
-test('a worker that runs while the engine is frozen runs on, with one warning', async () => {
+test('a running worker survives a frozen engine, with one warning', async ({ run, log, warningsOf }) => {
   const engine = await startEngine()
   const taskQueue = aTaskQueue()
   const worker = await run({ address: engine.address, taskQueue })
   await worker.ready
   process.kill(engine.pid, 'SIGSTOP')
 
-  await until('a look has failed', () => warningsOf(taskQueue).length > 0, { timeoutMs: 40_000 })
+  await until('a check has failed', () => warningsOf(taskQueue).length > 0, { timeoutMs: 40_000 })
   process.kill(engine.pid, 'SIGCONT')
-  await until('a look has worked', () =>
-    log.some(({ message, meta }) => message === ANSWERS_AGAIN && meta?.catalog === taskQueue),
+  await until('a check has succeeded', () =>
+    log.some(({ message, meta }) => message === RECOVERED && meta?.catalog === taskQueue),
   )
 
   expect(worker.worker.getState()).toBe('RUNNING')
@@ -114,39 +113,52 @@ test('a worker that runs while the engine is frozen runs on, with one warning', 
   await end(worker, engine)
 }, 90_000)
 
-test('a worker whose catalog cannot be published yet asks for no workflow task, and ends at once when it is shut down', async () => {
+test('a worker does not poll before its catalog is published, and can be shut down meanwhile', async ({
+  connection,
+  faultProxy,
+  run,
+}) => {
   const taskQueue = aTaskQueue()
-  const allow = proxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault: 'hang' })
-  const worker = await run({ address: proxy.address, taskQueue })
-  await until('its catalog is on the way', () => proxy.hanging() > 0)
+  const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault: 'hang' })
+  const worker = await run({ address: faultProxy.address, taskQueue })
+  await until('its catalog is on the way', () => faultProxy.hanging() > 0)
 
   await worker.stop()
 
   allow()
   expect(worker.worker.getState()).toBe('STOPPED')
-  expect(await isPolled(taskQueue)).toBe(false)
+  expect(await isPolled(connection, taskQueue)).toBe(false)
 })
 
-test('limits and outages are tried again until the catalog is published, with one warning', async () => {
+test('transient errors are retried until the catalog is published, with one warning', async ({
+  connection,
+  faultProxy,
+  run,
+  warningsOf,
+}) => {
   const taskQueue = aTaskQueue()
   const fault = { code: UNAVAILABLE, message: 'away' }
-  const allow = proxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
-  const worker = await run({ address: proxy.address, taskQueue })
-  await until('two attempts have failed', () => worker.looks() > 2, { timeoutMs: 40_000 })
-  expect(await isPolled(taskQueue)).toBe(false)
+  const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
+  const worker = await run({ address: faultProxy.address, taskQueue })
+  await until('two attempts have failed', () => worker.checks() > 2, { timeoutMs: 40_000 })
+  expect(await isPolled(connection, taskQueue)).toBe(false)
 
   allow()
   await worker.ready
 
-  expect(await isPublished(taskQueue)).toBe(true)
+  expect(await isPublished(connection, taskQueue)).toBe(true)
   expect(warningsOf(taskQueue)).toHaveLength(1)
 }, 60_000)
 
-test('a refused permission ends the worker with the reason, before it was seen polling', async () => {
+test('a denied permission ends the worker with the reason, before it polls', async ({
+  connection,
+  faultProxy,
+  run,
+}) => {
   const taskQueue = aTaskQueue()
   const fault = { code: PERMISSION_DENIED, message: 'not yours' }
-  const allow = proxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
-  const worker = await run({ address: proxy.address, taskQueue })
+  const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
+  const worker = await run({ address: faultProxy.address, taskQueue })
 
   await expect(worker.running).rejects.toThrow(
     `Catalog ${taskQueue} could not be published to namespace default: not yours`,
@@ -155,52 +167,43 @@ test('a refused permission ends the worker with the reason, before it was seen p
   allow()
 
   expect(worker.worker.getState()).toBe('STOPPED')
-  expect(await isPolled(taskQueue)).toBe(false)
+  expect(await isPolled(connection, taskQueue)).toBe(false)
 })
 
-test('a refused permission is one warning with onPublishError: warn; the worker runs without a catalog', async () => {
+test('a denied permission is one warning with onPublishError: warn, and the worker runs without a catalog', async ({
+  connection,
+  faultProxy,
+  run,
+  warningsOf,
+}) => {
   const taskQueue = aTaskQueue()
   const fault = { code: PERMISSION_DENIED, message: 'not yours' }
-  const allow = proxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
-  const worker = await run({ address: proxy.address, taskQueue, onPublishError: 'warn' })
+  const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
+  const worker = await run({ address: faultProxy.address, taskQueue, onPublishError: 'warn' })
   await worker.ready
 
   await untilPolled(connection, 'default', taskQueue)
-  await looksTimes(worker, 3)
+  await untilChecked(worker, 3)
 
   allow()
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([expect.stringContaining('not yours')])
 })
 
-test('a permission that is taken away from a worker that runs does not end it', async () => {
+test('a permission that is denied later does not end a running worker', async ({ faultProxy, run, warningsOf }) => {
   const taskQueue = aTaskQueue()
-  const worker = await run({ address: proxy.address, taskQueue })
+  const worker = await run({ address: faultProxy.address, taskQueue })
   await worker.ready
 
   const denied = { code: PERMISSION_DENIED, message: 'not any more' }
-  const allow = proxy.on({ method: 'DescribeWorkflowExecution', containing: ANYTHING, fault: denied })
-  await until('it was refused', () => warningsOf(taskQueue).length > 0)
-  await looksTimes(worker, 3)
+  const allow = faultProxy.on({ method: 'DescribeWorkflowExecution', containing: ANYTHING, fault: denied })
+  await until('it was denied', () => warningsOf(taskQueue).length > 0)
+  await untilChecked(worker, 3)
   allow()
 
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([expect.stringContaining('not any more')])
 })
-
-interface RunOptions {
-  taskQueue: string
-  address?: string
-  onPublishError?: 'stop' | 'warn'
-  beforeRun?: () => void
-}
-
-async function run({ address = inject('engine').address, ...options }: RunOptions): Promise<KitWorker> {
-  const worker = await runKitWorker({ address, catalog: CATALOG, ...options })
-  worker.running.catch(() => {}) // told to those who wait for it
-  workers.push(worker)
-  return worker
-}
 
 /** A worker has to end before its engine does. */
 async function end(worker: KitWorker, engine: RunningEngine): Promise<void> {
@@ -208,16 +211,7 @@ async function end(worker: KitWorker, engine: RunningEngine): Promise<void> {
   await engine.stop()
 }
 
-async function looksTimes({ looks }: KitWorker, times: number): Promise<void> {
-  const before = looks()
-  await until(`it has looked ${times} times more`, () => looks() >= before + times)
-}
-
-function warningsOf(catalog: string): string[] {
-  return log.filter(({ level, meta }) => level === 'WARN' && meta?.catalog === catalog).map(({ message }) => message)
-}
-
-async function isPublished(taskQueue: string): Promise<boolean> {
+async function isPublished(connection: Connection, taskQueue: string): Promise<boolean> {
   const execution = { workflowId: `$catalog:${taskQueue}` }
   const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
     namespace: 'default',
@@ -226,7 +220,7 @@ async function isPublished(taskQueue: string): Promise<boolean> {
   return run?.status === 1
 }
 
-async function isPolled(taskQueue: string): Promise<boolean> {
+async function isPolled(connection: Connection, taskQueue: string): Promise<boolean> {
   const request = { namespace: 'default', taskQueue: { name: taskQueue }, taskQueueType: 1 }
   const { pollers } = await connection.workflowService.describeTaskQueue(request)
   return (pollers?.length ?? 0) > 0
