@@ -1,31 +1,30 @@
 /** What a service reads of the disk, on a runtime that has one: certificates of the way to the engine, and local traces. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { describe, expect, inject } from 'vitest'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import type { ServeEntry } from '../support/entries.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
 
 /** `serve` is given the one folder that has to be readable. */
 export function describeFiles(runtime: string, serve: (folder: string) => ServeEntry): void {
   describe(`files on ${runtime}`, () => {
     const catalog = `files-${crypto.randomUUID()}`
     let folder: string
-    let secured: TcpProxy
-    let worker: TestWorker
     let env: Record<string, string>
 
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'portico-files-'))
+    test.beforeAll(async ({ engine, startWorker, folder: ownFolder, cleanup }) => {
+      folder = ownFolder
       const { authority, server, client } = await makeCertificates()
       const tls = { ...server, ca: authority.cert, ALPNProtocols: ['h2'], requestCert: true, rejectUnauthorized: true }
-      secured = await startTcpProxy(inject('engine').address, { tls })
-      worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+      const secured = await startTcpProxy(engine.address, { tls })
+      cleanup.defer(() => secured.close())
+      await startWorker({ taskQueue: catalog })
       const pem = async (name: string, text: string) => {
         await writeFile(join(folder, name), text)
         return join(folder, name)
@@ -42,12 +41,6 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
         SERVICE_TRACE_LOCAL_ON: 'true',
         SERVICE_TRACE_LOCAL_DIR: folder,
       }
-    })
-
-    afterAll(async () => {
-      await worker.stop()
-      await secured.close()
-      await rm(folder, { recursive: true })
     })
 
     test(`files on ${runtime}: certificates open the way to the engine, and a local trace is read`, async () => {

@@ -1,12 +1,14 @@
 /** How a service lives and ends as a process: what the API suite, which only asks and reads answers, does not see. */
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import { freePort, isTaken } from '../../dev/servers/ports.ts'
+import { isGone } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
 
 export interface RuntimeTraits {
   /** False where no process of ours ends: the platform drains. */
@@ -27,20 +29,20 @@ export function describeProcessLifecycle(
   describe.concurrent(`process lifecycle on ${runtime}`, () => {
     const catalog = `lifecycle-${crypto.randomUUID()}`
     const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
-    let worker: TestWorker
     let proxy: FaultProxy
     let service: ServedEntry
     let behindProxy: ServedEntry
     let quiet: { wait: Promise<Response>; events: Promise<string> }
 
-    beforeAll(async () => {
-      const { address, httpUrl } = inject('engine')
+    test.beforeAll(async ({ engine: { address, httpUrl }, startWorker, cleanup }) => {
       proxy = await startFaultProxy(address, httpUrl)
-      ;[worker, service, behindProxy] = await Promise.all([
-        startWorker({ address, taskQueue: catalog }),
+      cleanup.defer(() => proxy.stop())
+      ;[service, behindProxy] = await Promise.all([
         serve({ ...env, ENGINE_ADDRESS: address }),
         serve({ ...env, ENGINE_ADDRESS: proxy.address, ENGINE_HTTP_URL: proxy.httpUrl ?? '' }),
+        startWorker({ taskQueue: catalog }),
       ])
+      cleanup.defer(async () => void (await Promise.all([service.stop(), behindProxy.stop()])))
       // They take their time while the rest is tested.
       const body = { workflowName: 'sleepFor', input: { ms: 40_000 }, timeout: 60_000 }
       quiet = {
@@ -49,11 +51,6 @@ export function describeProcessLifecycle(
       }
       // How they end is for their tests to say.
       void Promise.allSettled([quiet.wait, quiet.events])
-    })
-
-    afterAll(async () => {
-      await Promise.all([service.stop(), behindProxy.stop(), worker.stop()])
-      await proxy.stop()
     })
 
     test('a client that leaves ends the engine’s long poll, also one that is told events', async () => {
@@ -212,7 +209,7 @@ export function describeProcessLifecycle(
         )
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
-        const telling = setInterval(() => process.kill(ending.pid, 'SIGTERM'), 200)
+        const telling = setInterval(() => isGone(ending.pid) || process.kill(ending.pid, 'SIGTERM'), 200)
         const ended = await ending.ended.finally(() => clearInterval(telling))
 
         expect(ended).toEqual({ code: 1, signal: null })

@@ -1,16 +1,17 @@
 /** The engine dies under load and comes back with its data; the service lives on. */
+
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
-import { type Service, startService } from '../support/service.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
 
 const CATALOG = 'killed'
@@ -37,33 +38,24 @@ interface Seen {
   listed: string[]
 }
 
-let folder: string
 let engine: RunningEngine
-let worker: TestWorker
 let service: Service
 let load: NodeJS.Timeout | undefined
 let seen: Seen
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(FOLDERS, 'portico-killed-'))
+test.beforeAll(async ({ startWorker, startService, cleanup }) => {
+  const folder = await mkdtemp(join(FOLDERS, 'portico-killed-'))
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }))
   engine = await startEngine({ dbFile: join(folder, 'engine.sqlite') })
-  ;[worker, service] = await Promise.all([
-    startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog }),
-    startService({ address: engine.address, catalog: CATALOG, env: { SERVICE_CATALOG_TTL: '1s' } }),
+  cleanup.defer(() => engine.kill())
+  const { address } = engine
+  ;[service] = await Promise.all([
+    startService({ address, catalog: CATALOG, env: { SERVICE_CATALOG_TTL: '1s' } }),
+    startWorker({ address, taskQueue: CATALOG, catalog: testCatalog }),
   ])
+  cleanup.defer(() => clearInterval(load))
   await until('the catalog is published', async () => (await service.call('GET', '/workflow/catalog')).status === 200)
   seen = await killAndRestart()
-})
-
-afterAll(async () => {
-  clearInterval(load)
-  await service?.kill()
-  try {
-    await worker?.stop()
-  } finally {
-    await engine?.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
 })
 
 async function killAndRestart(): Promise<Seen> {

@@ -1,63 +1,45 @@
 /** What comes between a wait and the end of its run: an engine that refuses polls, a poll without an answer, a codec that fails. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+
+import { describe, expect } from 'vitest'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
+import type { Answer, Api } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { type Service, startService } from '../support/service.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 
 const CATALOG = 'interrupted'
 const MAX_POLLS = 6
 
+const test = testWithOwnEngine({ dynamicConfig: { 'frontend.namespaceCount': MAX_POLLS } })
+
 let engine: RunningEngine
-let proxy: FaultProxy
 let codec: CodecServer
-let workers: TestWorker[]
-let served: Served[]
+let proxy: FaultProxy
 let overHttp: Service
 let api: Api
 /** Its payloads go through the codec. */
 let coded: Api
 
-beforeAll(async () => {
-  ;[engine, codec] = await Promise.all([
-    startEngine({ dynamicConfig: { 'frontend.namespaceCount': MAX_POLLS } }),
-    startCodec({ opaque: true }),
-  ])
+test.beforeAll(async ({ engine: ownEngine, serve, startWorker, startService, cleanup }) => {
+  engine = ownEngine
+  codec = await startCodec({ opaque: true })
+  cleanup.defer(() => codec.close())
   proxy = await startFaultProxy(engine.address)
+  cleanup.defer(() => proxy.stop())
   // Else its polls alone would be too many for this engine.
-  const workflowTaskPollerBehavior = { type: 'simple-maximum', maximum: 2 } as const
-  const activityTaskPollerBehavior = { type: 'simple-maximum', maximum: 1 } as const
-  const options = { workflowTaskPollerBehavior, activityTaskPollerBehavior }
-  const { address } = engine
-  workers = [
-    await startWorker({ address, taskQueue: CATALOG, options }),
-    await startWorker({
-      address,
-      taskQueue: 'coded',
-      options: { ...options, dataConverter: { payloadCodecs: [opaque] } },
-    }),
-  ]
-  served = [
-    serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG }),
-    serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: 'coded', ENGINE_CODEC_ENDPOINT: codec.url }),
-  ]
+  const options = {
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 1 },
+  } as const
+  await startWorker({ taskQueue: CATALOG, options })
+  await startWorker({ taskQueue: 'coded', options: { ...options, dataConverter: { payloadCodecs: [opaque] } } })
+  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_CATALOG_ID: CATALOG })
+  coded = serve({ SERVICE_CATALOG_ID: 'coded', ENGINE_CODEC_ENDPOINT: codec.url })
   const env = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
-  overHttp = await startService({ address, catalog: CATALOG, env })
-  ;[api, coded] = served.map((service) => makeApi(service)) as [Api, Api]
-})
-
-afterAll(async () => {
-  await overHttp?.kill()
-  await Promise.all(served?.map((service) => service.close()) ?? [])
-  await Promise.all(workers?.map((worker) => worker.stop()) ?? [])
-  await proxy?.stop()
-  await codec?.close()
-  await engine?.kill()
+  overHttp = await startService({ catalog: CATALOG, env })
 })
 
 async function running(by: Api, workflowId: string): Promise<void> {
@@ -75,11 +57,11 @@ describe('an engine that refuses polls', () => {
   const holders = Array.from({ length: MAX_POLLS }, (_, number) => `holds-${number}`)
   let held: Promise<Answer>[]
 
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     held = holders.map((id) => run(api, 'neverEnds', id, '60s'))
     await until('all polls are taken', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
   })
-  afterAll(async () => {
+  test.afterAll(async () => {
     await Promise.all(holders.map((id) => api.call('POST', `/workflow/${id}/terminate`)))
     await Promise.all(held)
   })

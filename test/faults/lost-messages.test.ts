@@ -1,12 +1,12 @@
 /** The engine's answer to a signal or an update is lost: neither reaches a run that came after the one it was sent to. */
-import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+
+import type { Connection } from '@temporalio/client'
+import { describe, expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
+import type { Answer, Api } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Served, serve } from '../support/serve.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 
 describeLostMessages('grpc')
 describeLostMessages('http')
@@ -14,36 +14,27 @@ describeLostMessages('http')
 function describeLostMessages(transport: 'grpc' | 'http'): void {
   describe(`lost answers over ${transport}`, () => {
     let proxy: FaultProxy
-    let worker: TestWorker
-    let served: Served
-    let api: Api
+    let api: InProcessService
     let connection: Connection
+    let serveOverProxy: (env?: Record<string, string>) => InProcessService
 
-    beforeAll(async () => {
-      const { address, httpUrl } = inject('engine')
-      proxy = await startFaultProxy(address, httpUrl)
-      served = serveOverProxy()
-      worker = await startWorker({ address, taskQueue: served.catalog, catalog: testCatalog })
-      connection = await Connection.connect({ address })
-      api = makeApi({ ...served, engine: 'faulty' })
-      await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
-    })
-
-    afterAll(async () => {
-      await served?.close()
-      await worker?.stop()
-      await connection?.close()
-      await proxy?.stop()
-    })
-
-    function serveOverProxy(env: Record<string, string> = {}): Served {
-      return serve({
-        ENGINE_TRANSPORT: transport,
-        ENGINE_ADDRESS: proxy.address,
-        ENGINE_HTTP_URL: proxy.httpUrl ?? '',
-        ...env,
-      })
-    }
+    test.beforeAll(
+      async ({ engine: { address, httpUrl }, connection: direct, catalog, serve, startWorker, cleanup }) => {
+        connection = direct
+        proxy = await startFaultProxy(address, httpUrl)
+        cleanup.defer(() => proxy.stop())
+        const overProxy = {
+          ENGINE_TRANSPORT: transport,
+          ENGINE_ADDRESS: proxy.address,
+          ENGINE_HTTP_URL: proxy.httpUrl ?? '',
+        }
+        const taskQueue = `${catalog}-${transport}`
+        serveOverProxy = (env) => serve({ ...overProxy, SERVICE_CATALOG_ID: taskQueue, ...env }, 'faulty')
+        api = serveOverProxy()
+        await startWorker({ taskQueue, catalog: testCatalog })
+        await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+      },
+    )
 
     async function start(workflowName: string, input: unknown = null, workflowId = `lost-${crypto.randomUUID()}`) {
       const { body } = await api.call('POST', '/workflow/start', { workflowName, input, workflowId })
@@ -194,7 +185,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         namespace: 'default',
         workflowId,
         workflowType: { name: 'failsOnSignal' },
-        taskQueue: { name: served.catalog },
+        taskQueue: { name: api.catalog },
         requestId: crypto.randomUUID(),
         retryPolicy: { initialInterval: { nanos: 1_000_000 }, maximumAttempts: 5 },
       })
@@ -384,7 +375,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         times: 1,
       })
 
-      const answer = await makeApi({ ...fresh, engine: 'faulty' }).call('POST', `/workflow/${workflowId}/signal/finish`)
+      const answer = await fresh.call('POST', `/workflow/${workflowId}/signal/finish`)
       takeBack()
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])

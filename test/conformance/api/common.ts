@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, inject, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
@@ -242,6 +243,9 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       }
       const server = await serve({ ...env, ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
       const { call } = makeApi({ url: new URL(server.url).origin })
+
+      // A busy engine may not answer the first probe in time.
+      await until('it is ready', async () => (await call('GET', '/portico/ready')).status === 200)
 
       const health = [
         await call('GET', '/portico/health'),

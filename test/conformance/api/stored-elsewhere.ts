@@ -1,11 +1,11 @@
 import { Client } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
+import { test } from '../../support/fixtures.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
-import { startWorker, type TestWorker } from '../../support/worker.ts'
-import { type ApiFixture, anId, type Serve, type Server } from './api-fixture.ts'
+import { type ApiFixture, anId, type Serve } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
 
 const LARGE = 'x'.repeat(600)
@@ -15,27 +15,21 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
   describe('stored elsewhere', () => {
     const catalog = `stored-elsewhere-${crypto.randomUUID()}`
     let store: RunningStore
-    let worker: TestWorker
-    let server: Server
     let withCodec: Api
 
-    beforeAll(async () => {
-      const { address, httpUrl } = inject('engine')
+    test.beforeAll(async ({ engine: { address, httpUrl }, startWorker, cleanup }) => {
       store = await startStore({ thresholdBytes: 500, opaque: true })
-      worker = await startWorker({ address, taskQueue: catalog, options: { dataConverter: store.dataConverter } })
+      cleanup.defer(() => store.stop())
+      await startWorker({ taskQueue: catalog, options: { dataConverter: store.dataConverter } })
       const env = {
         PATH: process.env.PATH ?? '',
         SERVICE_CATALOG_ID: catalog,
         SERVICE_PORT: '0',
         ENGINE_CODEC_ENDPOINT: store.codec.url,
       }
-      server = await serve({ ...withUnusedSecrets(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
+      const server = await serve({ ...withUnusedSecrets(env), ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '' })
+      cleanup.defer(() => server.stop())
       withCodec = makeApi({ url: server.url })
-    })
-
-    afterAll(async () => {
-      await Promise.all([worker.stop(), server.stop()])
-      await store.stop()
     })
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
@@ -80,15 +74,13 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       ])
     })
 
-    test('stored elsewhere: without a codec server run answers the same, as an event too', async () => {
+    test('stored elsewhere: without a codec server run answers the same, as an event too', async ({ startWorker }) => {
       const { service } = api()
       const request = { workflowName: 'bigOutput', input: { bytes: 600 }, catalog: `${catalog}-plain` }
-      const plainTaskQueue = await startStore({ thresholdBytes: 500 })
-      const { address } = inject('engine')
+      const plainStore = await startStore({ thresholdBytes: 500 })
       const plainWorker = await startWorker({
-        address,
         taskQueue: request.catalog,
-        options: { dataConverter: plainTaskQueue.dataConverter },
+        options: { dataConverter: plainStore.dataConverter },
       })
 
       const { status, body } = await service.call('POST', '/workflow/run', request)
@@ -101,7 +93,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       expect(read).toMatchObject({ ...refusal, workflowId: body.workflowId, runId: body.runId })
       expect(eventsIn(text)).toMatchObject([{ event: 'started' }, { event: 'server_error', data: refusal }])
       await plainWorker.stop()
-      await plainTaskQueue.stop()
+      await plainStore.stop()
     })
 
     test('stored elsewhere: a catalog whose definition is stored elsewhere is as good as none', async () => {
