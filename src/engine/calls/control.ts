@@ -3,7 +3,7 @@ import type { Started } from '../../domain/engine.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { isGoneOrClosed } from '../errors.ts'
-import { onOpenRun } from './on-open-run.ts'
+import { onOpenRun } from './at-most-once/on-open-run.ts'
 
 /** Cancels the pinned run, or the latest run of its chain. For a closed run the engine succeeds without an effect. */
 export async function cancel(

@@ -7,7 +7,7 @@ import { decodeProtocolMemo, memoFields } from '../../temporal/memo.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
-import { toFailingTask } from './failing-task.ts'
+import { toFailingTask } from './diagnosis/failing-task.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context

@@ -6,7 +6,7 @@ import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { toStatus } from '../../temporal/status.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isQueryFailure, toServiceError } from '../errors.ts'
-import { missingHandler } from './missing-handler.ts'
+import { missingHandler } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {

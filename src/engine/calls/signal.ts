@@ -2,7 +2,7 @@ import type { Call } from '../../domain/call.ts'
 import type { Message } from '../../domain/engine.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
-import { onOpenRun } from './on-open-run.ts'
+import { onOpenRun } from './at-most-once/on-open-run.ts'
 
 export async function signal(
   context: EngineContext,

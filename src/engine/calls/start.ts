@@ -7,7 +7,7 @@ import { type EngineContext, IDENTITY } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import type { RpcError } from '../transport/transport.ts'
-import { findLatestRun, unknownOutcomeError } from './lost-response.ts'
+import { findLatestRun, unknownOutcomeError } from './at-most-once/lost-response.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function start(context: EngineContext, request: StartRequest, call: Call): Promise<Started> {

@@ -10,9 +10,9 @@ import { sleep } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { decodeFailure, type Failure, toErrorDetails } from '../../temporal/failure.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { onOpenRun } from './at-most-once/on-open-run.ts'
 import { describe } from './describe.ts'
-import { missingHandler } from './missing-handler.ts'
-import { onOpenRun } from './on-open-run.ts'
+import { missingHandler } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 /** The engine responds when the update has completed. */

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { FoundRun } from '../../../../src/engine/calls/find-run.ts'
-import type { LatestRun } from '../../../../src/engine/calls/lost-response.ts'
-import { stepAfterLostResponse, stepAfterRefusal } from '../../../../src/engine/calls/update-with-start-step.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
-import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+import { ServiceError } from '../../../../../src/domain/errors.ts'
+import type { FoundRun } from '../../../../../src/engine/calls/at-most-once/find-run.ts'
+import type { LatestRun } from '../../../../../src/engine/calls/at-most-once/lost-response.ts'
+import {
+  stepAfterLostResponse,
+  stepAfterRefusal,
+} from '../../../../../src/engine/calls/at-most-once/update-with-start-step.ts'
+import { RpcError } from '../../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 
 const SENT_AFTER = 1000
 const DETAILS = { workflowId: 'w', updateId: 'u' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FoundRun } from '../../../../src/engine/calls/find-run.ts'
-import { compareWithRequest } from '../../../../src/engine/calls/lost-response.ts'
+import type { FoundRun } from '../../../../../src/engine/calls/at-most-once/find-run.ts'
+import { compareWithRequest } from '../../../../../src/engine/calls/at-most-once/lost-response.ts'
 
 const SENT_AFTER = 1000
 

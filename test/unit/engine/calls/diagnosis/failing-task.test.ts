@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { describe } from '../../../../src/engine/calls/describe.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
-import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
-import { aCall } from '../../call.ts'
-import { described, scriptedContext } from './scripted-context.ts'
+import { describe } from '../../../../../src/engine/calls/describe.ts'
+import { RpcError } from '../../../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
+import { aCall } from '../../../call.ts'
+import { described, scriptedContext } from '../scripted-context.ts'
 
 const BUG = 14
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { afterRejection, type RejectedAttempt } from '../../../../src/engine/calls/on-open-run.ts'
-import { withPossibleEffect } from '../../../../src/engine/retry.ts'
-import { RpcError } from '../../../../src/engine/transport/transport.ts'
-import type { Status } from '../../../../src/protocol/execution.ts'
-import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
+import { afterRejection, type RejectedAttempt } from '../../../../../src/engine/calls/at-most-once/on-open-run.ts'
+import { withPossibleEffect } from '../../../../../src/engine/retry.ts'
+import { RpcError } from '../../../../../src/engine/transport/transport.ts'
+import type { Status } from '../../../../../src/protocol/execution.ts'
+import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 
 const REJECTED = new RpcError('workflow execution already completed', { code: GrpcCode.NOT_FOUND })
 const AFTER_LOST_RESPONSE = withPossibleEffect(REJECTED)

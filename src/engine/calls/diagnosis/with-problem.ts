@@ -1,11 +1,11 @@
-import { type Call, SHUTTING_DOWN, unabortable } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import { ServiceError } from '../../domain/errors.ts'
-import type { ExecutionRef } from '../../domain/execution.ts'
-import { describeProblem, type Problem } from '../../domain/status/problem.ts'
-import type { EngineContext } from '../context.ts'
-import { notReadyMessage } from '../errors.ts'
-import { describe } from './describe.ts'
+import { type Call, SHUTTING_DOWN, unabortable } from '../../../domain/call.ts'
+import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import { ServiceError } from '../../../domain/errors.ts'
+import type { ExecutionRef } from '../../../domain/execution.ts'
+import { describeProblem, type Problem } from '../../../domain/status/problem.ts'
+import type { EngineContext } from '../../context.ts'
+import { notReadyMessage } from '../../errors.ts'
+import { describe } from '../describe.ts'
 
 /**
  * Adds to an error about a missing response of a worker why the run makes no progress, and its run id.

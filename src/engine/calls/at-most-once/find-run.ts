@@ -1,12 +1,12 @@
-import { atMost, type Call } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import type { ErrorFacts } from '../../domain/errors.ts'
-import type { Status } from '../../protocol/execution.ts'
-import { describeRun } from '../../temporal/describe-run.ts'
-import { type EngineContext, toExecution } from '../context.ts'
-import { isGoneOrClosed, toServiceError } from '../errors.ts'
-import { withPossibleEffect } from '../retry.ts'
-import { RpcError } from '../transport/transport.ts'
+import { atMost, type Call } from '../../../domain/call.ts'
+import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import type { ErrorFacts } from '../../../domain/errors.ts'
+import type { Status } from '../../../protocol/execution.ts'
+import { describeRun } from '../../../temporal/describe-run.ts'
+import { type EngineContext, toExecution } from '../../context.ts'
+import { isGoneOrClosed, toServiceError } from '../../errors.ts'
+import { withPossibleEffect } from '../../retry.ts'
+import { RpcError } from '../../transport/transport.ts'
 
 /** A request to the latest run of a workflow id that must be carried out at most once. */
 export interface AtMostOnceRequest {

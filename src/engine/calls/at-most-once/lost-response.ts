@@ -1,11 +1,11 @@
 /** Which run may receive a request again after its response was lost: docs/decisions/003-our-own-retries.md. */
-import { atMost, type Call } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import { type ErrorFacts, ServiceError } from '../../domain/errors.ts'
-import type { ExecutionRef } from '../../domain/execution.ts'
-import { type EngineContext, toExecution } from '../context.ts'
-import { CHECK_BEFORE_RETRY } from '../errors.ts'
-import type { RpcError } from '../transport/transport.ts'
+import { atMost, type Call } from '../../../domain/call.ts'
+import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import { type ErrorFacts, ServiceError } from '../../../domain/errors.ts'
+import type { ExecutionRef } from '../../../domain/execution.ts'
+import { type EngineContext, toExecution } from '../../context.ts'
+import { CHECK_BEFORE_RETRY } from '../../errors.ts'
+import type { RpcError } from '../../transport/transport.ts'
 import { type AtMostOnceRequest, type FoundRun, findRun, findStartedRun, toLookupError } from './find-run.ts'
 
 /** The latest run of a workflow id, compared with a request whose response was lost. */

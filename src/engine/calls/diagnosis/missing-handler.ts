@@ -1,10 +1,10 @@
-import { atMost, type Call } from '../../domain/call.ts'
-import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import type { Message } from '../../domain/engine.ts'
-import { ServiceError } from '../../domain/errors.ts'
-import type { ExecutionRef } from '../../domain/execution.ts'
-import { type EngineContext, executionIds, toExecution } from '../context.ts'
-import { withEngineWatchdog } from './with-engine-watchdog.ts'
+import { atMost, type Call } from '../../../domain/call.ts'
+import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
+import type { Message } from '../../../domain/engine.ts'
+import { ServiceError } from '../../../domain/errors.ts'
+import type { ExecutionRef } from '../../../domain/execution.ts'
+import { type EngineContext, executionIds, toExecution } from '../../context.ts'
+import { withEngineWatchdog } from '../with-engine-watchdog.ts'
 
 /**
  * The `HandlerNotFoundError` for a query or update that failed, or null if the workflow has the handler.
