@@ -7,7 +7,7 @@ import { RpcError } from '../transport/transport.ts'
 export type PollFailure =
   /** The engine cannot be reached at the moment. */
   | 'unreachable'
-  /** The engine rejected the poll or did not answer it. Other calls may succeed. */
+  /** The engine rejected the poll or did not respond to it. Other calls may succeed. */
   | 'rejected'
   /** The run has ended, but its outcome cannot be read at the moment: the codec or the engine failed. */
   | 'unreadable'
@@ -23,11 +23,11 @@ export function classifyPollFailure(error: unknown): PollFailure {
   if (error instanceof ServiceError) return TRANSIENT.has(error.error) ? 'unreadable' : 'final'
   if (!(error instanceof RpcError)) return 'final'
   if (isRetryable(error)) return 'unreachable'
-  // CANCELLED: the poll was not answered before our own deadline for it.
+  // CANCELLED: the poll got no response before our own deadline for it.
   return isTransient(error) || error.code === GrpcCode.CANCELLED ? 'rejected' : 'final'
 }
 
-// The engine answers each poll of a paused run at once, and an engine at its limits must not get more polls.
+// The engine responds to each poll of a paused run at once, and an engine at its limits must not get more polls.
 const PAUSE_MS = 1000
 const MAX_PAUSE_MS = 5000
 

@@ -15,7 +15,7 @@ import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
 import { type AtMostOnceRequest, findRun, findStartedRun } from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
-import { stepAfterLostResponse, stepAfterRefusal } from './at-most-once/update-with-start-step.ts'
+import { stepAfterLostResponse, stepAfterRejection } from './at-most-once/update-with-start-step.ts'
 import { toStartWorkflow } from './start.ts'
 import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse } from './update-outcome.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
@@ -111,13 +111,13 @@ async function send(context: EngineContext, request: UpdateWithStartRequest, cal
     if (!('responses' in response)) return response
     const receiver = toReceiver(response)
     context.clock.observe(startTimeOf(receiver.runId))
-    // The engine answers a resent start with `started: false` even if an earlier attempt has started the run.
+    // For a resent start the engine returns `started: false` even if an earlier attempt has started the run.
     if (receiver.started || !isResent) return receiver
     return { ...receiver, started: await isStartedByRequest(context, request, receiver.runId, call) }
   } catch (error) {
-    const refusal = unwrapMultiOperationError(error)
-    if (!isUpdateRefused(refusal)) throw refusal
-    return receiverAfterRefusal(context, request, refusal, call)
+    const rejection = unwrapMultiOperationError(error)
+    if (!isUpdateRejected(rejection)) throw rejection
+    return receiverAfterRejection(context, request, rejection, call)
   }
 }
 
@@ -130,7 +130,7 @@ function toReceiver({ responses }: Response<'executeMultiOperation'>): Receiver 
 }
 
 /** Whether the run closed before it received the update, or was started but did not accept the update. */
-function isUpdateRefused(error: unknown): error is RpcError {
+function isUpdateRejected(error: unknown): error is RpcError {
   if (isGoneOrClosed(error)) return true
   // The run is continuing as a new one or at a limit (RESOURCE_EXHAUSTED), or its workflow task fails
   // (FAILED_PRECONDITION).
@@ -141,7 +141,7 @@ function isUpdateRefused(error: unknown): error is RpcError {
   )
 }
 
-async function receiverAfterRefusal(
+async function receiverAfterRejection(
   context: EngineContext,
   request: UpdateWithStartRequest,
   error: RpcError,
@@ -150,7 +150,7 @@ async function receiverAfterRefusal(
   const latest = await findRun(context, request, call)
   const started =
     latest !== null && isOpen(latest.status) && (await findStartedRun(context, latest, request, call)) !== null
-  const next = stepAfterRefusal({ error, latest, started }, request.details)
+  const next = stepAfterRejection({ error, latest, started }, request.details)
   if (next.step === 'throw') throw next.error
   return { runId: next.runId, started: next.started, response: null }
 }

@@ -16,7 +16,7 @@ import { closingOf } from './read.ts'
 const POLL_DEADLINE_MS = 30_000
 
 export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
-  // In a row, while the engine itself is reachable.
+  // Polls that failed in a row while the engine was reachable.
   let failures = 0
   while (!isOver(call)) {
     const polledAt = Date.now()
@@ -49,7 +49,7 @@ async function pollOnce(context: EngineContext, run: RunRef, call: Call): Promis
     const failure = classifyPollFailure(error)
     if (failure === 'final') throw toServiceError(error, { kind: 'read', details: executionIds(run) })
     call.note({ waitInterrupted: error })
-    // An engine that rejects polls still answers other calls: the run may have ended meanwhile.
+    // An engine that rejects polls still responds to other calls: the run may have ended meanwhile.
     return { closing: failure === 'rejected' ? await describeClosing(context, run, call) : null, failure }
   }
 }

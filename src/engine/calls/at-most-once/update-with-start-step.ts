@@ -44,7 +44,7 @@ export function stepAfterLostResponse(
 }
 
 /** The start was carried out or found a run, but that run did not accept the update. */
-export interface RefusedUpdate {
+export interface RejectedUpdate {
   error: RpcError
   /** The latest run of the workflow id now; null if there is none. */
   latest: FoundRun | null
@@ -53,7 +53,7 @@ export interface RefusedUpdate {
 }
 
 /** Never sends the start again: it could start a second run. */
-export function stepAfterRefusal({ error, latest, started }: RefusedUpdate, details: ErrorFacts): Poll | Throw {
+export function stepAfterRejection({ error, latest, started }: RejectedUpdate, details: ErrorFacts): Poll | Throw {
   if (latest === null) return { step: 'throw', error }
   const { runId, status } = latest
   if (isOpen(status)) return { step: 'poll', runId, started }

@@ -4,7 +4,7 @@ import type { FoundRun } from '../../../../../src/engine/calls/at-most-once/find
 import type { LatestRun } from '../../../../../src/engine/calls/at-most-once/lost-response.ts'
 import {
   stepAfterLostResponse,
-  stepAfterRefusal,
+  stepAfterRejection,
 } from '../../../../../src/engine/calls/at-most-once/update-with-start-step.ts'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
@@ -12,7 +12,7 @@ import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
 const SENT_AFTER = 1000
 const DETAILS = { workflowId: 'w', updateId: 'u' }
 const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
-const REFUSED = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
+const REJECTED = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
 
 function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
   return {
@@ -65,11 +65,11 @@ test('stepAfterLostResponse: a run that may be newer makes the outcome unknown',
 })
 
 test.for([true, false])(
-  'stepAfterRefusal: polls the latest run if it is open (started by the request: %s)',
+  'stepAfterRejection: polls the latest run if it is open (started by the request: %s)',
   (started) => {
     const latest = aRun({ runId: 'r2' })
 
-    expect(stepAfterRefusal({ error: REFUSED, latest, started }, DETAILS)).toEqual({
+    expect(stepAfterRejection({ error: REJECTED, latest, started }, DETAILS)).toEqual({
       step: 'poll',
       runId: 'r2',
       started,
@@ -77,21 +77,21 @@ test.for([true, false])(
   },
 )
 
-test('stepAfterRefusal: a closed run is the result', () => {
-  const step = stepAfterRefusal({ error: REFUSED, latest: closedAt(SENT_AFTER + 1), started: true }, DETAILS)
+test('stepAfterRejection: a closed run is the result', () => {
+  const step = stepAfterRejection({ error: REJECTED, latest: closedAt(SENT_AFTER + 1), started: true }, DETAILS)
 
   expect(errorOf(step)).toMatchObject({
     error: 'WorkflowNotRunningError',
     message: 'Workflow w ended before it received the update; its status is completed',
     details: { ...DETAILS, runId: 'r', workflowStatus: 'completed' },
-    cause: REFUSED,
+    cause: REJECTED,
   })
 })
 
-test('stepAfterRefusal: throws the error of the engine if there is no run', () => {
-  expect(stepAfterRefusal({ error: REFUSED, latest: null, started: false }, DETAILS)).toEqual({
+test('stepAfterRejection: throws the error of the engine if there is no run', () => {
+  expect(stepAfterRejection({ error: REJECTED, latest: null, started: false }, DETAILS)).toEqual({
     step: 'throw',
-    error: REFUSED,
+    error: REJECTED,
   })
 })
 
