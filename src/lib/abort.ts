@@ -39,7 +39,7 @@ export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): L
   }
 }
 
-/** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself goes on. */
+/** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself continues. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)

@@ -1,4 +1,4 @@
-/** Catalogs whose definition or memo is not what the protocol wants: read or refused, never a bug, never a crash. */
+/** Catalogs with an invalid definition or memo are read or rejected, and never cause an internal error. */
 
 import { expect } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
@@ -28,7 +28,7 @@ async function start(catalog: string, workflowName: string) {
   return [status, body.error ?? null]
 }
 
-test('catalogs: a definition that is none is no catalog to list, and its names can be started', async () => {
+test('catalogs: an invalid definition cannot be listed, but its names can be started', async () => {
   const deep = `{"workflows":[{"name":"known","inputSchema":${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}}]}`
   for (const definition of [
     '"text"',
@@ -53,7 +53,7 @@ test('catalogs: a definition that is none is no catalog to list, and its names c
   expect(service.events.filter(({ inputUnchecked }) => inputUnchecked !== undefined).length).toBeGreaterThanOrEqual(10)
 })
 
-test('catalogs: a memo that is none counts as nothing published', async () => {
+test('catalogs: an invalid memo counts as no catalog', async () => {
   for (const workflowNames of ['"text"', 'null', '[]', '17', 'no JSON', `${'['.repeat(5000)}${']'.repeat(5000)}`]) {
     const catalog = await publish('{"workflows":[]}', workflowNames)
 
@@ -65,7 +65,7 @@ test('catalogs: a memo that is none counts as nothing published', async () => {
   }
 })
 
-test("catalogs: names are looked up as names, never as an object's own", async () => {
+test('catalogs: names are never looked up as object properties', async () => {
   const catalog = await publish(
     '{"workflows":[{"name":"__proto__","inputSchema":{"type":"string"}}]}',
     '{"__proto__":"__proto__","alias":"constructor","constructor":5}',
@@ -77,7 +77,7 @@ test("catalogs: names are looked up as names, never as an object's own", async (
     expect(await start(catalog, name)).toEqual([424, 'UnsupportedWorkflowError'])
 })
 
-test('catalogs: 100 000 names are names like any other', async () => {
+test('catalogs: 100 000 names work like one', async () => {
   const names = JSON.stringify(Object.fromEntries(numbers(100_000).map((number) => [`n${number}`, 'one'])))
   const catalog = await publish('{"workflows":[{"name":"one"}]}', names)
 
@@ -86,7 +86,7 @@ test('catalogs: 100 000 names are names like any other', async () => {
   expect(await listing(catalog)).toEqual([200, null])
 })
 
-test('catalogs: schemas of whatever shape are listed as they are', async () => {
+test('catalogs: schemas of any shape are listed unchanged', async () => {
   const schema = `${'{"not":'.repeat(900)}{"__proto__":{"a":1},"maximum":9007199254740993}${'}'.repeat(900)}`
   const catalog = await publish(`{"workflows":[{"name":"known","inputSchema":${schema},"outputSchema":true}]}`)
 

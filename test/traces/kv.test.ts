@@ -37,13 +37,13 @@ describeKvStore('Upstash REST', async () => ({
   command: (...words) => command(...(words as [string])),
 }))
 
-describe('key-value store in trouble', () => {
+describe('key-value store with failures', () => {
   const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
     const kv = createKvStore({ url, token })
     return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
   }
 
-  test('Upstash REST: the stand-in speaks what Upstash’s own client speaks', async () => {
+  test('Upstash REST: Upstash’s own client works with the test server', async () => {
     const theirs = new UpstashClient({
       url: upstash.url,
       token: upstash.token,
@@ -56,16 +56,16 @@ describe('key-value store in trouble', () => {
     expect(await theirs.eval('return ARGV[1]', [], ['x'])).toBe('x')
   })
 
-  test('Upstash REST: the token may be the password of the URL', async () => {
+  test('Upstash REST: the URL’s password may be the token', async () => {
     expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], complete: true })
   })
 
-  test('a wrong token or password is a refusal that shows neither', async () => {
+  test('a wrong token or password is reported without showing it', async () => {
     await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store returned 401$/)
     await expect(read(redis.url.replace('pass-word', 'wrong'))).rejects.toThrow(/^The key-value store/)
   })
 
-  test('nobody there: told within the deadline, without an address', async () => {
+  test('an unreachable store is reported within the deadline, without its address', async () => {
     const port = await freePort()
 
     for (const url of [`redis://127.0.0.1:${port}`, `http://127.0.0.1:${port}`]) {
@@ -90,7 +90,7 @@ describe('key-value store in trouble', () => {
     expect(asked).toEqual(['https://kv.example/'])
   })
 
-  test('an answer that is larger than what was allowed is not read to its end', async () => {
+  test('a response beyond the limit is not read to its end', async () => {
     let sent = 0
     const endless = () =>
       new ReadableStream<Uint8Array>({
@@ -105,7 +105,7 @@ describe('key-value store in trouble', () => {
     expect(sent).toBeLessThan(2 * 1024 * 1024)
   })
 
-  test('a connection that is lost is made again, and what was asked meanwhile is asked again', async () => {
+  test('a lost connection is opened again, and pending commands are retried', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKvStore({
       url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
@@ -122,7 +122,7 @@ describe('key-value store in trouble', () => {
     await proxy.close()
   })
 
-  test('a connection that goes silent is given up some seconds later, and a new one is made', async () => {
+  test('a silent connection is replaced after some seconds', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKvStore({
       url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
@@ -154,7 +154,7 @@ describe('key-value store in trouble', () => {
     await connection.close()
   })
 
-  test('one that is closed connects to nobody again', async () => {
+  test('a closed store does not connect again', async () => {
     const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
     const kv = createKvStore({
       url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
@@ -170,7 +170,7 @@ describe('key-value store in trouble', () => {
     await proxy.close()
   })
 
-  test('a Redis that was killed and is back is used again', async () => {
+  test('Redis is used again after a restart', async () => {
     const own = await startRedis()
     const kv = createKvStore({ url: own.url, token: null })
     const append = () => kv.append('l', ['a'], 60_000, storeCall(2000))

@@ -17,7 +17,7 @@ describe('object storage with conditional writes: SeaweedFS', () => {
   })
   afterAll(() => s3.stop())
 
-  test('put: writes where there is nothing, and over the version that was read, and otherwise not', async () => {
+  test('put: writes only if the object does not exist, or over the version that was read', async () => {
     const objects = createObjectStore(s3)
     const object = { bucket: s3.bucket, key: 'conditional' }
     const put = (text: string, etag: string | null) =>
@@ -66,7 +66,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       return store(overrides).put(object, body, storeCall())
     }
 
-    test('gives back what was put, under any key', async () => {
+    test('returns what was put, under any key', async () => {
       const keys = ['traces/run.json', 'a b+c%2F..%25/ünï(1)*.json', '..%2Fz', "q'!~&=@:$,;", '%', '\u{1F680}', ' ']
       for (const key of keys) await put(key, `body of ${key}`)
 
@@ -80,21 +80,21 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       expect(await get('twice')).toBe('the second')
     })
 
-    test('exists: tells whether there is an object', async () => {
+    test('exists: returns whether the object exists', async () => {
       await put('exists', 'yes')
 
       expect(await store().exists({ bucket: s3.bucket, key: 'exists' }, storeCall())).toBe(true)
       expect(await store().exists({ bucket: s3.bucket, key: 'missing' }, storeCall())).toBe(false)
     })
 
-    test('checkBucket: a bucket that is there is fine, a missing one and wrong credentials are named', async () => {
+    test('checkBucket: reports a missing bucket and wrong credentials', async () => {
       await store().checkBucket(s3.bucket, storeCall())
 
       await expect(store().checkBucket('no-such-bucket', storeCall())).rejects.toThrow('404 NoSuchBucket')
       await expect(store({ secretAccessKey: 'wrong' }).checkBucket(s3.bucket, storeCall())).rejects.toThrow('403')
     })
 
-    test('an object that is not there is null, a bucket that is not there a fault', async () => {
+    test('a missing object is null, a missing bucket an error', async () => {
       expect(await get('not-there')).toBeNull()
       await expect(get('not-there', { bucket: 'no-such-bucket' })).rejects.toThrow(
         'The object storage returned 404 NoSuchBucket',
@@ -110,14 +110,14 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       )
     })
 
-    test('wrong credentials are told apart from other refusals, and not shown', async () => {
+    test('wrong credentials have their own message, and are not shown', async () => {
       const refused = await get('twice', { secretAccessKey: 'the-wrong-secret' }).catch((error: Error) => error)
 
       expect(String(refused)).toContain('returned 403 SignatureDoesNotMatch: check the SERVICE_STORAGE_ credentials')
       expect(String(refused)).not.toMatch(/wrong-secret|127\.0\.0\.1/)
     })
 
-    test('a fault that passes is tried again', async () => {
+    test('a transient error is retried', async () => {
       await put('passing', 'there')
       for (const fault of [{ status: 500, code: 'InternalError' }, { status: 503, code: 'SlowDown' }, { cutAt: 2 }]) {
         proxy.fail({ ...fault, times: 2 })
@@ -130,7 +130,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       expect(await get('passing')).toBe('still there')
     })
 
-    test('what does not pass is told after a few tries, by its name', async () => {
+    test('a persistent error is reported by its name after a few attempts', async () => {
       await put('failing', 'there')
       const faults = [
         { fault: { status: 403, code: 'AccessDenied' }, said: '403 AccessDenied', tries: 1 },
@@ -152,7 +152,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       }
     })
 
-    test('a server that asks to be left alone longer than there is time for is not asked again', async () => {
+    test('a Retry-After beyond the deadline ends the retries', async () => {
       proxy.fail({ status: 503, code: 'SlowDown', headers: { 'retry-after': '10' } })
       const beganAt = Date.now()
 
@@ -161,7 +161,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       expect(Date.now() - beganAt).toBeLessThan(2000)
     })
 
-    test('a server that hangs is left at the deadline, and at once by a caller who leaves', async () => {
+    test('a hanging server is given up at the deadline, and at once if the caller leaves', async () => {
       proxy.fail({ hangs: true })
       const leaving = new AbortController()
 
@@ -177,7 +177,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
       await expect(reading).rejects.toThrow('left')
     })
 
-    test('a redirect is refused and not followed', async () => {
+    test('a redirect is an error and is not followed', async () => {
       proxy.fail({ status: 307, headers: { location: `${s3.endpoint}/${s3.bucket}/failing` } })
 
       await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow(
@@ -188,7 +188,7 @@ function describeObjectStore(name: string, start: () => Promise<RunningS3>): voi
   })
 }
 
-test('objectUrl: AWS has a host for each bucket, but for those with dots, and every other S3 a folder', () => {
+test('objectUrl: on AWS the bucket is part of the host unless it has dots, elsewhere part of the path', () => {
   const aws = { endpoint: null, region: 'eu-central-1' }
 
   expect(objectUrl(aws, { bucket: 'traces', key: 'a/b c' })).toBe(
@@ -203,7 +203,7 @@ test('objectUrl: AWS has a host for each bucket, but for those with dots, and ev
   )
 })
 
-test('objectUrl: no key leads out of its bucket', () => {
+test('objectUrl: no key leaves its bucket', () => {
   for (const key of ['', '..', 'a/../b', './a', '%2e%2E/b', 'x'.repeat(1025), '\ud800'])
     expect(() => objectUrl({ endpoint: null, region: 'eu-central-1' }, { bucket: 'traces', key })).toThrow(
       'The key of an object',

@@ -66,7 +66,7 @@ describe('traces of older workers', () => {
     expect(ok).toBe(true)
   }
 
-  test('older trees: an object that the wrapper of the output names is the trace, spans of its steps included', async () => {
+  test('older trees: the trace is read from the object that the output’s wrapper names, with the spans of its steps', async () => {
     const key = keyOf()
     const run = await ended('olderReturns', { remote: `${endpoint}/${s3.bucket}/${key}` })
     await put(key, olderTree(run.runId))
@@ -85,7 +85,7 @@ describe('traces of older workers', () => {
     ])
   })
 
-  test('older trees: a file that the details of a failure name is the trace', async () => {
+  test('older trees: the trace is read from the file that the details of the failure name', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderFails', { local })
     await writeFile(local, JSON.stringify(olderTree(run.runId)))
@@ -98,7 +98,7 @@ describe('traces of older workers', () => {
     })
   })
 
-  test('older trees: one that was stored before the end is completed by the history', async () => {
+  test('older trees: a tree stored before the run ended is completed from the history', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderReturns', { local })
     await writeFile(local, JSON.stringify(olderTree(run.runId, { endedAt: null })))
@@ -112,7 +112,7 @@ describe('traces of older workers', () => {
     ])
   })
 
-  test('older trees: the trace of another run is not believed, nor what is no tree', async () => {
+  test('older trees: the trace of another run, and anything that is not a tree, is rejected', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderReturns', { local })
 
@@ -131,7 +131,7 @@ describe('traces of older workers', () => {
     })
   })
 
-  test('older trees: a destination outside of bucket and folder is not read', async () => {
+  test('older trees: a destination outside the bucket and the folder is not read', async () => {
     const run = await ended('olderReturns', {
       remote: `https://${s3.bucket}.s3.amazonaws.com/a.json`,
       local: '/etc/passwd',

@@ -66,7 +66,7 @@ describe('remote', () => {
       traceCall(),
     )
 
-  test('remote: a run that says no destination is looked for nowhere', async () => {
+  test('remote: a run without a destination is not searched for', async () => {
     const source = tracesFromObjects({
       objects: { get: () => Promise.reject(new Error('asked')) },
       rules: s3,
@@ -76,19 +76,19 @@ describe('remote', () => {
     expect(await source.find(tracedRun(), traceCall())).toBeNull()
   })
 
-  test('remote: the trace of a run that has ended should be there, and that it is not is said', async () => {
+  test('remote: a missing trace of a closed run is reported', async () => {
     await expect(find(`${s3.endpoint}/${s3.bucket}/not-there`)).rejects.toThrow(
       'The object storage has no object at the trace destination (404)',
     )
   })
 
-  test('remote: a key of others’ making is found when it stands percent-encoded in the destination', async () => {
+  test('remote: a key that is percent-encoded in the destination is found', async () => {
     await put('other/a b+ü%.json', storedDocument())
 
     expect((await find(`${s3.endpoint}/${s3.bucket}/other/a%20b%2B%C3%BC%25.json`))?.entries).toEqual(storedEntries())
   })
 
-  test('remote: what the rules do not allow is asked of nobody', async () => {
+  test('remote: a destination that is not allowed is not requested', async () => {
     const source = tracesFromObjects({
       objects: { get: () => Promise.reject(new Error('asked')) },
       rules: s3,
@@ -116,11 +116,11 @@ describe('local', () => {
   }
   const OUTSIDE = 'The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR'
 
-  test('local: a destination in the folder is read, whatever its name', async () => {
+  test('local: a destination in the folder may have any name', async () => {
     expect(await find(await putFile(join(folder, 'traces/below/other name.json')))).toMatchObject({ whole: true })
   })
 
-  test('local: a destination outside the folder is not read, whether something is there or not', async () => {
+  test('local: a destination outside the folder is not read, and its existence is not revealed', async () => {
     const outside = await putFile(join(folder, 'outside/secret.json'))
 
     for (const path of [
@@ -134,7 +134,7 @@ describe('local', () => {
     await expect(find(await putFile(join(folder, 'traces-of-others/secret.json')))).rejects.toThrow(OUTSIDE)
   })
 
-  test('local: a destination outside the folder is where the worker has the folder, when the file is there by its usual name', async () => {
+  test('local: for a destination outside the folder, the usual file in the folder is read', async () => {
     const usual = await putFile(join(folder, 'traces', pathOf('run-1')))
 
     expect(await find('/elsewhere/traces/default/run-1.json')).toMatchObject({ whole: true })
@@ -142,7 +142,7 @@ describe('local', () => {
     await expect(find('/elsewhere/traces/default/run-1.json')).rejects.toThrow(OUTSIDE)
   })
 
-  test('local: no link leads out of the folder', async () => {
+  test('local: links out of the folder are not followed', async () => {
     const outside = await putFile(join(folder, 'outside/secret.json'))
     await symlink(outside, join(folder, 'traces/file-link.json'))
     await symlink(dirname(outside), join(folder, 'traces/folder-link'))
@@ -160,18 +160,18 @@ describe('local', () => {
     })
   })
 
-  test('local: what is no file is not read, and does not hold anybody up', async () => {
+  test('local: a pipe or a folder is rejected at once', async () => {
     execFileSync('mkfifo', [join(folder, 'traces/pipe.json')])
 
     await expect(find(join(folder, 'traces/pipe.json'))).rejects.toThrow('The path is not a regular file')
     await expect(find(join(folder, 'traces/below'))).rejects.toThrow('The path is not a regular file')
   })
 
-  test('local: a folder that is not there has nothing', async () => {
+  test('local: a missing folder means no trace', async () => {
     expect(await find(null, join(folder, 'no-such-folder'))).toBeNull()
   })
 
-  test('local: before a run is archived its spans are read from their file', async () => {
+  test('local: until a run is archived, its spans are read from their file', async () => {
     const span = storedEntries({ runId: 'waiting' })[1]
     await mkdir(join(folder, 'traces/.spans'), { recursive: true })
     await writeFile(join(folder, 'traces', spansFile('waiting')), `${JSON.stringify(span)}\n`)
@@ -191,11 +191,11 @@ describe('kvstore', () => {
   const find = (runId: string, maxBytes = MAX_BYTES) =>
     tracesFromKv({ kv, namespace: 'default', maxBytes }).find(tracedRun({ runId }), traceCall())
 
-  test('kvstore: has nothing of a run without spans', async () => {
+  test('kvstore: returns null for a run without spans', async () => {
     expect(await find('unknown')).toBeNull()
   })
 
-  test('kvstore: the spans of the run, which the history has to complete', async () => {
+  test('kvstore: returns the spans of the run, not a whole trace', async () => {
     await append('spans', [JSON.stringify(span('spans')), 'not an entry'])
 
     expect(await find('spans')).toEqual({
@@ -206,13 +206,13 @@ describe('kvstore', () => {
     })
   })
 
-  test('kvstore: the spans of another namespace are of no concern', async () => {
+  test('kvstore: ignores the spans of another namespace', async () => {
     await kv.append(spansKey('other', 'elsewhere'), [JSON.stringify(span('elsewhere'))], 60_000, storeCall())
 
     expect(await find('elsewhere')).toBeNull()
   })
 
-  test('kvstore: more spans than may be read are cut, and that is said', async () => {
+  test('kvstore: spans beyond the limit are cut, with a warning', async () => {
     const text = JSON.stringify(span('many'))
     await append('many', [text, text])
 

@@ -115,7 +115,7 @@ describe('GET /workflow/:id/trace-log', () => {
   const push = (runId: string, span: object) =>
     kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
 
-  test('tells a run from its history, children with their own trees', async () => {
+  test('returns a run from its history, children with their own trees', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
 
     const { source, complete, runId: told, data } = await traceLog(workflowId)
@@ -133,7 +133,7 @@ describe('GET /workflow/:id/trace-log', () => {
     expect(data.children[2]?.children).toMatchObject([{ kind: 'workflow', name: 'echo', input: 'in', output: 'in' }])
   })
 
-  test('tells one run of a chain, and names its neighbours', async () => {
+  test('returns one run of a chain and names the previous and the next one', async () => {
     const { workflowId, runId } = await ended('chain', { links: 3 })
 
     const last = await traceLog(workflowId)
@@ -148,7 +148,7 @@ describe('GET /workflow/:id/trace-log', () => {
     expect(middle.data.attributes.previousRunId).toEqual(expect.any(String))
   })
 
-  test('tells the last failure and the number of attempts of a step', async () => {
+  test('returns the last failure and the number of attempts of a step', async () => {
     const { workflowId } = await ended('failAfterRetries')
 
     expect(ofSteps(await traceLog(workflowId))).toMatchObject([
@@ -159,7 +159,7 @@ describe('GET /workflow/:id/trace-log', () => {
     ])
   })
 
-  test('tells a run that is still open, with the attempt that is under way', async () => {
+  test('returns an open run, with the current attempt', async () => {
     const { body } = await send('POST', '/workflow/start', { workflowName: 'longStep', input: { ms: 60_000 } })
     const answer = await until('the step is under way', async () => {
       const log = await traceLog(body.workflowId)
@@ -171,7 +171,7 @@ describe('GET /workflow/:id/trace-log', () => {
     await send('POST', `/workflow/${body.workflowId}/terminate`)
   })
 
-  test('the four sources, in their order, tell the same run alike, each with what it alone knows', async () => {
+  test('the four sources, in order, return the same tree, each with its own details', async () => {
     const { workflowId, runId, trace } = await ended('everyKind', 'in')
     const fromHistory = await traceLog(workflowId)
     const step = ofSteps(fromHistory)[0]
@@ -200,7 +200,7 @@ describe('GET /workflow/:id/trace-log', () => {
     expect(await traceLog(workflowId)).toMatchObject({ source: 'remote', data: expected })
   })
 
-  test('a stored part is completed from the history', async () => {
+  test('a partial stored trace is completed from the history', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
     const span: TraceEntry = {
       id: `${runId}:span:1`,
@@ -253,7 +253,7 @@ describe('GET /workflow/:id/trace-log', () => {
     },
   )
 
-  test('a Redis that is gone: the history’s turn; one that is back is used again', async () => {
+  test('Redis unreachable: the history is used; Redis is used again when it is back', async () => {
     const { workflowId, runId } = await ended('echo', 1)
     const append = () =>
       push(runId, { id: `${runId}:span:1`, parentId: runId, kind: 'llm', name: 'x', at: 1, phase: 'began' })
@@ -269,7 +269,7 @@ describe('GET /workflow/:id/trace-log', () => {
     expect(await until('it is asked again', async () => (await traceLog(workflowId)).source === 'kvstore')).toBe(true)
   })
 
-  test('a destination that the run itself names is read by the rules, or not at all', async () => {
+  test('a destination that the run itself names is read only if it is allowed', async () => {
     for (const remote of [
       'http://169.254.169.254/latest/meta-data',
       'file:///etc/passwd',
@@ -290,7 +290,7 @@ describe('GET /workflow/:id/trace-log', () => {
     }
   })
 
-  test('a client that leaves ends the reading', async () => {
+  test('a client that disconnects aborts the read', async () => {
     const { workflowId } = await ended('echo', 1)
     proxy.fail({ hangs: true })
     const leaving = new AbortController()

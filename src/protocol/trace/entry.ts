@@ -32,7 +32,7 @@ export interface TraceError {
   cause: TraceError | null
 }
 
-/** Longer chains of causes are truncated: they tell a person nothing more. */
+/** Longer chains of causes are truncated. */
 export const MAX_CAUSES = 10
 
 /** A payload as a trace archives it, and as codec servers exchange it: metadata values and data in base64. */

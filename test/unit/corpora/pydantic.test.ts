@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../../src/protocol/catalog.ts'
 interface Corpus {
   cases: {
     name: string
-    /** As JSON text, numbers and all. */
+    /** As JSON, because parsing would round its numbers. */
     schema: string
     /** `accepted`: by pydantic. `fits`: the schema, formats being annotations. */
     values: { json: string; accepted: boolean; fits: boolean }[]
@@ -22,12 +22,12 @@ const VALUES = cases.flatMap(({ name, schema, values }) => {
   return values.map((value) => ({ ...value, name, issues: checkInput(parseJson(value.json), own).issues }))
 })
 
-test('pydantic: the corpus is that large', () => {
+test('pydantic: the corpus is complete', () => {
   expect(cases.length).toBeGreaterThanOrEqual(60)
   expect(VALUES.filter(({ accepted, fits }) => accepted && fits).length).toBeGreaterThanOrEqual(107)
 })
 
-// Coercions that the schema does not tell of: by its own word these values are of another type, or do not match.
+// Coercions that are not in the schema: by the schema, these values have another type or do not match.
 const COERCED = [
   'int: "5"',
   'int: true',
@@ -46,13 +46,13 @@ const COERCED = [
   'validated before: "5"',
 ]
 
-test('pydantic: nothing is refused that pydantic accepts, but what its own schema refuses', () => {
+test('pydantic: values that pydantic accepts are accepted, except those that its own schema rejects', () => {
   const refused = VALUES.filter(({ accepted, issues }) => accepted && issues.length > 0)
 
   expect(refused.map(({ name, json }) => `${name}: ${json}`)).toEqual(COERCED)
   expect(refused.filter(({ fits }) => fits)).toEqual([])
 })
 
-test('pydantic: what neither pydantic nor its schema accepts is refused', () => {
+test('pydantic: values that neither pydantic nor its schema accepts are rejected', () => {
   expect(VALUES.filter(({ accepted, fits, issues }) => !accepted && !fits && issues.length === 0)).toEqual([])
 })

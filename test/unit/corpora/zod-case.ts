@@ -1,4 +1,4 @@
 import type * as z from 'zod'
 
-/** A schema, values that zod takes for it, and values that neither zod nor the API takes. */
+/** A schema, values that zod accepts, and values that both zod and the API reject. */
 export type ZodCase = [schema: z.ZodType, accepted: unknown[], refused?: unknown[]]

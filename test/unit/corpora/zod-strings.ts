@@ -1,10 +1,10 @@
-/** Texts of zod: formats, patterns, lengths, and what happens before a check. */
+/** zod's strings: formats, patterns, lengths, and transformations before a check. */
 import * as z from 'zod'
 import type { ZodCase } from './zod-case.ts'
 
 const UUID = '0197f9d2-6c1e-7b3a-9c4d-5e6f708192a3'
 
-// As literals they would need a newer target, and are refused by the linter.
+// Not literals, which would need a newer compile target and fail the linter.
 const SETS = '^[\\p{L}--[a-z]]$'
 const ANYTHING = '^[^]{3}$'
 

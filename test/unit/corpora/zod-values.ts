@@ -1,4 +1,4 @@
-/** Numbers, objects, unions and all that zod makes of schemas. */
+/** zod's numbers, objects, unions and wrappers of other schemas. */
 import * as z from 'zod'
 import type { ZodCase } from './zod-case.ts'
 

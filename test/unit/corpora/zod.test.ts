@@ -9,7 +9,7 @@ import { COMPOSITES, NUMBERS } from './zod-values.ts'
 
 const CASES = Object.entries<ZodCase>({ ...STRINGS, ...NUMBERS, ...COMPOSITES })
 
-/** As the kit publishes it, and as it arrives. */
+/** The schema as the worker kit publishes it and the API reads it. */
 function published(schema: z.ZodType): JsonSchema {
   const made = toJsonSchema(schema, 'input', (fault) => {
     throw new Error(fault)
@@ -17,7 +17,7 @@ function published(schema: z.ZodType): JsonSchema {
   return JSON.parse(JSON.stringify(made))
 }
 
-test('zod: the corpus is that large, and zod takes what it says', () => {
+test('zod: the corpus is complete, and zod agrees with it', () => {
   const wrong = CASES.flatMap(([name, [schema, accepted, refused = []]]) => [
     ...accepted.filter((value) => !schema.safeParse(value).success).map((value) => [name, 'is refused', value]),
     ...refused.filter((value) => schema.safeParse(value).success).map((value) => [name, 'is accepted', value]),
@@ -27,7 +27,7 @@ test('zod: the corpus is that large, and zod takes what it says', () => {
   expect(wrong).toEqual([])
 })
 
-test('zod: nothing is refused that zod accepts', () => {
+test('zod: values that zod accepts are accepted', () => {
   const refused = CASES.flatMap(([name, [schema, accepted]]) => {
     const own = published(schema)
     return accepted.flatMap((value) =>
@@ -38,7 +38,7 @@ test('zod: nothing is refused that zod accepts', () => {
   expect(refused).toEqual([])
 })
 
-test('zod: what plainly is of another type, lacks a key or has one too many is refused', () => {
+test('zod: values of another type, and with missing or unknown keys, are rejected', () => {
   const accepted = CASES.flatMap(([name, [schema, , refused = []]]) => {
     const own = published(schema)
     return refused
