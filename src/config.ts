@@ -15,7 +15,7 @@ import {
 } from './config/variables.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { checkedString } from './protocol/checked-string.ts'
-import { catalogFault } from './protocol/names.ts'
+import { catalogIssue } from './protocol/names.ts'
 
 export { basePath } from './config/base-path.ts'
 export { redactValues } from './config/redact-log-values.ts'
@@ -104,7 +104,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
 
 function defaultCatalog({ read, isSet, report }: Variables, transport: EngineApiConfig['transport']): string {
   if (!isSet('SERVICE_CATALOG_ID')) report('SERVICE_CATALOG_ID is required: the catalog (task queue) of the workers')
-  const catalog = checkedString((id) => catalogFault(id) ?? (transport === 'http' ? pathFault(id) : null))
+  const catalog = checkedString((id) => catalogIssue(id) ?? (transport === 'http' ? pathFault(id) : null))
   return read('SERVICE_CATALOG_ID', catalog) ?? ''
 }
 

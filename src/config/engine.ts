@@ -1,7 +1,7 @@
 /** The connection to the engine. The API and its workers read the same variables. */
 import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
-import { characterFault } from '../protocol/names.ts'
+import { characterIssue } from '../protocol/names.ts'
 import { baseUrl, flag, matching, text, type Variables } from './variables.ts'
 
 export interface EngineConfig {
@@ -56,7 +56,7 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
 
 const NAMESPACE = {
   grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, because gRPC sends it in a header'),
-  http: checkedString((name) => characterFault(name) ?? pathFault(name)),
+  http: checkedString((name) => characterIssue(name) ?? pathFault(name)),
 }
 
 /** Why a value cannot be one segment of a path of the engine's HTTP API; null when it can. */

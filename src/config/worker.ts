@@ -1,6 +1,6 @@
 /** The configuration of a worker. */
 import { checkedString } from '../protocol/checked-string.ts'
-import { catalogFault } from '../protocol/names.ts'
+import { catalogIssue } from '../protocol/names.ts'
 import { type EngineConfig, engineConfig } from './engine.ts'
 import { type TracesConfig, tracesConfig } from './traces.ts'
 import { type Environment, integer, isOn, readVariables, type Variables } from './variables.ts'
@@ -68,5 +68,5 @@ function workerTraces(variables: Variables): WorkerTraces {
 function catalogId({ read, isSet, report }: Variables, required: boolean): string | null {
   if (required && !isSet('SERVICE_CATALOG_ID'))
     report('SERVICE_CATALOG_ID is required: the catalog (task queue) that this worker serves')
-  return read('SERVICE_CATALOG_ID', checkedString(catalogFault))
+  return read('SERVICE_CATALOG_ID', checkedString(catalogIssue))
 }

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
-import { catalogFault, handlerNameFault, workflowIdFault } from '../protocol/names.ts'
+import { catalogIssue, handlerNameIssue, workflowIdIssue } from '../protocol/names.ts'
 import type { Env } from './context.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -45,19 +45,19 @@ export const decodablePath: MiddlewareHandler = async (c, next) => {
 
 /** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */
 export function execution(c: Context): ExecutionRef {
-  const workflowId = checked('Workflow id', c.req.param('id'), workflowIdFault)
+  const workflowId = checked('Workflow id', c.req.param('id'), workflowIdIssue)
   const runId = c.req.param('rid')
   if (runId === undefined) return { workflowId }
-  return { workflowId, runId: checked('Run id', runId, runIdFault).toLowerCase() }
+  return { workflowId, runId: checked('Run id', runId, runIdIssue).toLowerCase() }
 }
 
 /** The signal, query or update named by `…/:name`. */
 export function handlerName(c: Context): string {
-  return checked('Handler name', c.req.param('name'), handlerNameFault)
+  return checked('Handler name', c.req.param('name'), handlerNameIssue)
 }
 
 export function catalogId(c: Context): string {
-  return checked('Catalog', c.req.param('catalog'), catalogFault)
+  return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
 
 export function resultPath(c: Context<Env>, workflowId: string): string {
@@ -65,13 +65,13 @@ export function resultPath(c: Context<Env>, workflowId: string): string {
 }
 
 function checked(what: string, value = '', check: (value: string) => string | null): string {
-  const fault = check(value)
-  if (fault === null) return value
-  throw new ServiceError('ValidationError', `${what}: ${fault}`, {
-    details: { issues: [{ path: '', message: `${what}: ${fault}` }] },
+  const issue = check(value)
+  if (issue === null) return value
+  throw new ServiceError('ValidationError', `${what}: ${issue}`, {
+    details: { issues: [{ path: '', message: `${what}: ${issue}` }] },
   })
 }
 
-function runIdFault(runId: string): string | null {
+function runIdIssue(runId: string): string | null {
   return UUID.test(runId) ? null : 'must be a UUID'
 }

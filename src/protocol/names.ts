@@ -5,39 +5,39 @@ const encoder = new TextEncoder()
 // URLs cannot contain the first two as a path segment; the others are static routes.
 const RESERVED_IDS = new Set(['.', '..', 'catalog', 'runs', 'signal-with-start', 'update-with-start'])
 
-export function workflowIdFault(id: string): string | null {
+export function workflowIdIssue(id: string): string | null {
   if (RESERVED_IDS.has(id)) return `"${id}" is reserved`
-  return stringFault(id, 1000) ?? prefixFault(id, ['$', '__temporal_'])
+  return stringIssue(id, 1000) ?? prefixIssue(id, ['$', '__temporal_'])
 }
 
-export function workflowNameFault(name: string): string | null {
-  return stringFault(name, 1000) ?? prefixFault(name, ['$', '__temporal_'])
+export function workflowNameIssue(name: string): string | null {
+  return stringIssue(name, 1000) ?? prefixIssue(name, ['$', '__temporal_'])
 }
 
 /** For a signal, query or update. Built-in handlers like `__stack_trace` would reveal file paths. */
-export function handlerNameFault(name: string): string | null {
-  return stringFault(name, 1000) ?? prefixFault(name, ['$', '__'])
+export function handlerNameIssue(name: string): string | null {
+  return stringIssue(name, 1000) ?? prefixIssue(name, ['$', '__'])
 }
 
 /** 991 bytes, because `$catalog:` and the name must fit into a workflow id, which has at most 1000. */
-export function catalogFault(catalog: string): string | null {
-  return stringFault(catalog, 991) ?? prefixFault(catalog, ['/_sys/', '__temporal_'])
+export function catalogIssue(catalog: string): string | null {
+  return stringIssue(catalog, 991) ?? prefixIssue(catalog, ['/_sys/', '__temporal_'])
 }
 
 /** Finds what Temporal's databases and wire format do not accept. */
-export function characterFault(value: string): string | null {
+export function characterIssue(value: string): string | null {
   if (!value.isWellFormed()) return 'must be well-formed Unicode (it contains a lone surrogate)'
   if (value.includes('\0')) return 'must not contain NUL characters'
   return null
 }
 
-function stringFault(value: string, maxBytes: number): string | null {
+function stringIssue(value: string, maxBytes: number): string | null {
   const bytes = encoder.encode(value).length
   if (bytes < 1 || bytes > maxBytes) return `must be 1 to ${maxBytes} bytes of UTF-8, not ${bytes}`
-  return characterFault(value)
+  return characterIssue(value)
 }
 
-function prefixFault(value: string, prefixes: string[]): string | null {
+function prefixIssue(value: string, prefixes: string[]): string | null {
   const prefix = prefixes.find((reserved) => value.startsWith(reserved))
   return prefix === undefined ? null : `must not start with "${prefix}", which is reserved`
 }

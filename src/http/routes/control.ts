@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Workflows } from '../../domain/workflows.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
-import { characterFault } from '../../protocol/names.ts'
+import { characterIssue } from '../../protocol/names.ts'
 import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -25,4 +25,4 @@ export function control(workflows: Workflows, json: ReadJson) {
     })
 }
 
-const endRequest = z.strictObject({ reason: z.exactOptional(checkedString(characterFault)) })
+const endRequest = z.strictObject({ reason: z.exactOptional(checkedString(characterIssue)) })

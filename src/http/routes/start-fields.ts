@@ -4,17 +4,17 @@ import type { StartCommand } from '../../domain/workflows.ts'
 import { durationMs } from '../../lib/duration.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
-import { catalogFault, workflowIdFault, workflowNameFault } from '../../protocol/names.ts'
+import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {
   return {
-    workflowName: checkedString(workflowNameFault),
+    workflowName: checkedString(workflowNameIssue),
     input: z.exactOptional(z.unknown()),
-    workflowId: z.exactOptional(checkedString(workflowIdFault)),
-    catalog: z.exactOptional(checkedString(catalogFault)),
-    taskQueue: z.exactOptional(checkedString(catalogFault)),
+    workflowId: z.exactOptional(checkedString(workflowIdIssue)),
+    catalog: z.exactOptional(checkedString(catalogIssue)),
+    taskQueue: z.exactOptional(checkedString(catalogIssue)),
     timeout: z.exactOptional(timeout(maxTimeoutMs)),
   }
 }

@@ -1,12 +1,12 @@
 /** Why the name of a workflow or handler cannot be published; null when it can. */
-import { handlerNameFault, workflowNameFault } from '../../protocol/names.ts'
+import { handlerNameIssue, workflowNameIssue } from '../../protocol/names.ts'
 
 export function workflowNameError(name: string): string | null {
-  return workflowNameFault(name) ?? inheritedNameError(name)
+  return workflowNameIssue(name) ?? inheritedNameError(name)
 }
 
 export function handlerNameError(name: string): string | null {
-  return handlerNameFault(name) ?? inheritedNameError(name)
+  return handlerNameIssue(name) ?? inheritedNameError(name)
 }
 
 /** Workers look names up in plain objects, where the properties of `Object.prototype` are always found. */
