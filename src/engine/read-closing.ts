@@ -21,7 +21,9 @@ export async function readClosing(
   return closing === null || trace === null ? closing : { ...closing, trace }
 }
 
-/** Workers of the older generation put the location of the trace in the details of a failure, or of one of its causes. */
+/**
+ * Workers of the older generation put the location of the trace in the details of a failure, or of one of its causes.
+ */
 export async function traceInFailure(
   failure: Failure,
   payloads: Pick<PayloadReader, 'decode'>,

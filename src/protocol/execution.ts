@@ -16,7 +16,9 @@ export interface ErrorCause {
   cause: ErrorCause | null
 }
 
-/** The error that the user's code threw: the outermost failure that is not a wrapper (activity, child workflow, Nexus). */
+/**
+ * The error that the user's code threw: the outermost failure that is not a wrapper (activity, child workflow, Nexus).
+ */
 export interface ErrorDetails extends ErrorCause {
   /** False when the failure is marked as non-retryable. */
   retryable: boolean

@@ -1,4 +1,7 @@
-/** The numbers of Temporal's enums that we use. Importing them from its own package takes longer than loading all our code. */
+/**
+ * The numbers of Temporal's enums that we use. Importing them from its own package takes longer than loading all our
+ * code.
+ */
 
 export const WorkflowExecutionStatus = {
   RUNNING: 1,

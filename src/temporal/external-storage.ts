@@ -1,4 +1,6 @@
-/** Payloads that SDKs store outside the engine, which holds only a reference: https://docs.temporal.io/external-storage */
+/**
+ * Payloads that SDKs store outside the engine, which holds only a reference: https://docs.temporal.io/external-storage
+ */
 import type { temporal } from '@temporalio/proto'
 import type { StoredElsewhere } from '../protocol/execution.ts'
 

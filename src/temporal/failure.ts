@@ -6,7 +6,10 @@ import type { PayloadReader } from './payload-reader.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
 
-/** The error that the user's code threw: the outermost failure that is not a wrapper. Without stacks, hosts and identities. */
+/**
+ * The error that the user's code threw: the outermost failure that is not a wrapper. Without stacks, hosts and
+ * identities.
+ */
 export function toErrorDetails(failure: Failure): ErrorDetails {
   let own = failure
   let activityId: string | null = null
@@ -33,7 +36,8 @@ export async function decodeFailure(failure: Failure, payloads: Pick<PayloadRead
   return { ...failure, message: message ?? null, cause }
 }
 
-// A workflow that rethrows the failure of an activity or a child with `ApplicationFailure.fromError` gives it the type and
+// A workflow that rethrows the failure of an activity or a child with `ApplicationFailure.fromError` gives it the type
+// and
 // message of the wrapper.
 const WRAPPER_TYPES: ReadonlySet<unknown> = new Set([
   'ActivityFailure',

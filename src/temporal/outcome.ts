@@ -10,7 +10,9 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 // The reason that the engine records when the request has none.
 const NO_REASON = 'terminated by user via frontend'
 
-/** How a run ended, from its last events; null without a close event. `workflowId` when the output is sent to a client. */
+/**
+ * How a run ended, from its last events; null without a close event. `workflowId` when the output is sent to a client.
+ */
 export async function toClosing(
   events: readonly HistoryEvent[],
   payloads: PayloadReader,

@@ -3,8 +3,8 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 /**
  * The gRPC code for an HTTP status that a proxy or gateway answered instead of the engine.
  *
- * It follows https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, except that a proxy's 404 or 400 is
- * never the engine's NOT_FOUND or UNIMPLEMENTED.
+ * It follows https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, except that a proxy's 404 or 400
+ * is never the engine's NOT_FOUND or UNIMPLEMENTED.
  */
 export function toGrpcCode(httpStatus: number): number {
   switch (httpStatus) {

@@ -34,7 +34,9 @@ export interface CallOptions {
   signal: AbortSignal
 }
 
-/** Sends calls to Temporal's WorkflowService. Rejects with `RpcError` for errors of the engine, a proxy or the network. */
+/**
+ * Sends calls to Temporal's WorkflowService. Rejects with `RpcError` for errors of the engine, a proxy or the network.
+ */
 export interface Transport {
   readonly name: 'grpc' | 'http'
   readonly features: EngineFeatures

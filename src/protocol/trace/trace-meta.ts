@@ -5,7 +5,9 @@ export interface TraceMeta {
   destinations: { local?: string; remote?: string }
 }
 
-/** Reads where a worker says its trace is: `{local, remote}`, or the same below `destinations`. Null for anything else. */
+/**
+ * Reads where a worker says its trace is: `{local, remote}`, or the same below `destinations`. Null for anything else.
+ */
 export function toTraceMeta(value: unknown): TraceMeta | null {
   if (!isObject(value)) return null
   const { local, remote } = isObject(value.destinations) ? value.destinations : value

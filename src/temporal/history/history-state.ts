@@ -7,7 +7,9 @@ import type { UnresolvedEntry } from './unresolved-entry.ts'
 
 type AttributesName = Extract<keyof HistoryEvent, `${string}EventAttributes`>
 
-/** An event handler for each kind of event, by the name of its attributes. It returns the entries that the event adds. */
+/**
+ * An event handler for each kind of event, by the name of its attributes. It returns the entries that the event adds.
+ */
 export type EventTable = {
   readonly [Name in AttributesName]?: (
     attributes: NonNullable<HistoryEvent[Name]>,
@@ -28,7 +30,10 @@ export interface HistoryState {
   activityIds: Set<string>
   /** Of open activities, by the id of the event that scheduled them. */
   attempts: Map<string, { attempts: number; queueMs: number | null; lastFailure: Failure | null }>
-  /** Node ids of local activities that will be retried, by name and scheduling time: each attempt has another activity id. */
+  /**
+   * Node ids of local activities that will be retried, by name and scheduling time: each attempt has another activity
+   * id.
+   */
   localRetries: Map<string, string>
   /** The last workflow task. */
   task: {
@@ -67,7 +72,9 @@ export function beginNode(
   return [{ ...node, phase: 'began', ...more }]
 }
 
-/** Closes the node that the event `beginEventId` opened, and returns its last entry; none when there is no such node. */
+/**
+ * Closes the node that the event `beginEventId` opened, and returns its last entry; none when there is no such node.
+ */
 export function endNode(
   { open }: HistoryState,
   event: HistoryEvent,

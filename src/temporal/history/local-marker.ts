@@ -51,8 +51,8 @@ function fromCore(data: unknown, event: HistoryEvent, taskStartedAt: number | nu
 }
 
 /**
- * `localActivityMarkerData` of Go. It has no scheduling time and no link to the marker of the next attempt. Unlike those of
- * the other SDKs it goes through the user's codec, and cannot be read when there is one.
+ * `localActivityMarkerData` of Go. It has no scheduling time and no link to the marker of the next attempt. Unlike
+ * those of the other SDKs it goes through the user's codec, and cannot be read when there is one.
  */
 function fromGo(data: unknown, event: HistoryEvent): LocalMarker | null {
   if (!isObject(data) || !isString(data.ActivityID) || !isString(data.ActivityType)) return null

@@ -33,7 +33,9 @@ export const stepEvents: EventTable = {
     stepEnded(state, event, scheduledEventId, CANCELED),
 }
 
-/** From the activity's id, which is all that its worker knows; from the event's id when the run has used that id before. */
+/**
+ * From the activity's id, which is all that its worker knows; from the event's id when the run has used that id before.
+ */
 export function stepNodeId(state: HistoryState, activityId: string, event: HistoryEvent): string {
   if (state.activityIds.has(activityId)) return nodeId(state, 'event', event)
   state.activityIds.add(activityId)

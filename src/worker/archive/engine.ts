@@ -55,8 +55,10 @@ export function createArchiverEngine({
   }
 
   // Open runs have no close time.
-  const queryOf = ({ from, until }: Window) =>
-    `TaskQueue = ${quoteLiteral(catalog)} AND CloseTime BETWEEN '${new Date(from).toISOString()}' AND '${new Date(until).toISOString()}'`
+  function queryOf({ from, until }: Window): string {
+    const [first, last] = [from, until].map((ms) => new Date(ms).toISOString())
+    return `TaskQueue = ${quoteLiteral(catalog)} AND CloseTime BETWEEN '${first}' AND '${last}'`
+  }
 
   async function page(run: ClosedRun, nextPageToken: Uint8Array | null, signal: AbortSignal) {
     const execution = { workflowId: run.workflowId, runId: run.runId }
@@ -116,7 +118,8 @@ export function createArchiverEngine({
           // The engine requires this timeout or `scheduleToCloseTimeout`.
           startToCloseTimeout: toDuration(TEN_YEARS_MS),
           heartbeatTimeout: toDuration(HEARTBEAT_TIMEOUT_MS),
-          // The attempt number never resets: with a coefficient above 1 each takeover would be slower than the one before.
+          // The attempt number never resets: with a coefficient above 1 each takeover would be slower than the one
+          // before.
           retryPolicy: { initialInterval: toDuration(1000), backoffCoefficient: 1, maximumAttempts: 0 },
           idReusePolicy: ActivityIdReusePolicy.ALLOW_DUPLICATE,
           idConflictPolicy: ActivityIdConflictPolicy.USE_EXISTING,

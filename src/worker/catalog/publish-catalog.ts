@@ -33,7 +33,10 @@ export interface PublishOptions {
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
   version?: WorkerVersion | null
-  /** Whether the worker is starting, which is the default. Later it does not replace a catalog of another worker of its version. */
+  /**
+   * Whether the worker is starting, which is the default. Later it does not replace a catalog of another worker of its
+   * version.
+   */
   starts?: boolean
 }
 
@@ -102,7 +105,8 @@ function compare({ hash, version, workflowNames }: CatalogMemo, definition: Cata
   }
 }
 
-// Below 50 % most new workflows go to the current version, and a canary's catalog must not reject its names and schemas.
+// Below 50 % most new workflows go to the current version, and a canary's catalog must not reject its names and
+// schemas.
 const MAJORITY_PERCENT = 50
 
 /** Which versions new workflows of the task queue go to. Null versions on an engine without Worker Versioning. */

@@ -29,7 +29,7 @@ function reference(
 
 const refusing = () => Promise.reject(new Error('downloaded'))
 
-test('storedElsewhere: is the size of what a reference stands for, however it is told', () => {
+test('storedElsewhere: reads the size from every form of reference', () => {
   expect(
     [reference([5]), reference(['5']), reference([{ toString: () => '5' }]), reference([2, '3']), reference()].map(
       storedElsewhere,
@@ -37,13 +37,13 @@ test('storedElsewhere: is the size of what a reference stands for, however it is
   ).toEqual([5, 5, 5, 5, 0].map((sizeBytes) => ({ sizeBytes })))
 })
 
-test('storedElsewhere: also of what says only that it has external payloads', () => {
+test('storedElsewhere: recognizes a payload that only lists external payloads', () => {
   expect(storedElsewhere({ ...toPayload(1), externalPayloads: reference([7]).externalPayloads ?? [] })).toEqual({
     sizeBytes: 7,
   })
 })
 
-test('storedElsewhere: a payload of another type holds its value itself', () => {
+test('storedElsewhere: is null for a payload of another type', () => {
   for (const payload of [
     toPayload(1),
     {},
@@ -53,7 +53,7 @@ test('storedElsewhere: a payload of another type holds its value itself', () => 
     expect([storedElsewhere(payload), isReference(payload)]).toEqual([null, false])
 })
 
-test('isReference: both protobuf encodings, and the one of the first SDK that had references', () => {
+test('isReference: accepts both protobuf encodings, and that of the first SDK with references', () => {
   const first = reference([], { encoding: 'json/external-storage-reference', messageType: null })
 
   expect([reference(), reference([], { encoding: 'binary/protobuf' }), first].map(isReference)).toEqual([
@@ -63,7 +63,7 @@ test('isReference: both protobuf encodings, and the one of the first SDK that ha
   ])
 })
 
-test('resolveReferences: what was found stands in the places of the references', async () => {
+test('resolveReferences: replaces references by the payloads found', async () => {
   const [one, two] = [reference([1]), reference([2])]
   const asked: Payload[][] = []
 
@@ -76,12 +76,12 @@ test('resolveReferences: what was found stands in the places of the references',
   expect(asked).toEqual([[one, two]])
 })
 
-test('resolveReferences: nobody is asked where there is none, and what is not found stays', async () => {
+test('resolveReferences: downloads nothing without references, and keeps references that are not found', async () => {
   expect(await resolveReferences([toPayload(1)], refusing)).toEqual([toPayload(1)])
   expect(await resolveReferences([reference([1])], async () => null)).toEqual([reference([1])])
 })
 
-test('resolveReferences: asks for no more than may be held at once', async () => {
+test('resolveReferences: downloads no more than the limit', async () => {
   const payloads = [
     reference([MAX_DOWNLOAD_BYTES - 1]),
     reference([2]),
@@ -99,7 +99,7 @@ test('resolveReferences: asks for no more than may be held at once', async () =>
   expect(resolved).toEqual([toPayload('found'), payloads[1], toPayload('found'), payloads[3]])
 })
 
-test('decode: nothing of a reference is shown, by whatever it is decoded', async () => {
+test('decode: never shows the content of a reference', async () => {
   const payloads = createPayloadReader(null)
   const both = [toPayload(1), reference([9])]
 
@@ -109,7 +109,7 @@ test('decode: nothing of a reference is shown, by whatever it is decoded', async
   expect(await payloads.decodeJson(both)).toEqual([1, undefined])
 })
 
-test('decode: the codec is not asked to decode references, and what it decodes to one is asked for too', async () => {
+test('decode: does not decode references, and downloads a reference that decoding reveals', async () => {
   const wrapped: Payload = { metadata: { encoding: Buffer.from('binary/wrapped') }, data: Buffer.from('') }
   const asked: string[] = []
   const codec: Codec = {
@@ -128,7 +128,7 @@ test('decode: the codec is not asked to decode references, and what it decodes t
   expect(asked).toEqual(['decode 1', 'download 2'])
 })
 
-test('decodeFailure: a failure whose message is stored elsewhere keeps the one that it has', async () => {
+test('decodeFailure: keeps the message when the encoded one is stored elsewhere', async () => {
   const payloads = createPayloadReader(null)
 
   expect(

@@ -60,7 +60,7 @@ test('history: a workflow task that fails is one open node, with its last failur
   ])
 })
 
-test('history: the node ends when a later attempt is completed, and the next failure is another one', async () => {
+test('history: the node ends when a later attempt completes, and the next failure is a new node', async () => {
   const nodes = await nodesOf(
     scheduled(),
     started,
@@ -78,20 +78,20 @@ test('history: the node ends when a later attempt is completed, and the next fai
   ])
 })
 
-test('history: a workflow task that a worker began and did not answer is a node, one that none began is not', async () => {
+test('history: a workflow task that timed out is a node if a worker had started it', async () => {
   expect(await nodesOf(scheduled(), timedOut(SCHEDULE_TO_START))).toEqual([])
   expect(await nodesOf(scheduled(), started, timedOut(START_TO_CLOSE))).toMatchObject([
     { name: 'timeout', error: { name: 'TimeoutFailure' } },
   ])
 })
 
-test('history: a timeout after a failure does not hide what the worker has said', async () => {
+test('history: a timeout after a failure keeps the failure that the worker reported', async () => {
   const nodes = await nodesOf(scheduled(), started, failed('a bug'), scheduled(), started, timedOut(START_TO_CLOSE))
 
   expect(nodes).toMatchObject([{ error: { message: 'a bug' }, attributes: { attempts: 2 } }])
 })
 
-test('history: a workflow task that the engine takes back is no node, and a reset ends the one before', async () => {
+test('history: a workflow task that failed without fault of the worker is not a node, and a reset ends the node before', async () => {
   const reset = { workflowTaskFailedEventAttributes: { cause: RESET, baseRunId: 'run-0', newRunId: 'run-1' } }
 
   expect(await nodesOf(scheduled(), started, failed('UnhandledCommand', UNHANDLED_COMMAND))).toEqual([])

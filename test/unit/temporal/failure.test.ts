@@ -13,7 +13,7 @@ function activity(activityId: string, cause: Failure | null): Failure {
   return { message: 'Activity task failed', activityFailureInfo: { activityId, identity: '17@host' }, cause }
 }
 
-test('toErrorDetails: is the failure itself where no wrapper is around it', () => {
+test('toErrorDetails: is the failure itself when it has no wrapper', () => {
   const failure = application('out of stock', 'OutOfStock', {
     stackTrace: 'at /app/orders.ts',
     source: 'TypeScriptSDK',
@@ -28,7 +28,7 @@ test('toErrorDetails: is the failure itself where no wrapper is around it', () =
   })
 })
 
-test('toErrorDetails: looks through an activity and names it', () => {
+test('toErrorDetails: unwraps an activity and names it', () => {
   expect(toErrorDetails(activity('7', application('declined', 'CardDeclined')))).toEqual({
     message: 'declined',
     name: 'CardDeclined',
@@ -38,7 +38,7 @@ test('toErrorDetails: looks through an activity and names it', () => {
   })
 })
 
-test('toErrorDetails: looks through a child to its activity, the nearest', () => {
+test('toErrorDetails: unwraps a child workflow and names its activity, the nearest one', () => {
   const child: Failure = {
     message: 'Child failed',
     childWorkflowExecutionFailureInfo: {},
@@ -48,13 +48,13 @@ test('toErrorDetails: looks through a child to its activity, the nearest', () =>
   expect(toErrorDetails(activity('1', child))).toMatchObject({ message: 'declined', activityId: '2' })
 })
 
-test('toErrorDetails: looks through a Nexus operation', () => {
+test('toErrorDetails: unwraps a Nexus operation', () => {
   expect(toErrorDetails({ nexusOperationExecutionFailureInfo: {}, cause: application('declined', 'X') })).toMatchObject(
     { name: 'X' },
   )
 })
 
-test('toErrorDetails: looks through an application failure that is named after an engine wrapper and has a cause', () => {
+test('toErrorDetails: unwraps an application failure that has the type of a wrapper and a cause', () => {
   const rethrown = application('Activity task failed', 'ActivityFailure', {
     cause: activity('3', application('declined', 'CardDeclined')),
   })
@@ -72,14 +72,14 @@ test('toErrorDetails: looks through an application failure that is named after a
     })
 })
 
-test('toErrorDetails: an application failure that is named after an engine wrapper and has no cause is the user’s own', () => {
+test('toErrorDetails: keeps an application failure that has the type of a wrapper and no cause', () => {
   expect(toErrorDetails(application('mine', 'ActivityFailure'))).toMatchObject({
     name: 'ActivityFailure',
     message: 'mine',
   })
 })
 
-test('toErrorDetails: the causes of the user’s own failure stay causes', () => {
+test('toErrorDetails: keeps the causes of the user’s failure', () => {
   const failure = application('outer', 'Outer', { cause: activity('1', application('inner', 'Inner')) })
 
   expect(toErrorDetails(failure)).toEqual({
@@ -95,7 +95,7 @@ test('toErrorDetails: the causes of the user’s own failure stay causes', () =>
   })
 })
 
-test('toErrorDetails: a wrapper around nothing is what there is to say', () => {
+test('toErrorDetails: is the wrapper when it has no cause', () => {
   expect(toErrorDetails(activity('1', null))).toMatchObject({
     name: 'ActivityFailure',
     message: 'Activity task failed',
@@ -118,7 +118,7 @@ test('toErrorDetails: a timeout is retryable', () => {
   expect(toErrorDetails({ timeoutFailureInfo: {} }).retryable).toBe(true)
 })
 
-test('toErrorDetails: names a failure by its kind where it has no type', () => {
+test('toErrorDetails: names a failure without a type by its kind', () => {
   const failures: Failure[] = [
     { timeoutFailureInfo: {} },
     { canceledFailureInfo: {} },
@@ -138,7 +138,7 @@ test('toErrorDetails: names a failure by its kind where it has no type', () => {
   ])
 })
 
-test('toErrorCause: is cut below ten causes', () => {
+test('toErrorCause: is truncated after ten causes', () => {
   const chain = Array.from({ length: 50 }, (_, depth) => depth).reduceRight<Failure>(
     (cause, depth) => application(`${depth}`, 'Deep', { cause }),
     {},
@@ -156,7 +156,7 @@ test('toErrorCause: has no stack, host or identity', () => {
   expect(JSON.stringify(toErrorCause(failure))).not.toMatch(/app|host|GoSDK/)
 })
 
-test('decodeFailure: puts hidden messages back, along the whole chain', async () => {
+test('decodeFailure: restores encoded messages along the whole chain', async () => {
   const hidden = (message: string): Failure => ({
     message: 'Encoded failure',
     encodedAttributes: toPayload({ message, stack_trace: 'at x' }),
@@ -173,7 +173,7 @@ test('decodeFailure: puts hidden messages back, along the whole chain', async ()
   })
 })
 
-test('decodeFailure: keeps the message where what is hidden can not be read', async () => {
+test('decodeFailure: keeps the message when the encoded one cannot be decoded', async () => {
   const failure = await decodeFailure(
     {
       message: 'Encoded failure',
@@ -185,7 +185,7 @@ test('decodeFailure: keeps the message where what is hidden can not be read', as
   expect(failure.message).toBe('Encoded failure')
 })
 
-test('decodeFailure: gives a failure that hides nothing back as it is', async () => {
+test('decodeFailure: returns a failure without encoded messages unchanged', async () => {
   const failure = application('a', 'A', { cause: application('b', 'B') })
 
   expect(await decodeFailure(failure, PAYLOADS)).toMatchObject(failure)

@@ -10,7 +10,7 @@ function closing(...events: HistoryEvent[]) {
 }
 
 describe('toClosing', () => {
-  test('toClosing: completed, with its one value', async () => {
+  test('toClosing: a completed run has its one value', async () => {
     expect(
       await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
     ).toEqual({
@@ -19,13 +19,13 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: completed without a value is null', async () => {
+  test('toClosing: a completed run without a value has null', async () => {
     expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({
       outcome: { output: null },
     })
   })
 
-  test('toClosing: failed, with the failure', async () => {
+  test('toClosing: a failed run has its failure', async () => {
     const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
 
     expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
@@ -37,7 +37,7 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: timed out is retryable', async () => {
+  test('toClosing: a timeout is retryable', async () => {
     expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
       outcome: {
         status: 'timed_out',
@@ -46,7 +46,7 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: terminated says why', async () => {
+  test('toClosing: a terminated run has the reason', async () => {
     expect(
       await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }),
     ).toEqual({
@@ -64,7 +64,7 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: canceled says why, from the last request', async () => {
+  test('toClosing: a canceled run has the reason of the last request', async () => {
     const requests = ['first', 'last'].map(
       (cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
     )
@@ -77,7 +77,7 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: without a reason the sentence ends there', async () => {
+  test('toClosing: a missing reason is left out of the message', async () => {
     expect(await closing({ workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
       outcome: { error: { message: 'The workflow was canceled' } },
     })
@@ -86,14 +86,14 @@ describe('toClosing', () => {
     })
   })
 
-  test('toClosing: continued, with the run that goes on', async () => {
+  test('toClosing: a continued run has its next run', async () => {
     expect(await closing({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: 'next' } })).toEqual({
       outcome: { status: 'continued' },
       nextRunId: 'next',
     })
   })
 
-  test('toClosing: completed, failed and timed out runs have successors too', async () => {
+  test('toClosing: completed, failed and timed out runs may have a next run', async () => {
     const newExecutionRunId = 'next'
     const closings = await Promise.all([
       closing({ workflowExecutionCompletedEventAttributes: { newExecutionRunId } }),
@@ -108,7 +108,7 @@ describe('toClosing', () => {
     ])
   })
 
-  test('toClosing: only a close event is an end', async () => {
+  test('toClosing: is null without a close event', async () => {
     expect(await closing()).toBeNull()
     expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
     expect(

@@ -39,21 +39,21 @@ describe('decode', () => {
     expect(await decoded(payload('json/protobuf', '{"seconds":"1"}'))).toEqual({ seconds: '1' })
   })
 
-  test('decode: shows a foreign encoding as its bytes', async () => {
+  test('decode: shows an unknown encoding as bytes', async () => {
     expect(await decoded(payload('binary/plain', new Uint8Array([0, 255])))).toEqual({
       encoding: 'binary/plain',
       data: 'AP8=',
     })
   })
 
-  test('decode: shows a payload without an encoding, and one without anything, as its bytes', async () => {
+  test('decode: shows a payload without encoding or data as bytes', async () => {
     expect(await PLAIN.decode([{ data: Buffer.from('a') }, {}])).toEqual([
       { encoding: '', data: 'YQ==' },
       { encoding: '', data: '' },
     ])
   })
 
-  test('decode: shows what claims to be JSON and is none as its bytes', async () => {
+  test('decode: shows invalid JSON as bytes', async () => {
     expect(
       await PLAIN.decode([
         payload('json/plain', '{'),
@@ -67,14 +67,14 @@ describe('decode', () => {
     ])
   })
 
-  test('decode: shows what is not UTF-8 as its bytes', async () => {
+  test('decode: shows invalid UTF-8 as bytes', async () => {
     expect(await decoded(payload('json/plain', new Uint8Array([0x22, 0xff, 0x22])))).toEqual({
       encoding: 'json/plain',
       data: 'Iv8i',
     })
   })
 
-  test('decode: shows what is nested too deep to be sent as its bytes', async () => {
+  test('decode: shows JSON that is nested too deep as bytes', async () => {
     const deep = '['.repeat(1001) + ']'.repeat(1001)
 
     expect(await decoded(payload('json/plain', deep))).toEqual({
@@ -83,7 +83,7 @@ describe('decode', () => {
     })
   })
 
-  test('decode: shows many bytes whole', async () => {
+  test('decode: shows many bytes without truncation', async () => {
     const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => index)
 
     expect(await decoded(payload('binary/plain', bytes))).toEqual({
@@ -92,21 +92,21 @@ describe('decode', () => {
     })
   })
 
-  test('decode: no payloads are no values', async () => {
+  test('decode: an absent list is empty', async () => {
     expect(await PLAIN.decode(null)).toEqual([])
     expect(await PLAIN.decode(undefined)).toEqual([])
   })
 })
 
 describe('codec', () => {
-  test('codec: what it encoded it decodes', async () => {
+  test('codec: decodes what it encoded', async () => {
     const encoded = await turning.encode([{ secret: 1 }, 'two'].map(toPayload))
 
     expect(encoded[0]?.metadata?.encoding).toEqual(Buffer.from('binary/turned'))
     expect(await createPayloadReader(turning).decode(encoded)).toEqual([{ secret: 1 }, 'two'])
   })
 
-  test('codec: is not asked about payloads that need none', async () => {
+  test('codec: is not called for payloads that do not need it', async () => {
     const unasked: Codec = { ...turning, decode: () => Promise.reject(new Error('asked')) }
 
     const payloads = createPayloadReader(unasked)
@@ -119,7 +119,7 @@ describe('codec', () => {
     expect(await payloads.decode([])).toEqual([])
   })
 
-  test('codec: is asked about all payloads of a call once one of them needs it', async () => {
+  test('codec: gets all payloads of a call when one of them needs it', async () => {
     const asked: number[] = []
     const counting: Codec = {
       ...turning,

@@ -9,7 +9,7 @@ const STACKS = [
   'null\n\tat com.example.Flow.run(Flow.java:12)',
 ]
 
-test('redactMachineDetails: stacks of all languages are left out', () => {
+test('redactMachineDetails: removes stacks of all languages', () => {
   expect(STACKS.map(redactMachineDetails)).toEqual([
     'x is not a function',
     "name 'x' is not defined",
@@ -19,7 +19,7 @@ test('redactMachineDetails: stacks of all languages are left out', () => {
   ])
 })
 
-test('redactMachineDetails: absolute paths are replaced, in quotes with all that belongs to them', () => {
+test('redactMachineDetails: replaces absolute paths, and quoted ones as a whole', () => {
   expect(redactMachineDetails("Cannot find module '/home/ada l/app/x.js', required by /srv/app/y.js:3")).toBe(
     "Cannot find module '<path>', required by <path>:3",
   )
@@ -28,19 +28,19 @@ test('redactMachineDetails: absolute paths are replaced, in quotes with all that
   )
 })
 
-test('redactMachineDetails: identities and addresses are replaced', () => {
+test('redactMachineDetails: replaces identities and addresses', () => {
   expect(redactMachineDetails('worker 4711@build-host.internal: connect ECONNREFUSED 10.0.0.3:5432')).toBe(
     'worker <worker>: connect ECONNREFUSED <address>',
   )
 })
 
-test('redactMachineDetails: what only looks alike stays', () => {
+test('redactMachineDetails: keeps text that only looks similar', () => {
   const message = 'GET https://example.com/orders/17 gave 404; /orders is 3/4 full at 12:30, ./src/a.ts too'
 
   expect(redactMachineDetails(message)).toBe(message)
 })
 
-test('redactMachineDetails: a huge message is cut', () => {
+test('redactMachineDetails: truncates a huge message', () => {
   const huge = ['\n ', "'/", '/a', '1@', '😀'].map((text) => redactMachineDetails(text.repeat(1_000_000)))
 
   expect(Math.max(...huge.map(({ length }) => length))).toBe(2000)

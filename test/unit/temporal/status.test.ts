@@ -4,7 +4,7 @@ import { toStatus } from '../../../src/temporal/status.ts'
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1
 
-test('toStatus: each status of the engine is a word of ours', () => {
+test('toStatus: translates each status of the engine', () => {
   const words = Object.fromEntries(
     Object.values(WorkflowExecutionStatus)
       .filter(isNumber)
@@ -24,7 +24,7 @@ test('toStatus: each status of the engine is a word of ours', () => {
   })
 })
 
-test('toStatus: a status nobody knows yet is not an end', () => {
+test('toStatus: an unknown status is not an end', () => {
   expect([99, null, undefined].map(toStatus)).toEqual(['running', 'running', 'running'])
 })
 

@@ -2,11 +2,11 @@ import Long from 'long'
 import { expect, test } from 'vitest'
 import { toDate, toDuration, toDurationMs, toEpochMs } from '../../../src/temporal/time.ts'
 
-test('toEpochMs: whole milliseconds, cut not rounded', () => {
+test('toEpochMs: whole milliseconds, truncated', () => {
   expect(toEpochMs({ seconds: Long.fromNumber(1_700_000_000), nanos: 123_999_999 })).toBe(1_700_000_000_123)
 })
 
-test('toEpochMs: what the engine never set is null, also where it writes the year 1', () => {
+test('toEpochMs: a timestamp that was never set is null, also when the engine writes the year 1', () => {
   expect([null, undefined, {}, { seconds: Long.fromString('-62135596800') }].map(toEpochMs)).toEqual([
     null,
     null,
@@ -15,7 +15,7 @@ test('toEpochMs: what the engine never set is null, also where it writes the yea
   ])
 })
 
-test('toDate: the same as a date', () => {
+test('toDate: returns the same time as a Date', () => {
   expect(toDate({ seconds: Long.fromNumber(1_700_000_000), nanos: 5_000_000 })).toEqual(new Date(1_700_000_000_005))
   expect(toDate(null)).toBeNull()
 })

@@ -1,4 +1,7 @@
-/** A connection of the SDK's client. It is slow to load, and bundled as CommonJS: grpc/transport.ts imports it on the first call. */
+/**
+ * A connection of the SDK's client. It is slow to load, and bundled as CommonJS: grpc/transport.ts imports it on the
+ * first call.
+ */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { linkSignals } from '../../../lib/abort.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
@@ -8,12 +11,14 @@ import type { GrpcOptions, GrpcTls } from './options.ts'
 import { toRpcError } from './rpc-error.ts'
 
 const CHANNEL_ARGS = {
-  // A history page may be far larger than grpc-js's limit of 4 MiB. The SDK's own setting has no effect: its key has no prefix.
+  // A history page may be far larger than grpc-js's limit of 4 MiB. The SDK's own setting has no effect: its key has no
+  // prefix.
   'grpc.max_receive_message_length': 128 * 1024 * 1024,
   // Reconnects to a restarted engine within a third of a second instead of three seconds.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
-  // By default all connections share one TCP connection: long calls that use up its stream limit would block all other calls.
+  // By default all connections share one TCP connection: long calls that use up its stream limit would block all other
+  // calls.
   'grpc.use_local_subchannel_pool': 1,
 }
 

@@ -2,7 +2,8 @@
 import type { CallOptions, Method, Request, Response } from '../transport.ts'
 import type { GrpcConnection } from './connection.ts'
 
-// A usual limit of proxies and servers for the streams of one connection. A call above the limit waits until another one ends.
+// A usual limit of proxies and servers for the streams of one connection. A call above the limit waits until another
+// one ends.
 const MAX_CALLS = 100
 
 interface Member {
@@ -10,7 +11,10 @@ interface Member {
   calls: number
 }
 
-/** A connection is added when all others are full, and kept. The engine closes idle connections; the next call reopens them. */
+/**
+ * A connection is added when all others are full, and kept. The engine closes idle connections; the next call reopens
+ * them.
+ */
 export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
   const members: Member[] = []
 

@@ -4,7 +4,9 @@ import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { toGrpcCode } from '../http-status.ts'
 import { type ErrorDetail, RpcError, shortName } from '../transport.ts'
 
-/** Errors that are not from gRPC are returned unchanged. `aborted`: whether the caller's own signal aborted the call. */
+/**
+ * Errors that are not from gRPC are returned unchanged. `aborted`: whether the caller's own signal aborted the call.
+ */
 export function toRpcError(error: unknown, aborted: boolean): unknown {
   if (!isGrpcError(error)) return error
   return new RpcError(error.details, {
@@ -24,7 +26,8 @@ interface GrpcError extends Error {
 function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   const [, httpStatus] = /^Received HTTP status code (\d+)/.exec(details) ?? []
   if (httpStatus !== undefined) return toGrpcCode(Number(httpStatus))
-  // The server's stream reset often arrives before our own deadline: without an abort of ours, CANCELLED is DEADLINE_EXCEEDED.
+  // The server's stream reset often arrives before our own deadline: without an abort of ours, CANCELLED is
+  // DEADLINE_EXCEEDED.
   if (code === GrpcCode.CANCELLED && !aborted) return GrpcCode.DEADLINE_EXCEEDED
   // A proxy is at its limit. When the engine is at its own limit, the error has details.
   if (code === GrpcCode.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details))

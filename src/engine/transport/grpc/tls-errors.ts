@@ -1,4 +1,5 @@
-// The reason in an OpenSSL error, which also has file names and numbers; or the part of a sentence that mentions the certificate.
+// The reason in an OpenSSL error, which also has file names and numbers; or the part of a sentence that mentions the
+// certificate.
 const REASONS = [
   /\bSSL routines:\w*:([^:().]+)/,
   /([^.:;()]*\s(?:certificate(?:'s)?|secure TLS connection|TLS handshake)(?=[\s,.:;]|$)[^.:;()]*)/,

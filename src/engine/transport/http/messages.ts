@@ -55,11 +55,12 @@ function sharedMethod(method: Method): SharedMethod {
 const PATH_FIELD = /\{([\w.]+)\}/g
 
 /**
- * URLs resolve `.` and `..`, also when they are percent-encoded, and the engine decodes `%2F` to a slash: each would reach
- * another call.
+ * URLs resolve `.` and `..`, also when they are percent-encoded, and the engine decodes `%2F` to a slash: each would
+ * reach another call.
  */
 function pathPart(field: string, text: unknown): string {
-  // An empty field is omitted from the JSON. Without it the path would reach another call, or a workflow named "undefined".
+  // An empty field is omitted from the JSON. Without it the path would reach another call, or a workflow named
+  // "undefined".
   if (typeof text !== 'string') throw new Error(`the path requires ${field}`)
   if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
   throw new ServiceError('NotSupportedError', `"${text}" is not supported: ${HTTP_API_FEATURES.slashInIds.reason}`)

@@ -1,8 +1,8 @@
 /**
  * Converts between protobuf's JSON format (https://protobuf.dev/programming-guides/json/) and messages.
  *
- * Messages have the shape of `@temporalio/proto`, with two exceptions: 64-bit integers are plain numbers, and an `Any` is an
- * `ErrorDetail`.
+ * Messages have the shape of `@temporalio/proto`, with two exceptions: 64-bit integers are plain numbers, and an `Any`
+ * is an `ErrorDetail`.
  */
 import { isObject } from '../../../lib/is-object.ts'
 import { type ErrorDetail, shortName } from '../transport.ts'
@@ -10,7 +10,10 @@ import { type Kind, SCALARS, toInteger, toText, unexpected } from './proto-scala
 import type { HttpSchema } from './schema.ts'
 
 export interface ProtoJson {
-  /** `type` is a name in the schema. Missing fields get their defaults. Throws when the JSON is not a message of this type. */
+  /**
+   * `type` is a name in the schema. Missing fields get their defaults. Throws when the JSON is not a message of this
+   * type.
+   */
   read(type: string, json: unknown): object
   write(type: string, message: object): object
 }

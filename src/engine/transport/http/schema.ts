@@ -1,4 +1,7 @@
-/** The message types that calls over HTTP use. Bundles contain the result of `httpSchema` instead of this file: dev/baked-http-schema.ts. */
+/**
+ * The message types that calls over HTTP use. Bundles contain the result of `httpSchema` instead of this file:
+ * dev/baked-http-schema.ts.
+ */
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
 import { METHODS, type SharedMethod } from '../transport.ts'
@@ -6,8 +9,8 @@ import { METHODS, type SharedMethod } from '../transport.ts'
 export interface HttpSchema {
   calls: Record<SharedMethod, HttpBinding>
   /**
-   * Messages by name without package, and their fields by name. The type of a field is the name of a scalar, a message or an
-   * enum; it begins with `[]` for a list and `{}` for a map.
+   * Messages by name without package, and their fields by name. The type of a field is the name of a scalar, a message
+   * or an enum; it begins with `[]` for a list and `{}` for a map.
    */
   messages: Record<string, Record<string, string>>
   /** Enums by name without package, and their numbers by name. */

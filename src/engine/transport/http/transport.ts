@@ -17,8 +17,8 @@ export interface HttpApiOptions {
 const CONTENT_TYPE = 'application/json+no-payload-shorthand'
 
 /**
- * Temporal's HTTP API over `fetch`, for runtimes without gRPC and for proxies that only support HTTP/1.1. The message types
- * are loaded on the first call.
+ * Temporal's HTTP API over `fetch`, for runtimes without gRPC and for proxies that only support HTTP/1.1. The message
+ * types are loaded on the first call.
  */
 export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: HttpApiOptions): Transport {
   const base = url.replace(/\/+$/, '')

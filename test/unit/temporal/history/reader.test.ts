@@ -127,7 +127,7 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 }
 
-test('history: the id of an activity is that of its step, and one that is used again gets a step of its own', async () => {
+test('history: an activity id that is used again gets a step of its own', async () => {
   const run = recorded('python')[0]
   const [first, second] = nodesIn(await told('python')).filter(({ attributes }) => attributes.activityId === 'same')
 
@@ -182,7 +182,7 @@ test('history: a Nexus operation is a node with its outcome', async () => {
   ])
 })
 
-test('history: an update that a reset has carried over ends where its acceptance says', async () => {
+test('history: an update that a reset carried over is one node', async () => {
   const request = { meta: { updateId: 'u1' }, input: { name: 'set', args: { payloads: [toPayload(1)] } } }
   const entries = await entriesOf([
     event(2, { workflowExecutionUpdateAdmittedEventAttributes: { request } }),
@@ -200,7 +200,7 @@ test('history: an update that a reset has carried over ends where its acceptance
   ])
 })
 
-test('history: a local activity that waits for its next attempt is one step under one id', async () => {
+test('history: a local activity that is retried after a backoff is one step', async () => {
   const marker = (attempt: number, activityId: string, backoff: object | null, failure?: object) => ({
     markerRecordedEventAttributes: {
       markerName: 'core_local_activity',
@@ -280,7 +280,7 @@ test('history: local activities of the Go and the Java SDK are steps too', async
   ])
 })
 
-test('history: a cancellation says its reason, which stands in an event of its own', async () => {
+test('history: a cancellation has the reason of its request', async () => {
   const [, ended] = await entriesOf([
     event(2, { workflowExecutionCancelRequestedEventAttributes: { cause: 'too late' } }),
     event(3, { workflowExecutionCanceledEventAttributes: {} }),
@@ -292,7 +292,7 @@ test('history: a cancellation says its reason, which stands in an event of its o
   })
 })
 
-test('history: markers of other makes are left out', async () => {
+test('history: markers that are not of local activities are left out', async () => {
   const entries = await entriesOf([
     event(2, {
       markerRecordedEventAttributes: {
@@ -306,7 +306,7 @@ test('history: markers of other makes are left out', async () => {
   expect(treeOf(entries).children).toEqual([])
 })
 
-test('history: values are decoded all at once, for a codec may be a server', async () => {
+test('history: all values are decoded with one call of the codec', async () => {
   let asked = 0
   const decodeEach: typeof payloads.decodeEach = (given) => {
     asked++
@@ -318,7 +318,7 @@ test('history: values are decoded all at once, for a codec may be a server', asy
   expect(asked).toBe(1)
 })
 
-test('history: a local activity lasts as long as it took, however late in its workflow task it began', async () => {
+test('history: a local activity has its own duration, however late in its workflow task it began', async () => {
   const marker = (activityId: string, scheduled: number, completed: number) => ({
     markerRecordedEventAttributes: {
       markerName: 'core_local_activity',
@@ -350,7 +350,7 @@ test('history: a local activity lasts as long as it took, however late in its wo
   ])
 })
 
-test('history: an activity that was asked to cancel and never answered is abandoned when its run ends', async () => {
+test('history: an activity that never responded to a cancel request is abandoned when its run ends', async () => {
   const entries = await entriesOf([
     event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
     event(3, { activityTaskCancelRequestedEventAttributes: { scheduledEventId: number(2) } }),
@@ -362,7 +362,7 @@ test('history: an activity that was asked to cancel and never answered is abando
   ])
 })
 
-test('history: a step says how long its first attempt waited for a worker', async () => {
+test('history: a step has the queue time of its first attempt', async () => {
   const entries = await entriesOf([
     event(2, { activityTaskScheduledEventAttributes: { activityId: '1', activityType: { name: 'slow' } } }),
     event(5, { activityTaskStartedEventAttributes: { scheduledEventId: number(2), attempt: 1 } }),

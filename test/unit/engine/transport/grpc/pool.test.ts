@@ -24,7 +24,7 @@ function held() {
   return { pool, connections, finish: finish as (value?: unknown) => void }
 }
 
-test('grpcPool: carries at most 100 calls at once on one connection', () => {
+test('grpcPool: sends at most 100 concurrent calls over one connection', () => {
   const { pool, connections } = held()
 
   for (let count = 0; count < 250; count++) void pool.send('getSystemInfo', {}, OPTIONS)
@@ -32,7 +32,7 @@ test('grpcPool: carries at most 100 calls at once on one connection', () => {
   expect(connections.map(({ calls }) => calls)).toEqual([100, 100, 50])
 })
 
-test('grpcPool: makes no connection while another one has room', async () => {
+test('grpcPool: opens no connection while another one has room', async () => {
   const { pool, connections, finish } = held()
   const calls = Array.from({ length: 101 }, () => pool.send('getSystemInfo', {}, OPTIONS))
   finish()
@@ -43,7 +43,7 @@ test('grpcPool: makes no connection while another one has room', async () => {
   expect(connections).toHaveLength(2)
 })
 
-test('grpcPool: closes all of them', async () => {
+test('grpcPool: closes all connections', async () => {
   const { pool, connections } = held()
   for (let count = 0; count < 101; count++) void pool.send('getSystemInfo', {}, OPTIONS)
 

@@ -16,7 +16,7 @@ const service = root.lookupService('temporal.api.workflowservice.v1.WorkflowServ
 describe.for(METHODS)('beside protobufjs: %s', (method) => {
   const { requestType, responseType } = typesOf(method)
 
-  test('every answer is read as the message that it was written from', () => {
+  test('every response is read back as the message that it was written from', () => {
     fc.assert(
       fc.property(anyMessage(responseType), (message) => {
         const bytes = responseType.encode(message).finish()
@@ -29,7 +29,7 @@ describe.for(METHODS)('beside protobufjs: %s', (method) => {
     )
   })
 
-  test('every request is read there as the message that it was written from', () => {
+  test('every request is read by protobufjs as the message that it was written from', () => {
     fc.assert(
       fc.property(anyMessage(requestType), (message) => {
         const json = JSON.stringify(write(schema.calls[method].request, message))
@@ -45,7 +45,7 @@ describe.for(METHODS)('beside protobufjs: %s', (method) => {
   })
 })
 
-test('each message of the schema can be read, and has a default for each field', () => {
+test('every message of the schema can be read, and has a default for each field', () => {
   for (const [name, fields] of Object.entries(schema.messages)) {
     if (['Any', 'Duration', 'Timestamp'].includes(name)) continue
     const message = new Map(
@@ -83,17 +83,17 @@ test.for([
   expect(written.initialInterval.replace(/\.?0*s$/, 's')).toBe(text)
 })
 
-test.for(['NaN', 'Infinity', '-Infinity'])('the number %s, which JSON has not, is a text there', (text) => {
+test.for(['NaN', 'Infinity', '-Infinity'])('the number %s, which JSON does not have, is a string', (text) => {
   const message = read('RetryPolicy', { backoffCoefficient: text })
 
   expect(message).toHaveProperty('backoffCoefficient', Number(text))
   expect(write('RetryPolicy', message)).toEqual({ backoffCoefficient: text })
 })
 
-describe('what is data', () => {
+describe('maps and bytes', () => {
   const KEYS = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'a.b', '7']
 
-  test('keys of maps: whatever they are, they are their map’s own', () => {
+  test('keys of maps may be any string, such as __proto__', () => {
     const json = JSON.parse(`{"fields":{${KEYS.map((key) => `${JSON.stringify(key)}:{"data":"AQI="}`)}}}`)
 
     const { fields } = read('Memo', json) as { fields: Record<string, { data: Uint8Array }> }
@@ -104,7 +104,7 @@ describe('what is data', () => {
     expect(Object.keys((write('Memo', { fields }) as { fields: object }).fields).toSorted()).toEqual(KEYS.toSorted())
   })
 
-  test('bytes: megabytes of them are exact, both ways', () => {
+  test('megabytes of bytes are exact in both directions', () => {
     const data = new Uint8Array(3 * 1024 * 1024 + 1).map((_, index) => (index * 31) % 256)
     const base64 = Buffer.from(data).toString('base64')
 
@@ -113,12 +113,12 @@ describe('what is data', () => {
   })
 })
 
-test.for(['-_8=', '-_8', '+/8=', '+/8'])('bytes are read from base64 in any of its forms: %s', (data) => {
+test.for(['-_8=', '-_8', '+/8=', '+/8'])('bytes are read from every form of base64: %s', (data) => {
   expect(read('Payload', { data })).toHaveProperty('data', new Uint8Array([251, 255]))
 })
 
-describe('what a newer engine says', () => {
-  test('fields that are unknown are left out, whatever their name', () => {
+describe('a newer engine', () => {
+  test('unknown fields are left out, whatever their name', () => {
     const json = JSON.parse(
       '{"name":"greet","__proto__":{"name":"evil"},"constructor":1,"toString":{},"tomorrow":[null]}',
     )
@@ -129,7 +129,7 @@ describe('what a newer engine says', () => {
     expect(String(type)).toBe('[object Object]')
   })
 
-  test.for(['OF_TOMORROW', '__proto__', 'toString', ''])('the name %s of an enum is as good as unsaid', (name) => {
+  test.for(['OF_TOMORROW', '__proto__', 'toString', ''])('the unknown enum name %s counts as not set', (name) => {
     expect(read('WorkflowExecutionInfo', { status: name })).toHaveProperty('status', 0)
     expect(read('DescribeTaskQueueRequest', { taskQueueTypes: [name, 'TASK_QUEUE_TYPE_NEXUS'] })).toHaveProperty(
       'taskQueueTypes',
@@ -137,7 +137,7 @@ describe('what a newer engine says', () => {
     )
   })
 
-  test('unknown names of an enum are left out of maps', () => {
+  test('unknown enum names are left out of maps', () => {
     const { read } = createProtoJson({ messages: { Lights: { byRoad: '{}Light' } }, enums: { Light: { RED: 1 } } })
 
     const { byRoad } = read('Lights', { byRoad: { a: 'OF_TOMORROW', b: 'RED' } }) as { byRoad: object }
@@ -145,12 +145,12 @@ describe('what a newer engine says', () => {
     expect(Object.entries(byRoad)).toEqual([['b', 1]])
   })
 
-  test('numbers of an enum are taken as they are', () => {
+  test('numbers of an enum are kept', () => {
     expect(read('WorkflowExecutionInfo', { status: 99 })).toHaveProperty('status', 99)
   })
 })
 
-test('null says nothing of a field, of whatever kind', () => {
+test('a field of any kind that is null counts as not set', () => {
   const names = ['runId', 'started', 'status', 'link']
 
   const answer = read('StartWorkflowExecutionResponse', Object.fromEntries(names.map((name) => [name, null])))
@@ -172,7 +172,7 @@ test('null says nothing of a field, of whatever kind', () => {
   ).toEqual({})
 })
 
-describe('what is no such message', () => {
+describe('invalid messages', () => {
   test.for([
     ['a list for a message', 'WorkflowExecution', []],
     ['a text for a message', 'History', { events: ['x'] }],
@@ -205,12 +205,12 @@ describe('what is no such message', () => {
     expect(() => read('Failure', nested(5000))).toThrow()
   })
 
-  test('the reason shows nothing of it', () => {
+  test('the error does not contain the value', () => {
     expect(() => read('Memo', { fields: { a: { data: ['secret'] } } })).toThrow(/^(?!.*secret)/)
   })
 })
 
-test('an Any is its name and what it holds, which may be others', () => {
+test('an Any is its name and its fields, which may contain others', () => {
   const inUse = {
     '@type': 'type.googleapis.com/temporal.api.errordetails.v1.WorkflowExecutionAlreadyStartedFailure',
     runId: 'r1',
