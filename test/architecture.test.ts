@@ -57,6 +57,7 @@ const MAY_IMPORT: Record<string, Row> = {
 
   'store/': row('store/ lib/', ''),
   'store/kv/redis.ts': row('store/ lib/', 'ioredis'),
+  'store/kv/redis-client.ts': row('', 'ioredis'),
   'store/s3/signed-requests.ts': row('store/ lib/', 'aws4fetch'),
   'config.ts': row('config/ protocol/ lib/ log.ts', 'zod/mini'),
   'config/': row('config/ protocol/ lib/', 'zod/mini'),

@@ -17,7 +17,7 @@ const CONNECT_TIMEOUT_MS = 2000
 const SILENCE_TIMEOUT_MS = 5000
 
 /** Redis over TCP. It connects with the first command, and again whenever the connection is lost. Not for workerd. */
-export function redisConnection({ url, load = () => import('ioredis') }: RedisOptions): KvConnection {
+export function redisConnection({ url, load = () => import('./redis-client.ts') }: RedisOptions): KvConnection {
   let isClosed = false
   const client = lazy(load, (module) => createClient(module, url))
 
