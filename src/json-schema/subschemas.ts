@@ -8,9 +8,7 @@ const DIRECT = new Set([
 ])
 
 /** Keywords whose value is an object with a subschema for each key. */
-const BY_KEY = new Set([
-  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
-])
+const BY_KEY = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'])
 
 /** Whether the keyword applies other schemas to the value, and so may evaluate properties and items. */
 export function appliesSubschemas(keyword: string): boolean {
