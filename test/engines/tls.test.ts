@@ -2,7 +2,7 @@ import { createSecureServer } from 'node:http2'
 import type { TlsOptions } from 'node:tls'
 import { Connection } from '@temporalio/client'
 import Long from 'long'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import type { Engine } from '../../src/domain/engine.ts'
@@ -11,18 +11,16 @@ import type { GrpcTls } from '../../src/engine/transport/grpc/options.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { call, refusal } from '../conformance/engine/engine-fixture.ts'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
+import { test } from '../support/fixtures.ts'
 import { startWorker } from '../support/worker.ts'
 
 let certificates: Certificates
 let strangers: Certificates
-const ending: (() => Promise<unknown>)[] = []
+let cleanup: AsyncDisposableStack
 
-beforeAll(async () => {
+test.beforeAll(async ({ cleanup: stack }) => {
+  cleanup = stack
   ;[certificates, strangers] = await Promise.all([makeCertificates(), makeCertificates()])
-})
-
-afterAll(async () => {
-  for (const end of ending.splice(0).reverse()) await end()
 })
 
 interface Reach {
@@ -33,7 +31,7 @@ interface Reach {
 
 function anEngine(address: string, { tls, apiKey = null, namespace = 'default' }: Reach): Engine {
   const transport = grpcTransport({ address, apiKey, tls })
-  ending.push(() => transport.close())
+  cleanup.defer(async () => void (await transport.close()))
   return createEngine({ transport, namespace, maxPayloadBytes: 1000, codec: null })
 }
 
@@ -41,7 +39,7 @@ function anEngine(address: string, { tls, apiKey = null, namespace = 'default' }
 async function secured(options: TlsOptions = {}): Promise<string> {
   const tls = { ...certificates.server, ca: certificates.authority.cert, ALPNProtocols: ['h2'], ...options }
   const proxy = await startTcpProxy(inject('engine').address, { tls })
-  ending.push(() => proxy.close())
+  cleanup.defer(async () => void (await proxy.close()))
   return proxy.address
 }
 
@@ -155,7 +153,7 @@ describe.concurrent('over gRPC', () => {
     const { address } = inject('engine')
     await register(namespace)
     const worker = await startWorker({ address, taskQueue: namespace, namespace })
-    ending.push(() => worker.stop())
+    cleanup.defer(async () => void (await worker.stop()))
     const engine = anEngine(address, { tls: null, namespace })
 
     const started = await engine.start(
@@ -195,7 +193,7 @@ async function refusingServer(): Promise<{
     response.stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...refused }, { endStream: true })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  ending.push(() => new Promise((resolve) => server.close(resolve)))
+  cleanup.defer(async () => void (await new Promise((resolve) => server.close(resolve))))
   const address = server.address()
   return { address: `127.0.0.1:${typeof address === 'object' && address?.port}`, seen }
 }
@@ -204,7 +202,7 @@ async function refusingServer(): Promise<{
 async function register(namespace: string): Promise<void> {
   const { address } = inject('engine')
   const connection = await Connection.connect({ address })
-  ending.push(() => connection.close())
+  cleanup.defer(async () => void (await connection.close()))
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(86_400) },

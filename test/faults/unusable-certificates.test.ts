@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject } from 'vitest'
 import { startProcess } from '../../dev/servers/process.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { test } from '../support/fixtures.ts'
 import { startService } from '../support/service.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
@@ -14,10 +14,11 @@ let folder: string
 let garbage: string
 let authority: string
 let demanding: TcpProxy
-const ends: (() => Promise<unknown>)[] = []
+let cleanup: AsyncDisposableStack
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-pem-'))
+test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
+  cleanup = stack
+  folder = ownFolder
   garbage = join(folder, 'garbage.pem')
   await writeFile(garbage, 'no certificate at all')
   const made = await makeCertificates()
@@ -31,12 +32,7 @@ beforeAll(async () => {
     ALPNProtocols: ['h2'],
   }
   demanding = await startTcpProxy(inject('engine').address, { tls })
-  ends.push(() => demanding.close())
-})
-
-afterAll(async () => {
-  for (const end of ends.reverse()) await end()
-  await rm(folder, { recursive: true })
+  cleanup.defer(async () => void (await demanding.close()))
 })
 
 async function started(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
@@ -52,7 +48,7 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
 /** What a service says of its engine: one that wants to see a client's certificate, unless told otherwise. */
 async function warned(env: Record<string, string>, address = demanding.address): Promise<string> {
   const service = await startService({ address, catalog: 'any', env, engine: 'faulty' })
-  ends.push(() => service.kill())
+  cleanup.defer(async () => void (await service.kill()))
   return await until('it has tried its engine', () => service.events.find(({ level }) => level === 'warn')?.message)
 }
 

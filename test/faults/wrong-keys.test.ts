@@ -1,13 +1,14 @@
 /** An engine that is there and won't have us, or can't be trusted. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { test } from '../support/fixtures.ts'
 import { type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
 
@@ -33,10 +34,11 @@ let folder: string
 let refused: Service
 let missing: Service
 let expired: Service
-const ends: (() => Promise<unknown>)[] = []
+let cleanup: AsyncDisposableStack
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-expired-'))
+test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
+  cleanup = stack
+  folder = ownFolder
   const { address } = inject('engine')
   const untrusted = await expiredEngine()
   ;[refused, missing, expired] = await Promise.all([
@@ -46,14 +48,9 @@ beforeAll(async () => {
   ])
 })
 
-afterAll(async () => {
-  for (const end of ends.reverse()) await end()
-  await rm(folder, { recursive: true, force: true })
-})
-
 async function started(address: string, env: Record<string, string>): Promise<Service> {
   const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
-  ends.push(() => service.kill())
+  cleanup.defer(async () => void (await service.kill()))
   return service
 }
 
@@ -68,7 +65,7 @@ async function warningsOf(service: Service): Promise<LogEvent[]> {
 /** Behind it each call is refused, as one with a wrong key is by an engine that looks at keys. */
 async function refusingEngine(): Promise<string> {
   const proxy = await startFaultProxy(inject('engine').address)
-  ends.push(() => proxy.stop())
+  cleanup.defer(async () => void (await proxy.stop()))
   for (const method of METHODS)
     proxy.on({ method, containing: '', fault: { code: UNAUTHENTICATED, message: 'Request unauthorized.' } })
   return proxy.address
@@ -79,7 +76,7 @@ async function expiredEngine(): Promise<string> {
   const { authority, server } = await expiredCertificate()
   await writeFile(join(folder, 'ca.pem'), authority)
   const proxy = await startTcpProxy(inject('engine').address, { tls: server })
-  ends.push(() => proxy.close())
+  cleanup.defer(async () => void (await proxy.close()))
   return proxy.address
 }
 
