@@ -13,7 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 # What is built runs none of the programs that install scripts fetch.
 RUN npm ci --ignore-scripts && npm cache clean --force
 COPY LICENSE rolldown.config.ts ./
-COPY dev/ascii-only.ts dev/baked-http-schema.ts dev/lean-protos.ts dev/
+COPY dev/build dev/build
 COPY src src
 RUN npx rolldown -c
 

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
-import { asciiOnly } from './dev/ascii-only.ts'
-import { bakedHttpSchema } from './dev/baked-http-schema.ts'
-import { leanProtos } from './dev/lean-protos.ts'
+import { asciiOnly } from './dev/build/ascii-only.ts'
+import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
+import { leanProtos } from './dev/build/lean-protos.ts'
 
 // The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
 const sdk = /^@(temporalio|opentelemetry)\//
@@ -21,7 +21,7 @@ export default defineConfig([
     // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
     // `portico archive` runs the kit, which is not part of the service.
     external: ['portico/worker'],
-    resolve: { alias: { '@grpc/proto-loader': file('src/runtime/no-proto-loader.ts') } },
+    resolve: { alias: { '@grpc/proto-loader': file('dev/build/empty-proto-loader.ts') } },
     plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {
       dir: 'dist',
@@ -38,7 +38,7 @@ export default defineConfig([
     resolve: {
       mainFields: ['module', 'main'],
       conditionNames: ['workerd', 'worker', 'import', 'default'],
-      alias: { ioredis: file('src/runtime/no-redis.ts') },
+      alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
     plugins: [bakedHttpSchema()],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },

@@ -5,8 +5,8 @@ import { NAME_IS_ADDRESS, tlsFailureReason } from '../engine/transport/grpc/tls-
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
 import { engineTransport } from './engine-transport.ts'
-import { codeOf } from './error-code.ts'
 import { shutdownOnSignal } from './shutdown.ts'
+import { systemErrorCode } from './system-error-code.ts'
 
 export interface ListenOptions {
   fetch(request: Request): Promise<Response>
@@ -90,11 +90,11 @@ async function orEndListening(
   try {
     return await listen()
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE')
+    if (systemErrorCode(error) === 'EADDRINUSE')
       return end(process, `Port ${port} of ${host} is taken: end what listens there, or choose another SERVICE_PORT`)
     return end(
       process,
-      `Can't listen on ${host}, port ${port} (${codeOf(error)}): look at SERVICE_HOST and SERVICE_PORT`,
+      `Can't listen on ${host}, port ${port} (${systemErrorCode(error)}): look at SERVICE_HOST and SERVICE_PORT`,
     )
   }
 }

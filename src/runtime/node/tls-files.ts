@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../../config.ts'
 import type { GrpcTls } from '../../engine/transport/grpc/options.ts'
-import { codeOf } from '../error-code.ts'
+import { systemErrorCode } from '../system-error-code.ts'
 
 /** Throws a `ConfigError` that names the variable of what can't be read or used. */
 export function readTls({ caPath, certPath, keyPath, serverName }: NonNullable<Config['engine']['tls']>): GrpcTls {
@@ -24,7 +24,9 @@ function refuseUnusable({ ca, cert, key }: GrpcTls): void {
   try {
     createSecureContext({ ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) })
   } catch (error) {
-    throw new ConfigError([`ENGINE_TLS_CERT and ENGINE_TLS_KEY hold no usable certificate and key (${codeOf(error)})`])
+    throw new ConfigError([
+      `ENGINE_TLS_CERT and ENGINE_TLS_KEY hold no usable certificate and key (${systemErrorCode(error)})`,
+    ])
   }
 }
 
@@ -32,6 +34,6 @@ function readPem(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ConfigError([`${variable} names a file that can't be read (${codeOf(error)})`])
+    throw new ConfigError([`${variable} names a file that can't be read (${systemErrorCode(error)})`])
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The message types that calls over HTTP use. Bundles contain the result of `httpSchema` instead of this file:
- * dev/baked-http-schema.ts.
+ * dev/build/baked-http-schema.ts.
  */
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'

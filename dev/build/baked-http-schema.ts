@@ -1,9 +1,9 @@
 /** For bundles: the table of Temporal's HTTP messages as JSON, without the packages it is derived from. */
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'rolldown'
-import { httpSchema } from '../src/engine/transport/http/schema.ts'
+import { httpSchema } from '../../src/engine/transport/http/schema.ts'
 
-const SCHEMA_MODULE = fileURLToPath(new URL('../src/engine/transport/http/schema.ts', import.meta.url))
+const SCHEMA_MODULE = fileURLToPath(new URL('../../src/engine/transport/http/schema.ts', import.meta.url))
 
 export function bakedHttpSchema(): Plugin {
   return {

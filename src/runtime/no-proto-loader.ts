@@ -1,2 +1,0 @@
-/** Stands in for @grpc/proto-loader in bundles (rolldown.config.ts): nothing that we do reads .proto files. */
-export {}
