@@ -1,4 +1,4 @@
-/** For embedding: mount `createPortico(...).fetch` in any fetch server. On Workers mount `portico/workerd` instead: it is free of what does not run there. */
+/** For embedding: mount `createPortico(...).fetch` in any fetch server. On Cloudflare Workers use `portico/workerd`, which has no gRPC. */
 import './require-node.ts'
 
 export { type Config, ConfigError, parseConfig, type Surroundings } from './config.ts'

@@ -1,48 +1,48 @@
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Takes one event: what happened, and its facts. */
+/** Logs one event: a message and its fields. */
 export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 export interface JsonLogOptions {
-  /** Nothing below it is written. */
-  leastLevel: LogLevel
+  /** Events below this level are dropped. */
+  minLevel: LogLevel
   write(line: string): void
-  /** Sees each text of an error before it is written, for it may be another's. */
-  hide(text: string): string
+  /** Removes secrets from the messages and stacks of errors, which may come from libraries. */
+  redact(text: string): string
 }
 
-/** A log of JSON lines, one an event. */
-export function jsonLog({ leastLevel, write, hide }: JsonLogOptions): Log {
-  const least = LOG_LEVELS.indexOf(leastLevel)
+/** A log with one line of JSON per event. */
+export function jsonLog({ minLevel, write, redact }: JsonLogOptions): Log {
+  const min = LOG_LEVELS.indexOf(minLevel)
   return (level, message, fields) => {
-    if (LOG_LEVELS.indexOf(level) < least) return
-    write(jsonLine({ time: new Date().toISOString(), level, message, ...fields }, hide))
+    if (LOG_LEVELS.indexOf(level) < min) return
+    write(jsonLine({ time: new Date().toISOString(), level, message, ...fields }, redact))
   }
 }
 
-function jsonLine(event: Record<string, unknown>, hide: JsonLogOptions['hide']): string {
+function jsonLine(event: Record<string, unknown>, redact: JsonLogOptions['redact']): string {
   try {
-    return JSON.stringify(event, (_key, value) => (value instanceof Error ? toPlain(value, hide) : value))
+    return JSON.stringify(event, (_key, value) => (value instanceof Error ? toPlain(value, redact) : value))
   } catch {
-    // A fact that JSON has no word for (a circle, a bigint) must not cost the event, still less the request.
-    return JSON.stringify(Object.fromEntries(Object.entries(event).map(([key, value]) => [key, hide(String(value))])))
+    // A field that JSON cannot represent (a circular object, a bigint) must not lose the event, or fail the request.
+    return JSON.stringify(Object.fromEntries(Object.entries(event).map(([key, value]) => [key, redact(String(value))])))
   }
 }
 
-// An error is described by these alone: what else libraries hang on it may be a request, with its secrets.
-function toPlain({ name, message, stack, cause }: Error, hide: JsonLogOptions['hide']) {
-  return { name, message: hide(message), ...(stack !== undefined && { stack: hide(stack) }), cause }
+// Only these: libraries attach other properties to errors, like the request with its secrets.
+function toPlain({ name, message, stack, cause }: Error, redact: JsonLogOptions['redact']) {
+  return { name, message: redact(message), ...(stack !== undefined && { stack: redact(stack) }), cause }
 }
 
-/** The error and its causes without their stacks: where in the code is of interest in a bug, not in what was to be expected. */
+/** A copy of the error and its causes without stacks, for errors that are not bugs. */
 export function withoutStack(error: Error): Error {
   const { name, message, cause } = error
-  const told = new Error(
+  const copy = new Error(
     message,
     cause === undefined ? {} : { cause: cause instanceof Error ? withoutStack(cause) : cause },
   )
-  if (told.name !== name) told.name = name
-  delete told.stack
-  return told
+  if (copy.name !== name) copy.name = name
+  delete copy.stack
+  return copy
 }

@@ -1,4 +1,4 @@
-/** The oldest Node.js that Portico runs on: TypeScript without a build, exact JSON numbers. `engines` in package.json says the same. */
+/** The oldest supported Node.js: it runs TypeScript and parses exact JSON numbers. The same as `engines` in package.json. */
 const MIN_MAJOR = 22
 const MIN_MINOR = 18
 
@@ -8,9 +8,9 @@ interface Versions {
   deno?: string
 }
 
-/** One sentence when an older Node.js runs us; null on a supported one and on every other runtime. */
+/** An error message on an older Node.js; null on a supported one and on every other runtime. */
 export function nodeVersionFault({ node, bun, deno }: Versions = currentVersions()): string | null {
-  // Bun and Deno report the Node.js that they are compatible with.
+  // Bun and Deno report the version of Node.js that they are compatible with.
   if (node === undefined || bun !== undefined || deno !== undefined) return null
   const [major = 0, minor = 0] = node.split('.').map(Number)
   if (major > MIN_MAJOR || (major === MIN_MAJOR && minor >= MIN_MINOR)) return null

@@ -19,35 +19,35 @@ import { VERSION } from './version.ts'
 
 export interface Parts {
   config: Config
-  /** What carries the calls to the engine; closed by `close`. */
+  /** Carries the calls to the engine. `close` closes it. */
   transport: Transport
   log: Log
-  /** Asked after the stores that the configuration names and before the engine's history, in this order. */
+  /** Used in this order, after the stores of the configuration and before the engine's history. */
   traceSources?: TraceSource[]
   /**
-   * The path at which a server of your own mounts `fetch`, like `/portico`; default: `SERVICE_BASE_PATH`. Requests may come with it,
-   * or without it from a framework that takes it off.
+   * The path at which your own server mounts `fetch`, like `/portico`. Default: `SERVICE_BASE_PATH`. Frameworks may strip it from
+   * the requests, or not.
    */
   basePath?: string
-  /** Told by `GET /capabilities`; default: `embedded`. */
+  /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
-  /** False where one request's I/O dies with it, so that no other may wait for it (workerd). */
+  /** False on workerd, where a request cannot await the I/O of another request. */
   sharesPending?: boolean
-  /** How often an event stream that waits gets a comment; default: 10 s. Less where only a write tells that a client has left (workerd). */
+  /** How often a waiting event stream gets a comment. Default: 10 s. Less on workerd, which detects disconnects only by writing. */
   commentEveryMs?: number
 }
 
 export interface Portico {
   /** The whole service as a function. */
   fetch(request: Request): Promise<Response>
-  /** Answers every wait as timed out: what a server does shortly before it has to be gone. */
+  /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
-  /** Loads the engine client and connects; rejects with the `ServiceError` that tells what is wrong. */
+  /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
   warm(): Promise<void>
   close(): Promise<void>
 }
 
-/** Joins all parts. It connects to nothing and reads no environment: that is the runtime's. */
+/** Wires the parts together. Does not connect to anything, and does not read the environment. */
 export function createPortico(parts: Parts): Portico {
   const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
   const { engine: engineConfig, access, limits } = config
@@ -95,7 +95,7 @@ export function createPortico(parts: Parts): Portico {
     fetch: app.fetch,
     drain: () => openRequests.abortAll(),
     async warm() {
-      // It needs connection, key and namespace, and the first request needs it.
+      // This needs the connection, the key and the namespace, and the first request needs the catalog.
       await catalogs.published(config.catalog)
     },
     async close() {
@@ -104,7 +104,7 @@ export function createPortico(parts: Parts): Portico {
   }
 }
 
-/** Only who mounts it in a framework says where in code; a server of our own gets every request with its whole path. */
+/** Only a framework strips the path that it mounts the service at; our own servers pass the whole path. */
 function mountOf({ config, basePath }: Parts): Mount {
   if (basePath === undefined) return { basePath: config.basePath }
   const { success, data, error } = basePathVariable.safeParse(basePath)
@@ -112,15 +112,15 @@ function mountOf({ config, basePath }: Parts): Mount {
   return { basePath: data, mayBeStripped: true }
 }
 
-/** One is enough: what a service without the workers' codec sends to them is plain text, each time. */
+/** Warns once, because the same holds for every payload. */
 function warnOnce(log: Log): (output: EncodedOutput) => void {
   let isWarned = false
   return ({ encoding, workflowId }) => {
     if (isWarned) return
     isWarned = true
     const advice =
-      'set ENGINE_CODEC_ENDPOINT to their codec server; until then inputs reach them, and the engine, as plain text'
-    log('warn', `workers encode their payloads and there is no codec: ${advice}`, {
+      'set ENGINE_CODEC_ENDPOINT to their codec server; until then inputs are sent unencoded, through the engine'
+    log('warn', `workers encode their payloads, but no codec is configured: ${advice}`, {
       encoding: encoding.slice(0, 100),
       workflowId,
     })
@@ -131,7 +131,7 @@ function tracePlaces({ traces: { storage, remote, local } }: Config) {
   return { traceRemote: storage !== null, traceKvstore: Boolean(remote?.kvstore), traceLocal: local !== null }
 }
 
-/** The places where workers of other machines put traces: where they are for good first, then where their spans wait. */
+/** Where workers on other machines store traces: object storage, then the key-value store with the spans of open runs. */
 function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
   const kv = remote?.kvstore ? createKvStore(remote.kvstore) : null
   return {

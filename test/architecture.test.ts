@@ -20,7 +20,7 @@ interface Row {
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
-    'runtime/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
+    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
     '@hono/node-server node:',
   ),
   'index.ts': row(

@@ -63,13 +63,13 @@ export async function withDeadline<T>(promise: Promise<T>, deadlineAt: number, s
 }
 
 /** Resolves after `ms`, or when the signal aborts. */
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return
   const { promise, resolve } = Promise.withResolvers<void>()
   const wake = () => resolve()
   const timer = setTimeout(wake, ms)
-  signal.addEventListener('abort', wake)
+  signal?.addEventListener('abort', wake)
   await promise
   clearTimeout(timer)
-  signal.removeEventListener('abort', wake)
+  signal?.removeEventListener('abort', wake)
 }

@@ -1,8 +1,8 @@
 /** `npm run start:bun`: the service on Bun. */
-import { pause } from './pause.ts'
+import { sleep } from '../lib/abort.ts'
 import { type Listener, type ListenOptions, runService } from './service.ts'
 
-/** What is used of it: https://bun.com/docs/api/http */
+/** The parts that we use: https://bun.com/docs/api/http */
 declare const Bun: {
   serve(options: { hostname: string; port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): {
     url: URL
@@ -11,7 +11,7 @@ declare const Bun: {
   }
 }
 
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 
 await runService({ runtime: 'bun', process, listen })
 
@@ -20,10 +20,10 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
   const server = Bun.serve({
     hostname: host,
     port,
-    // Else a wait is cut after ten quiet seconds.
+    // The default closes connections that are idle for ten seconds, even while a request waits.
     idleTimeout: 0,
     async fetch(request) {
-      // HTTP/1.0 without a Host: to Bun its path is the whole URL.
+      // Without a Host header (HTTP/1.0) Bun uses the path as the URL.
       const response = await fetch(
         request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request,
       )
@@ -36,8 +36,8 @@ async function listen({ fetch, host, port }: ListenOptions): Promise<Listener> {
     async close() {
       closing = true
       void server.stop(false)
-      while (server.pendingRequests > 0) await pause(LOOK_AGAIN_MS)
-      // Bun itself waits for connections whose client never ends his request.
+      while (server.pendingRequests > 0) await sleep(POLL_MS)
+      // Bun alone would wait for connections whose client never finishes its request.
       await server.stop(true)
     },
   }

@@ -6,17 +6,17 @@ import { VERSION } from '../version.ts'
 
 const HELP = `Portico ${VERSION}: the HTTP front door for Temporal.
 
-Usage: portico                    starts the service; configuration is environment variables
-       portico archive [queue …]  archives the traces of task queues that no worker of the kit serves
+Usage: portico                    start the service, configured by environment variables
+       portico archive [queue …]  archive the traces of task queues that no worker of the kit serves
        portico --help
        portico --version
 
-The ones to begin with:
+The most important variables [and their defaults]:
   SERVICE_CATALOG_ID        catalog (task queue) of the workers; required
   ENGINE_ADDRESS            <host>:<port> of Temporal's gRPC frontend [127.0.0.1:7233]
   ENGINE_NAMESPACE          [default]
-  ENGINE_API_KEY            of Temporal Cloud, or of whatever asks for one
-  SERVICE_API_AUTH_TOKEN    what callers present; without it only this machine is served
+  ENGINE_API_KEY            API key, for example of Temporal Cloud
+  SERVICE_API_AUTH_TOKEN    token that clients must send; without it only this machine can connect
   SERVICE_PORT              [3001]
 
 All of them, with units and defaults: docs/configuration.md in this package.`
@@ -48,7 +48,7 @@ interface Kit {
   runArchiver(queues: readonly string[]): Promise<void>
 }
 
-// The package's own entry: it needs the Temporal SDK's worker, which the service does without.
+// The package's own entry. It needs the Temporal SDK's worker, which the service does not install.
 const KIT: string = 'portico/worker'
 
 async function archive(queues: readonly string[]): Promise<void> {
@@ -57,7 +57,7 @@ async function archive(queues: readonly string[]): Promise<void> {
     await kit.runArchiver(queues)
   } catch (error) {
     if (isMissing(error))
-      fail('portico archive needs the packages @temporalio/worker and @temporalio/workflow: npm install them', 1)
+      fail('portico archive requires @temporalio/worker and @temporalio/workflow; install them with npm', 1)
     fail(error instanceof Error ? error.message : String(error), 1)
   }
 }

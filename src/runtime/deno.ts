@@ -1,9 +1,9 @@
 /** `npm run start:deno`, and Deno Deploy: the service on Deno. */
+import { sleep } from '../lib/abort.ts'
 import { withoutStack } from '../log.ts'
-import { pause } from './pause.ts'
 import { type Listener, type ListenOptions, type Process, runService } from './service.ts'
 
-/** What is used of it: https://docs.deno.com/api/deno */
+/** The parts that we use: https://docs.deno.com/api/deno */
 declare const Deno: {
   env: { toObject(): Record<string, string> }
   addSignalListener: Process['on']
@@ -20,17 +20,17 @@ interface Server {
   shutdown(): Promise<void>
 }
 
-// An answer that Deno has taken may still be on its way to the client.
-const LAST_WORDS_MS = 1000
+// Deno reports a response as completed before the client has received it.
+const FLUSH_MS = 1000
 
-const LISTEN_AGAIN_MS = 100
+const RETRY_LISTEN_MS = 100
 
 const env = Deno.env.toObject()
 await runService({
   runtime: 'deno',
   process: { env, on: Deno.addSignalListener, exit: Deno.exit },
   listen,
-  // On Deno Deploy a loopback address says nothing about who calls.
+  // On Deno Deploy a loopback address does not keep other machines out.
   binds: env.DENO_DEPLOYMENT_ID === undefined,
 })
 
@@ -47,9 +47,9 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
       if (closing) response.headers.set('Connection', 'close')
       return response
     })
-    // When no file descriptor is left Deno gives up listening, and who does not look the whole process.
+    // Without free file descriptors Deno stops listening. An unhandled rejection would end the process.
     listening.finished.catch((cause: unknown) => {
-      log('error', 'Deno has stopped listening; the service tries to listen again', {
+      log('error', 'Deno stopped listening; retrying', {
         cause: cause instanceof Error ? withoutStack(cause) : cause,
       })
       void listenAgain(listening.addr.port)
@@ -58,22 +58,22 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
   }
 
   async function listenAgain(on: number): Promise<void> {
-    await pause(LISTEN_AGAIN_MS)
+    await sleep(RETRY_LISTEN_MS)
     while (!closing) {
       try {
         server = serve(on)
         return log('info', 'listening again')
       } catch {
-        // Still no descriptor left: clients let go of theirs sooner or later.
-        await pause(LISTEN_AGAIN_MS)
+        // Still no free descriptor; connections will close sooner or later.
+        await sleep(RETRY_LISTEN_MS)
       }
     }
   }
 
-  /** Deno itself waits for connections whose client never ends his request, though it is refused. */
+  /** Deno's own shutdown waits for connections whose client never finishes its request, even after the response. */
   async function allAnswered(): Promise<void> {
     while (unanswered.size > 0) await Promise.all(unanswered)
-    await pause(LAST_WORDS_MS)
+    await sleep(FLUSH_MS)
   }
 
   const { hostname, port: bound } = server.addr

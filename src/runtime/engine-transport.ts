@@ -14,7 +14,7 @@ export async function engineTransport({ engine }: Pick<Config, 'engine'>): Promi
   const { transport, address, apiKey, tls, httpUrl } = engine
   if (transport === 'http' && httpUrl !== null) return httpApiTransport({ url: httpUrl, apiKey })
   if (tls === null) return grpcTransport({ address, apiKey, tls: null })
-  // Loaded only when needed: each part of `node:` costs Bun and Deno milliseconds of their start.
+  // Decision 020: `node:fs` and `node:tls` are loaded only for certificates.
   const { readTls } = await import('./node/tls-files.ts')
   return grpcTransport({ address, apiKey, tls: readTls(tls) })
 }

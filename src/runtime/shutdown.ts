@@ -1,33 +1,33 @@
-/** How a signal ends the process: nothing new, what is open is finished, then out. */
+/** Graceful shutdown: stop accepting, finish open requests, exit. */
 
 export interface ShutdownSteps {
   timeoutMs: number
-  /** Takes nothing new; resolves when what is open is answered. */
+  /** Stops accepting connections. Resolves when every open request has its response. */
   close(): Promise<unknown>
-  /** Ends the waits that are still open, so that they can be answered. */
+  /** Ends the requests that still wait, with a response. */
   drain(): void
-  /** At the end, or at once when the time is over or a second signal comes. */
+  /** Called with 0 after `close`; with 1 after the timeout, or on a second signal. */
   exit(code: number): void
 }
 
-// What the contract gives to those who still wait, so that their answers arrive before the process ends.
-const LAST_WORDS_MS = 1000
+// The contract's time for the responses of requests that still wait.
+const DRAIN_MS = 1000
 
-// npm and shells pass on a signal that the terminal has sent already: that is one wish, not two.
-const SAME_SIGNAL_MS = 500
+// npm and shells forward a signal that the terminal has sent to us too.
+const DUPLICATE_SIGNAL_MS = 500
 
-/** What to do when a signal arrives. */
+/** Returns the handler for SIGTERM and SIGINT. */
 export function shutdownOnSignal({ timeoutMs, close, drain, exit }: ShutdownSteps): () => void {
   let firstAt: number | null = null
   return () => {
     if (firstAt !== null) {
-      if (Date.now() - firstAt > SAME_SIGNAL_MS) exit(1)
+      if (Date.now() - firstAt > DUPLICATE_SIGNAL_MS) exit(1)
       return
     }
     firstAt = Date.now()
-    setTimeout(drain, Math.max(0, timeoutMs - LAST_WORDS_MS))
+    setTimeout(drain, Math.max(0, timeoutMs - DRAIN_MS))
     setTimeout(() => exit(1), timeoutMs)
-    // Whatever is left then (what refuses to be closed, a connection to the engine that is being made) ends with the process.
+    // Anything that is still open, or failed to close, ends with the process.
     const done = () => exit(0)
     void close().then(done, done)
   }

@@ -1,12 +1,11 @@
-/** The service as a Cloudflare Worker: its environment are the bindings, and it is assembled once an isolate. */
-
+/** The service as a Cloudflare Worker. Its environment is the bindings; it is created once per isolate. */
 import { ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
 import { createPortico } from '../portico.ts'
 
-// workerd notices that a client has closed its connection only when it writes; behind the proxy of `wrangler dev` it takes two writes.
+// workerd detects a disconnect only by writing. Behind the proxy of `wrangler dev` it takes two writes.
 const COMMENT_EVERY_MS = 1500
 
 type Fetch = (request: Request) => Promise<Response>
@@ -14,31 +13,34 @@ type Bindings = Readonly<Record<string, unknown>>
 
 let service: Fetch | undefined
 
-// biome-ignore lint/style/noDefaultExport: what workerd looks for
+// biome-ignore lint/style/noDefaultExport: workerd requires it
 export default {
   fetch(request: Request, bindings: Bindings): Promise<Response> {
-    service ??= assemble(bindings)
+    service ??= createService(bindings)
     return service(request)
   },
 }
 
-/** Numbers and flags of `[vars]` are JSON there. What is ours and no text is a fault, lest a token that is set be ignored; other bindings are not ours. */
-function textsOf(bindings: Bindings): Environment {
+/**
+ * Our bindings as strings; `[vars]` may be numbers and booleans. A binding of ours that is neither is an error: otherwise a token
+ * could be ignored.
+ */
+function toEnvironment(bindings: Bindings): Environment {
   const ours = Object.entries(bindings).filter(([name, value]) => /^(?:ENGINE|SERVICE)_/.test(name) && value != null)
-  const faults = ours
+  const issues = ours
     .filter(([, value]) => !['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name]) => `${name} must be bound as text, or as a secret of the Worker`)
-  if (faults.length > 0) throw new ConfigError(faults)
+    .map(([name]) => `${name} must be a text binding or a secret`)
+  if (issues.length > 0) throw new ConfigError(issues)
   return Object.fromEntries(ours.map(([name, value]) => [name, String(value)]))
 }
 
-function assemble(bindings: Bindings): Fetch {
+function createService(bindings: Bindings): Fetch {
   try {
-    const env = textsOf(bindings)
+    const env = toEnvironment(bindings)
     const config = parseConfig(env, { binds: false, isolated: true })
     const { httpUrl, apiKey } = config.engine
     const transport = httpApiTransport({ url: httpUrl ?? '', apiKey })
-    const log = jsonLog({ leastLevel: config.logLevel, write: (line) => console.log(line), hide: redactValues(env) })
+    const log = jsonLog({ minLevel: config.logLevel, write: (line) => console.log(line), redact: redactValues(env) })
     return createPortico({
       config,
       transport,
@@ -50,12 +52,12 @@ function assemble(bindings: Bindings): Fetch {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
-    return refuseToServe(error)
+    return misconfigured(error)
   }
 }
 
-/** No process can end here: until the bindings are mended every request is told what is wrong, which never shows a value. */
-function refuseToServe({ message }: ConfigError): Fetch {
+/** There is no process to exit. Until the bindings are valid, every response says what is wrong; the message has no values. */
+function misconfigured({ message }: ConfigError): Fetch {
   return async () => {
     const requestId = crypto.randomUUID()
     const body = toProblem({

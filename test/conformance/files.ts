@@ -83,7 +83,7 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       const service = await serve(folder)({ ...tls, ENGINE_ADDRESS: inject('engine').address })
 
       await until('it says so', () =>
-        /wrong.version.number\), the engine seems to speak plain text: look at ENGINE_TLS,/i.test(service.output()),
+        /wrong.version.number\); the engine does not seem to use TLS: check ENGINE_TLS,/i.test(service.output()),
       )
       await service.stop()
     })
@@ -93,7 +93,7 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       const service = await serve(folder)(unnamed)
 
       await until('it says so', () =>
-        /"the engine can't be used yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()),
+        /"cannot use the engine yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()),
       )
       await service.stop()
     })
@@ -101,7 +101,7 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
     test(`files on ${runtime}: a certificate that can't be read is a fault that names its variable`, async () => {
       const starting = serve(folder)({ ...env, ENGINE_TLS_CA: join(folder, 'none.pem') })
 
-      await expect(starting).rejects.toThrow("ENGINE_TLS_CA names a file that can't be read (ENOENT)")
+      await expect(starting).rejects.toThrow("ENGINE_TLS_CA names a file that cannot be read (ENOENT)")
     })
   })
 }

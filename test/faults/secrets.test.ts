@@ -295,7 +295,7 @@ test('secrets: nothing is told while the engine can not be reached, by name, by 
     lacking.map(() => 'POST /workflow/update-with-start/set 501'),
   )
   await until('each says so', () =>
-    services.every(({ lines }) => lines.some((line) => line.includes("the engine can't be used yet"))),
+    services.every(({ lines }) => lines.some((line) => line.includes("cannot use the engine yet"))),
   )
   for (const service of services) expectNothingToldBy(service)
 })
@@ -320,7 +320,7 @@ test('secrets: faults of the configuration name the variable and never show its 
   ])
     expect(printed).toContain(name)
   expect(printed).not.toMatch(/marked|tökén/)
-  expect(taken.lines.join('\n')).toContain('look at SERVICE_HOST and SERVICE_PORT')
+  expect(taken.lines.join('\n')).toContain('check SERVICE_HOST and SERVICE_PORT')
   for (const service of [wrong, missing, taken])
     expect(service.lines.flatMap((line) => leaksIn(line, service.env, 'printed'))).toEqual([])
 })

@@ -56,7 +56,7 @@ test('certificates: a client’s that can’t be used is told before anything is
   const { code, output } = await started({ ENGINE_TLS_CERT: garbage, ENGINE_TLS_KEY: garbage })
 
   expect(code).toBe(1)
-  expect(output).toContain('ENGINE_TLS_CERT and ENGINE_TLS_KEY hold no usable certificate and key')
+  expect(output).toContain('ENGINE_TLS_CERT and ENGINE_TLS_KEY do not contain a usable certificate and key')
   expect(output).not.toContain('    at ')
 })
 
@@ -64,7 +64,7 @@ test('certificates: an authority that is none is told before anything is served'
   const { code, output } = await started({ ENGINE_TLS_CA: garbage })
 
   expect(code).toBe(1)
-  expect(output).toContain('ENGINE_TLS_CA holds no PEM certificate')
+  expect(output).toContain('ENGINE_TLS_CA does not contain a PEM certificate')
 })
 
 test('certificates: of a handshake that fails the log says why, and which variables to look at', async () => {
@@ -76,17 +76,17 @@ test('certificates: of a handshake that fails the log says why, and which variab
   ])
 
   const failed = (reason: string) =>
-    `the engine can't be used yet: the TLS handshake failed (${reason}), look at ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT`
+    `cannot use the engine yet: the TLS handshake failed (${reason}); check ENGINE_TLS_CA, ENGINE_TLS_SERVER_NAME and ENGINE_TLS_CERT`
   expect(said).toEqual([
     failed('self-signed certificate in certificate chain'),
     failed("Hostname/IP does not match certificate's altnames"),
     failed('tlsv13 alert certificate required'),
-    "the engine can't be used yet: it does not answer, look at ENGINE_ADDRESS and ENGINE_TLS",
+    "cannot use the engine yet: it does not respond; check ENGINE_ADDRESS and ENGINE_TLS",
   ])
 })
 
-test('certificates: TLS to an engine that speaks plain text names ENGINE_TLS', async () => {
+test('certificates: with TLS to an engine without TLS the warning names ENGINE_TLS', async () => {
   const said = await warned({ ENGINE_TLS: 'true', ENGINE_TLS_SERVER_NAME: 'localhost' }, inject('engine').address)
 
-  expect(said).toContain('(wrong version number), the engine seems to speak plain text: look at ENGINE_TLS, which')
+  expect(said).toContain('(wrong version number); the engine does not seem to use TLS: check ENGINE_TLS, which')
 })

@@ -18,7 +18,7 @@ rule('config.local-port-is-3001', async () => {
   await server.kill()
 
   // The port may be somebody else's just now: then it says so.
-  expect(server.output()).toMatch(/http:\/\/127\.0\.0\.1:3001"|^Port 3001 of 127\.0\.0\.1 is taken/m)
+  expect(server.output()).toMatch(/http:\/\/127\.0\.0\.1:3001"|^Port 3001 on 127\.0\.0\.1 is already in use/m)
 })
 
 rule('config.remote-traces-need-credentials', async () => {

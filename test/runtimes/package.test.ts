@@ -115,7 +115,7 @@ test('portico/worker: needs its peers', async () => {
 
   await expect(node('--input-type=module', '--eval', script)).rejects.toThrow('ERR_MODULE_NOT_FOUND')
   await expect(inFolder('npx', '--no-install', 'portico', 'archive', 'orders')).rejects.toThrow(
-    'portico archive needs the packages @temporalio/worker and @temporalio/workflow',
+    'portico archive requires @temporalio/worker and @temporalio/workflow',
   )
 })
 

@@ -25,7 +25,7 @@ export function serve(env: Environment = {}): Served {
     ...env,
   })
   const config = parseConfig(told, { binds: false })
-  const log = jsonLog({ leastLevel: 'debug', write: checkLines(told) ?? (() => {}), hide: redactValues(told) })
+  const log = jsonLog({ minLevel: 'debug', write: checkLines(told) ?? (() => {}), redact: redactValues(told) })
   const { address, apiKey, httpUrl } = config.engine
   const isHttp = config.engine.transport === 'http'
   const transport = isHttp

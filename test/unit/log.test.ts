@@ -3,8 +3,8 @@ import { jsonLog, type LogLevel, withoutStack } from '../../src/log.ts'
 
 function makeLog(level: LogLevel = 'info') {
   const lines: string[] = []
-  const hide = (text: string) => text.replaceAll('db.internal', '<address>')
-  return { lines, log: jsonLog({ leastLevel: level, write: (line) => void lines.push(line), hide }) }
+  const redact = (text: string) => text.replaceAll('db.internal', '<address>')
+  return { lines, log: jsonLog({ minLevel: level, write: (line) => void lines.push(line), redact }) }
 }
 
 describe('jsonLog', () => {

@@ -1,4 +1,4 @@
-/** Import this first from an entry of Node's: it prints one sentence and exits with 1 on a Node.js that is too old. */
+/** Imported first by Node's entries. Prints an error and exits with 1 on a Node.js that is too old. */
 import { nodeVersionFault } from '../../node-version.ts'
 
 const fault = nodeVersionFault()

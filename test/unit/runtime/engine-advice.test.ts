@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { engineAdvice } from '../../../src/runtime/engine-advice.ts'
+
+const HANDSHAKE = "No connection established. Last error: Error: Hostname/IP does not match certificate's altnames"
+const silent = new ServiceError('EngineUnavailableError', 'The engine did not respond')
+const untrusted = new ServiceError('EngineUnavailableError', 'The engine did not respond', {
+  cause: new Error(HANDSHAKE),
+})
+const missing = new ServiceError('EngineError', 'Unexpected response', { cause: new Error('Namespace x is not found') })
+
+test.each([
+  ['no response over gRPC', silent, 'grpc', 'it does not respond; check ENGINE_ADDRESS and ENGINE_TLS'],
+  ['no response over HTTP', silent, 'http', 'it does not respond; check ENGINE_HTTP_URL'],
+  ["any other error is the engine's own message", missing, 'grpc', 'Namespace x is not found'],
+  ['what is not an error is printed', 'odd', 'grpc', 'odd'],
+] as const)('engineAdvice: %s', (_name, error, transport, expected) => {
+  expect(engineAdvice(error, transport)).toBe(expected)
+})
+
+test('engineAdvice: a failed TLS handshake names its reason and the variables of the transport', () => {
+  expect(engineAdvice(untrusted, 'grpc')).toMatch(/^the TLS handshake failed \(.+\); check ENGINE_TLS_CA, /)
+  expect(engineAdvice(untrusted, 'http')).toMatch(/^the TLS handshake failed \(.+\); check ENGINE_HTTP_URL and /)
+})
