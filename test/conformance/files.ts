@@ -92,16 +92,14 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       const { ENGINE_TLS_SERVER_NAME: _name, ...unnamed } = env
       const service = await serve(folder)(unnamed)
 
-      await until('it says so', () =>
-        /"cannot use the engine yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()),
-      )
+      await until('it says so', () => /"cannot use the engine yet:[^"]*ENGINE_TLS_SERVER_NAME/.test(service.output()))
       await service.stop()
     })
 
     test(`files on ${runtime}: a certificate that can't be read is a fault that names its variable`, async () => {
       const starting = serve(folder)({ ...env, ENGINE_TLS_CA: join(folder, 'none.pem') })
 
-      await expect(starting).rejects.toThrow("ENGINE_TLS_CA names a file that cannot be read (ENOENT)")
+      await expect(starting).rejects.toThrow('ENGINE_TLS_CA names a file that cannot be read (ENOENT)')
     })
   })
 }

@@ -295,7 +295,7 @@ test('secrets: nothing is told while the engine can not be reached, by name, by 
     lacking.map(() => 'POST /workflow/update-with-start/set 501'),
   )
   await until('each says so', () =>
-    services.every(({ lines }) => lines.some((line) => line.includes("cannot use the engine yet"))),
+    services.every(({ lines }) => lines.some((line) => line.includes('cannot use the engine yet'))),
   )
   for (const service of services) expectNothingToldBy(service)
 })

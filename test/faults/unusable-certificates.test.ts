@@ -81,7 +81,7 @@ test('certificates: of a handshake that fails the log says why, and which variab
     failed('self-signed certificate in certificate chain'),
     failed("Hostname/IP does not match certificate's altnames"),
     failed('tlsv13 alert certificate required'),
-    "cannot use the engine yet: it does not respond; check ENGINE_ADDRESS and ENGINE_TLS",
+    'cannot use the engine yet: it does not respond; check ENGINE_ADDRESS and ENGINE_TLS',
   ])
 })
 
