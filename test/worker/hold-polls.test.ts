@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
@@ -19,6 +19,7 @@ test('holdPolls: the worker runs and takes activities, but does not poll for wor
 
   held().release()
   await untilPolled(connection, 'default', worker.options.taskQueue)
+  expect(held().polls()).toBe(1)
   worker.shutdown()
   await running
 })
@@ -26,32 +27,38 @@ test('holdPolls: the worker runs and takes activities, but does not poll for wor
 test('holdPolls: a held worker that is shut down ends without having polled', async ({
   nativeConnection: connection,
 }) => {
-  const { worker } = await aHeldWorker(connection)
+  const { worker, held } = await aHeldWorker(connection)
   const running = worker.run()
 
   worker.shutdown()
   await running
 
   expect(worker.getState()).toBe('STOPPED')
+  expect(held().polls()).toBe(0)
   expect(await isPolled(connection, worker)).toBe(false)
 })
 
 test('holdPolls: runUntil ends a held worker, which has not polled', async ({ nativeConnection: connection }) => {
-  const { worker } = await aHeldWorker(connection)
+  const { worker, held } = await aHeldWorker(connection)
 
   const result = await worker.runUntil(async () => 'done')
 
   expect(result).toBe('done')
   expect(worker.getState()).toBe('STOPPED')
+  expect(held().polls()).toBe(0)
   expect(await isPolled(connection, worker)).toBe(false)
 })
 
 async function aHeldWorker(connection: NativeConnection) {
-  let held: ReturnType<typeof holdPolls> | undefined
+  let held: { release: () => void; polls: () => number } | undefined
   const plugin: WorkerPlugin = {
     name: 'test',
     runWorker(worker, next) {
-      held = holdPolls(worker)
+      // Counts the polls that reach the SDK's native part: whether one that comes after a shutdown also reaches the
+      // engine depends on how busy the machine is.
+      const polls = vi.spyOn(Reflect.get(worker, 'nativeWorker'), 'pollWorkflowActivation')
+      const { release } = holdPolls(worker)
+      held = { release, polls: () => polls.mock.calls.length }
       return next(worker)
     },
   }

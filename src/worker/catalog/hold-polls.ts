@@ -1,16 +1,20 @@
-import type { Worker } from '@temporalio/worker'
+import * as sdk from '@temporalio/worker'
 
 /**
- * Delays a worker's polls for workflow tasks until `release` is called or the worker shuts down. Call it before
- * `next(worker)` in a plugin's `runWorker`. `isHeld` is false if this version of the SDK lacks the members it needs.
+ * Delays a worker's polls for workflow tasks until `release` is called. Call it before `next(worker)` in a plugin's
+ * `runWorker`. `isHeld` is false if this version of the SDK lacks the members it needs.
  *
  * Delaying `next(worker)` would hang, because a worker that is not RUNNING ignores `runUntil()` and `shutdown()`. The
- * worker therefore runs at once and only its poll function waits. A worker that is shut down meanwhile never polls.
+ * worker therefore runs at once and only its poll function waits.
+ *
+ * If the worker is shut down meanwhile, the poll function reports the shutdown itself. The SDK's own poll function
+ * sometimes sends a last poll after the shutdown, and the engine would then list a poller of a task queue that has no
+ * catalog.
  */
-export function holdPolls(worker: Worker): { isHeld: boolean; release: () => void } {
+export function holdPolls(worker: sdk.Worker): { isHeld: boolean; release: () => void } {
   const native: unknown = Reflect.get(worker, 'nativeWorker')
   const released = Promise.withResolvers<void>()
-  if (!isNativeWorker(native)) return { isHeld: false, release: released.resolve }
+  if (!isNativeWorker(native) || !('ShutdownError' in sdk)) return { isHeld: false, release: released.resolve }
   const { pollWorkflowActivation, initiateShutdown } = native
   native.pollWorkflowActivation = async () => {
     await released.promise
@@ -20,9 +24,11 @@ export function holdPolls(worker: Worker): { isHeld: boolean; release: () => voi
     try {
       initiateShutdown()
     } finally {
-      released.resolve()
+      released.reject(new sdk.ShutdownError('The worker was shut down before it polled'))
     }
   }
+  // A worker that is shut down before its first poll does not await the promise.
+  released.promise.catch(() => {})
   return { isHeld: true, release: released.resolve }
 }
 
