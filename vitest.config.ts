@@ -13,10 +13,9 @@ const onTheEngine = {
 
 // Those that mostly compute and those that mostly wait take turns: three at a time then keep two cores busy to the end.
 const LONGEST_FIRST = [
-  'runtimes/bundles/bun-and-deno',
   'engines/rpc-count',
   'worker/archive-all',
-  'runtimes/bundles/node',
+  'runtimes/node-22',
   'faults/visibility-rate',
   'runtimes/installed',
   'runtimes/disconnects',

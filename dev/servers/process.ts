@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 
 export interface ProcessOptions {
   command: string
@@ -44,6 +45,9 @@ export function observeProcesses(observer: ProcessObserver): void {
   observers.push(observer)
 }
 
+// Node keeps the compiled and type-stripped sources here: a process of ours then starts with two thirds of the CPU time.
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) }
+
 const KEPT_LINES = 200
 
 // A grandchild may hold the pipes open for ever; by then all that the child itself has written is here.
@@ -51,7 +55,12 @@ const LAST_LINES_MS = 500
 
 /** Rejects when the command can't be started. */
 export async function startProcess({ command, args = [], env, cwd, onLine }: ProcessOptions): Promise<RunningProcess> {
-  const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, {
+    env: { ...COMPILE_CACHE, ...(env ?? process.env) },
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${command} can't be started: ${error.code}`, { cause: error })
   })

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
+import { haveBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
@@ -10,7 +11,11 @@ import { processOf } from '../support/entries.ts'
 
 const ENTRY = 'src/runtime/deno.ts'
 
-describeApi('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY), ['closing-connections'])
+describeApi(
+  'Deno',
+  async (env) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(await haveBundles(), 'deno.js'))(env),
+  ['closing-connections'],
+)
 describeFiles('Deno', () => processOf(bin('deno'), 'task', 'start'))
 
 const env = () => ({

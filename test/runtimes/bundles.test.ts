@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
-import { haveBundles } from '../../../dev/servers/bundles.ts'
+import { haveBundles } from '../../dev/servers/bundles.ts'
 
 let folder: string
 let workerd: Buffer
@@ -82,7 +82,7 @@ test('no bundle: holds what only tests or workers need', () => {
 
 test('package.json: what its users install is what the package imports', async () => {
   const { dependencies, peerDependencies } = JSON.parse(
-    await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
+    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
   )
   const names = (await readdir(folder)).filter((name) => /^(index|worker|span|otel|lib-.*)\.js$/.test(name))
   const imported = (await Promise.all(names.map((name) => readFile(join(folder, name))))).flatMap(importsOf)
