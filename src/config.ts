@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { basePath } from './config/base-path.ts'
-import { type EngineApiConfig, engineApiConfig, pathFault } from './config/engine.ts'
+import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bytes,
@@ -21,7 +21,7 @@ export { basePath } from './config/base-path.ts'
 export { redactValues } from './config/redact-log-values.ts'
 export { ConfigError, type Environment } from './config/variables.ts'
 
-/** Everything the environment says, checked. `docs/configuration.md` describes each variable. */
+/** The validated configuration. `docs/configuration.md` describes each variable. */
 export interface Config {
   engine: EngineApiConfig
   /** The catalog of requests that do not name one. */
@@ -46,7 +46,7 @@ export interface AccessConfig {
   tokens: string[] | null
   /** Web pages of these origins may call; `*`: all origins. */
   corsOrigins: string[]
-  /** There is no token, and only this machine can connect. */
+  /** Whether no token is set and only this machine can connect. */
   loopbackOnly: boolean
 }
 
@@ -104,7 +104,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
 
 function defaultCatalog({ read, isSet, report }: Variables, transport: EngineApiConfig['transport']): string {
   if (!isSet('SERVICE_CATALOG_ID')) report('SERVICE_CATALOG_ID is required: the catalog (task queue) of the workers')
-  const catalog = checkedString((id) => catalogIssue(id) ?? (transport === 'http' ? pathFault(id) : null))
+  const catalog = checkedString((id) => catalogIssue(id) ?? (transport === 'http' ? pathIssue(id) : null))
   return read('SERVICE_CATALOG_ID', catalog) ?? ''
 }
 

@@ -9,7 +9,7 @@ export interface JsonLogOptions {
   minLevel: LogLevel
   write(line: string): void
   /** Removes secrets from the messages and stacks of errors, which may come from libraries. */
-  redact(text: string): string
+  redact(message: string): string
 }
 
 /** A log with one line of JSON per event. */

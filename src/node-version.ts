@@ -9,7 +9,7 @@ interface Versions {
 }
 
 /** An error message on an older Node.js; null on a supported one and on every other runtime. */
-export function nodeVersionFault({ node, bun, deno }: Versions = currentVersions()): string | null {
+export function nodeVersionIssue({ node, bun, deno }: Versions = currentVersions()): string | null {
   // Bun and Deno report the version of Node.js that they are compatible with.
   if (node === undefined || bun !== undefined || deno !== undefined) return null
   const [major = 0, minor = 0] = node.split('.').map(Number)

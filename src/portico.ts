@@ -71,7 +71,7 @@ export function createPortico(parts: Parts): Portico {
       version: VERSION,
       runtime,
       transport: transport.name,
-      features: { ...transport.features, codec: codecEndpoint !== null, ...tracePlaces(config) },
+      features: { ...transport.features, codec: codecEndpoint !== null, ...traceFeatures(config) },
     },
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
@@ -95,7 +95,7 @@ export function createPortico(parts: Parts): Portico {
     fetch: app.fetch,
     drain: () => openRequests.abortAll(),
     async warm() {
-      // This needs the connection, the key and the namespace, and the first request needs the catalog.
+      // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.
       await catalogs.published(config.catalog)
     },
     async close() {
@@ -112,7 +112,7 @@ function mountOf({ config, basePath }: Parts): Mount {
   return { basePath: data, mayBeStripped: true }
 }
 
-/** Warns once, because the same holds for every payload. */
+/** Warns once, because the same is true of every payload. */
 function warnOnce(log: Log): (output: EncodedOutput) => void {
   let isWarned = false
   return ({ encoding, workflowId }) => {
@@ -127,11 +127,11 @@ function warnOnce(log: Log): (output: EncodedOutput) => void {
   }
 }
 
-function tracePlaces({ traces: { storage, remote, local } }: Config) {
+function traceFeatures({ traces: { storage, remote, local } }: Config) {
   return { traceRemote: storage !== null, traceKvstore: Boolean(remote?.kvstore), traceLocal: local !== null }
 }
 
-/** Where workers on other machines store traces: object storage, then the key-value store with the spans of open runs. */
+/** Sources of traces that workers on other machines store: object storage, and the key-value store for the spans of open runs. */
 function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
   const kv = remote?.kvstore ? createKvStore(remote.kvstore) : null
   return {

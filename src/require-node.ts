@@ -1,8 +1,8 @@
 /** Imported first by the entries that other programs import. Throws a clear error on a Node.js that is too old. */
-import { nodeVersionFault } from './node-version.ts'
+import { nodeVersionIssue } from './node-version.ts'
 
-const fault = nodeVersionFault()
-if (fault !== null) throw withoutFrames(new Error(fault))
+const issue = nodeVersionIssue()
+if (issue !== null) throw withoutFrames(new Error(issue))
 
 /** The stack would only show this file. */
 function withoutFrames(error: Error): Error {

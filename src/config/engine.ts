@@ -2,18 +2,18 @@
 import * as z from 'zod/mini'
 import { checkedString } from '../protocol/checked-string.ts'
 import { characterIssue } from '../protocol/names.ts'
-import { baseUrl, flag, matching, text, type Variables } from './variables.ts'
+import { anyString, baseUrl, flag, matching, type Variables } from './variables.ts'
 
 export interface EngineConfig {
   /** `<host>:<port>` of the engine's gRPC frontend. */
   address: string
   namespace: string
   apiKey: string | null
-  /** Null: plain text. */
+  /** Null: plain anyString. */
   tls: EngineTls | null
 }
 
-/** The entry of the runtime reads the files. Without them TLS uses the system's certificate authorities and no client certificate. */
+/** Paths of files, which `engineTransport` reads. Without them TLS uses the system's certificate authorities and no client certificate. */
 export interface EngineTls {
   caPath: string | null
   certPath: string | null
@@ -22,7 +22,7 @@ export interface EngineTls {
   serverName: string | null
 }
 
-/** The API can also use the engine's HTTP API and a codec server. */
+/** The API, unlike a worker, can also use the engine's HTTP API and a codec server. */
 export interface EngineApiConfig extends EngineConfig {
   transport: TransportName
   /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
@@ -32,7 +32,7 @@ export interface EngineApiConfig extends EngineConfig {
 
 type TransportName = 'grpc' | 'http'
 
-/** `transport` must be able to carry the namespace. Workers always use gRPC. */
+/** The namespace is validated for `transport`. Workers always use gRPC. */
 export function engineConfig(variables: Variables, transport: TransportName = 'grpc'): EngineConfig {
   const { read } = variables
   return {
@@ -56,11 +56,11 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
 
 const NAMESPACE = {
   grpc: matching(/^[\x20-\x7e]+$/, 'must be printable ASCII, because gRPC sends it in a header'),
-  http: checkedString((name) => characterIssue(name) ?? pathFault(name)),
+  http: checkedString((name) => characterIssue(name) ?? pathIssue(name)),
 }
 
 /** Why a value cannot be one segment of a path of the engine's HTTP API; null when it can. */
-export function pathFault(value: string): string | null {
+export function pathIssue(value: string): string | null {
   const isSegment = !value.includes('/') && value !== '.' && value !== '..'
   return isSegment
     ? null
@@ -83,10 +83,10 @@ function checkHttp({ isSet, report }: Variables, tls: EngineTls | null, httpUrl:
 
 function engineTls({ read, isSet, report }: Variables): EngineTls | null {
   const tls: EngineTls = {
-    caPath: read('ENGINE_TLS_CA', text),
-    certPath: read('ENGINE_TLS_CERT', text),
-    keyPath: read('ENGINE_TLS_KEY', text),
-    serverName: read('ENGINE_TLS_SERVER_NAME', text),
+    caPath: read('ENGINE_TLS_CA', anyString),
+    certPath: read('ENGINE_TLS_CERT', anyString),
+    keyPath: read('ENGINE_TLS_KEY', anyString),
+    serverName: read('ENGINE_TLS_SERVER_NAME', anyString),
   }
   const explicit = read('ENGINE_TLS', flag)
   const describesTls = Object.values(tls).some((value) => value !== null)

@@ -1,39 +1,42 @@
-/** Variables that have no effect because their name is wrong. */
+/** Finds environment variables whose names look like misspelled names of ours. */
 
 /**
- * A sentence for each name in `names` that begins with `SERVICE_` or `ENGINE_`, is not `known`, and is close to one that is. Others
- * are left alone: both prefixes are common, and Kubernetes sets such variables itself (`ENGINE_SERVICE_HOST`).
+ * A warning for each unknown name that begins with `SERVICE_` or `ENGINE_` and is similar to a known one. Other unknown names get no
+ * warning: both prefixes are common, and Kubernetes sets such variables itself (`ENGINE_SERVICE_HOST`).
  */
 export function misspelled(names: readonly string[], known: ReadonlySet<string>): string[] {
   return names
     .filter((name) => /^(?:SERVICE|ENGINE)_/.test(name) && !known.has(name))
     .flatMap((name) => {
-      const meant = nearest(name, known)
-      return meant === null ? [] : [`${name} is not a Portico variable and has no effect; did you mean ${meant}?`]
+      const similar = mostSimilar(name, known)
+      return similar === null ? [] : [`${name} is not a Portico variable and has no effect; did you mean ${similar}?`]
     })
 }
 
-function nearest(name: string, known: ReadonlySet<string>): string | null {
+function mostSimilar(name: string, known: ReadonlySet<string>): string | null {
   const close = [...known]
     .map((other) => ({ other, distance: distance(name, other) }))
-    .filter(({ other, distance }) => distance <= allowed(other))
+    .filter(({ other, distance }) => distance <= maxDistance(other))
   const [first] = close.toSorted((one, two) => one.distance - two.distance)
-  return first?.other ?? [...known].find((other) => lacksWordsOf(name, other)) ?? null
+  return first?.other ?? [...known].find((other) => omitsWordsOf(name, other)) ?? null
 }
 
-/** Two edits, or one in a short name like `SERVICE_PORT`, to which too many foreign names are close. */
-function allowed(known: string): number {
+/** Two edits; one for a short name like `SERVICE_PORT`, which many unrelated names resemble. */
+function maxDistance(known: string): number {
   return known.slice(known.indexOf('_') + 1).length <= 4 ? 1 : 2
 }
 
-/** `SERVICE_AUTH_TOKEN` for `SERVICE_API_AUTH_TOKEN`. One word alone (`SERVICE_URL`) is more likely somebody else's variable. */
-function lacksWordsOf(name: string, known: string): boolean {
+/**
+ * Whether words of `known` are missing in `name`, as in `SERVICE_AUTH_TOKEN` for `SERVICE_API_AUTH_TOKEN`. At least two words must
+ * remain: `SERVICE_URL` probably belongs to another program.
+ */
+function omitsWordsOf(name: string, known: string): boolean {
   const [prefix, ...words] = name.split('_')
   const [knownPrefix, ...knownWords] = known.split('_')
   return prefix === knownPrefix && words.length >= 2 && words.every((word) => knownWords.includes(word))
 }
 
-/** Edits from one name to the other, underscores left out: a letter more, less or other, or two neighbours swapped. */
+/** Damerau-Levenshtein distance, without underscores: letters inserted, deleted or replaced, and neighbours swapped. */
 function distance(one: string, two: string): number {
   const [a, b] = [one.replaceAll('_', ''), two.replaceAll('_', '')]
   let before: number[] = []

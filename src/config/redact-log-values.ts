@@ -1,9 +1,9 @@
-/** What is kept out of the log even where others repeat it: their errors quote the address they called, or the name they were given. */
+/** Keeps secrets, addresses and paths out of the log. Errors of libraries often contain them. */
 import { NETWORK_ADDRESSES } from '../lib/network-address.ts'
 import type { Environment } from './variables.ts'
 
-/** Secrets, and what tells of the network and the disks behind the service. */
-const HIDDEN = [
+/** Variables with secrets, or with addresses, names and paths behind the service. */
+const REDACTED = [
   'ENGINE_ADDRESS',
   'ENGINE_NAMESPACE',
   'ENGINE_API_KEY',
@@ -24,26 +24,26 @@ const HIDDEN = [
   'SERVICE_TRACE_LOCAL_DIR',
 ]
 
-// A word of everybody's, which stands in stacks and sentences too.
+// An ordinary word, which also occurs in messages and stacks.
 const DEFAULT_NAMESPACE = 'default'
 
-// A loopback address reveals nothing, and its port helps.
+// A loopback address reveals nothing about the network, and its port helps to find the cause of an error.
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
-/** Puts the name of the variable in the place of its value, or of a part of it, and `<address>` in that of any other address but loopback. */
-export function redactValues(env: Environment): (text: string) => string {
-  const hidden = HIDDEN.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
+/** Replaces the value of a variable, or a part of it, by `<NAME>`, and any other address except loopback by `<address>`. */
+export function redactValues(env: Environment): (message: string) => string {
+  const patterns = REDACTED.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
     .filter(({ part }) => part !== DEFAULT_NAMESPACE)
-    // A whole before its parts.
+    // A whole value must be replaced before its parts.
     .toSorted((a, b) => b.part.length - a.part.length)
     .map(({ name, part }) => ({ name, pattern: asWord(part) }))
-  return (text) =>
-    hidden
-      .reduce((rest, { name, pattern }) => rest.replace(pattern, `<${name}>`), text)
-      .replace(NETWORK_ADDRESSES, (place) => (LOOPBACK.test(place) ? place : '<address>'))
+  return (message) =>
+    patterns
+      .reduce((redacted, { name, pattern }) => redacted.replace(pattern, `<${name}>`), message)
+      .replace(NETWORK_ADDRESSES, (address) => (LOOPBACK.test(address) ? address : '<address>'))
 }
 
-/** A list's entries, a URL's host and credentials, an address's host. */
+/** The value, the entries of a list, the host and credentials of a URL, the host of an address. */
 function partsOf(value: string): string[] {
   const entries = value.split(',').map((entry) => entry.trim())
   const {
@@ -53,26 +53,26 @@ function partsOf(value: string): string[] {
     password = '',
   } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
   const [, addressHost = ''] = /^(.+):\d+$/.exec(value) ?? []
-  // A host that is a plain word (`redis`, `temporal`) is one only where its port, or the system's complaint, stands beside it.
+  // A host that is a plain word (`redis`, `temporal`) is redacted only with its port, or in a system error (NETWORK_ADDRESSES).
   const hosts = [hostname, addressHost].filter((name) => /[.:]/.test(name))
   const parts = [value, ...entries, host, username, password, decoded(password), ...hosts]
   return [...new Set(parts)].filter((part) => part !== '')
 }
 
-/** Not in the middle of a word; where it ends in a slash or the like, whatever follows. */
+/** Matches `part` unless it is inside a longer word. If it begins or ends with a character like a slash, anything may be next to it. */
 function asWord(part: string): RegExp {
   const [before, after] = [/^\w/.test(part) ? '(?<!\\w)' : '', /\w$/.test(part) ? '(?!\\w)' : '']
   return new RegExp(`${before}${escaped(part)}${after}`, 'gi')
 }
 
-function decoded(text: string): string {
+function decoded(password: string): string {
   try {
-    return decodeURIComponent(text)
+    return decodeURIComponent(password)
   } catch {
-    return text // a bare percent sign: it stands for itself
+    return password // it has a percent sign that is not an escape
   }
 }
 
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+function escaped(part: string): string {
+  return part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }

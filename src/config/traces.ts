@@ -1,6 +1,6 @@
 /** Where traces are stored: object storage, the key-value store, a local folder. */
 import * as z from 'zod/mini'
-import { baseUrl, bytes, flag, matching, text, type Variables } from './variables.ts'
+import { anyString, baseUrl, bytes, flag, matching, type Variables } from './variables.ts'
 
 export interface TracesConfig {
   /** Where stored traces are read from; null without credentials. */
@@ -9,7 +9,7 @@ export interface TracesConfig {
   remote: { storage: StorageConfig; kvstore: KvStoreConfig | null } | null
   /** Null without a folder. */
   local: { directory: string; writes: boolean } | null
-  /** Larger traces are not read. */
+  /** Maximum size of a trace; larger ones are not read. */
   maxBytes: number
 }
 
@@ -17,9 +17,9 @@ export interface StorageConfig {
   accessKeyId: string
   secretAccessKey: string
   region: string
-  /** Null: any bucket of AWS in `region`. */
+  /** The only bucket that traces are read from. Null: any bucket of AWS in `region`. */
   bucket: string | null
-  /** Null: AWS. */
+  /** Base URL of an S3 server. Null: AWS. */
   endpoint: string | null
 }
 
@@ -55,8 +55,8 @@ function storageConfig({ read, isSet, report }: Variables, remoteOn: boolean): S
   const storage = {
     // The region becomes part of a host name.
     region: read('SERVICE_STORAGE_REGION', matching(/^[a-z\d-]+$/, 'must be a region like eu-central-1')) ?? '',
-    accessKeyId: read('SERVICE_STORAGE_ACCESS_KEY_ID', text) ?? '',
-    secretAccessKey: read('SERVICE_STORAGE_SECRET_ACCESS_KEY', text) ?? '',
+    accessKeyId: read('SERVICE_STORAGE_ACCESS_KEY_ID', anyString) ?? '',
+    secretAccessKey: read('SERVICE_STORAGE_SECRET_ACCESS_KEY', anyString) ?? '',
     bucket: read('SERVICE_STORAGE_BUCKET', matching(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'must be the name of a bucket')),
     endpoint: read('SERVICE_STORAGE_ENDPOINT', baseUrl),
   }
@@ -69,7 +69,7 @@ function storageConfig({ read, isSet, report }: Variables, remoteOn: boolean): S
 
 function kvStoreConfig({ read, isSet, report }: Variables, isolated: boolean): KvStoreConfig | null {
   const address = read('SERVICE_KVSTORE_URL', kvStoreUrl)
-  const token = read('SERVICE_KVSTORE_TOKEN', text)
+  const token = read('SERVICE_KVSTORE_TOKEN', anyString)
   if (address === null) return null
   if (address.protocol.startsWith('http') && address.password === '' && !isSet('SERVICE_KVSTORE_TOKEN')) {
     report(

@@ -1,5 +1,5 @@
 /**
- * Reads environment variables one by one and collects what is wrong with them.
+ * Reads environment variables one by one and collects their errors.
  *
  * A variable is a zod schema of a string. Its error messages continue a sentence that begins with the variable's name, and never
  * show the value, which may be a secret.
@@ -50,9 +50,9 @@ export function readVariables<T>(
   const value = read({
     read(name, variable) {
       known.add(name)
-      const text = env[name]
-      if (text === undefined || text === '') return null
-      const { success, data, error } = variable.safeParse(text)
+      const raw = env[name]
+      if (raw === undefined || raw === '') return null
+      const { success, data, error } = variable.safeParse(raw)
       if (success) return data
       issues.push(`${name} ${error.issues[0]?.message}`)
       return null
@@ -68,22 +68,22 @@ export function readVariables<T>(
   return { value, warnings }
 }
 
-export const text = z.string()
+export const anyString = z.string()
 
 export const flag = z.stringbool({ error: 'must be true or false' })
 
-/** Whether a variable is set to true. Anything that is not a flag is not. */
+/** Whether a variable is set to true. False for anything that is not a flag. */
 export function isOn(value: string | undefined): boolean {
   return flag.safeParse(value).data === true
 }
 
 export function matching(pattern: RegExp, error: string) {
-  return text.check(z.regex(pattern, { error }))
+  return anyString.check(z.regex(pattern, { error }))
 }
 
 /** Comma-separated; entries are trimmed, empty ones dropped. */
 export const list = z.pipe(
-  text,
+  anyString,
   z.transform((value) =>
     value
       .split(',')
@@ -100,13 +100,13 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
 
 export const bytes = integer(1)
 
-/** In milliseconds. */
+/** A duration like `30s`, or a number of milliseconds. Its value is in milliseconds. */
 export function duration({ minMs }: { minMs: number }) {
   const error = `must be from ${minMs} ms to ${MAX_TIMER_MS} ms (24 days)`
   const milliseconds = z
     .number('must be a number of milliseconds or a duration with a unit, like 30s or 5m')
     .check(z.minimum(minMs, { error }), z.maximum(MAX_TIMER_MS, { error }))
-  return z.pipe(z.pipe(text, z.transform(toMs)), milliseconds)
+  return z.pipe(z.pipe(anyString, z.transform(toMs)), milliseconds)
 }
 
 function toMs(value: string): number {
@@ -114,7 +114,7 @@ function toMs(value: string): number {
 }
 
 /** An http or https URL that paths are appended to. */
-export const baseUrl = text.check(
+export const baseUrl = anyString.check(
   z.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
     error: 'must be a URL that begins with http:// or https://',
     abort: true,

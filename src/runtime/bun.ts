@@ -2,7 +2,7 @@
 import { sleep } from '../lib/abort.ts'
 import { type Listener, type ListenOptions, runService } from './service.ts'
 
-/** The parts that we use: https://bun.com/docs/api/http */
+/** The part of Bun's API that we use: https://bun.com/docs/api/http */
 declare const Bun: {
   serve(options: { hostname: string; port: number; idleTimeout: number; fetch(request: Request): Promise<Response> }): {
     url: URL

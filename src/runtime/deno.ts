@@ -3,7 +3,7 @@ import { sleep } from '../lib/abort.ts'
 import { withoutStack } from '../log.ts'
 import { type Listener, type ListenOptions, type Process, runService } from './service.ts'
 
-/** The parts that we use: https://docs.deno.com/api/deno */
+/** The part of Deno's API that we use: https://docs.deno.com/api/deno */
 declare const Deno: {
   env: { toObject(): Record<string, string> }
   addSignalListener: Process['on']
@@ -35,14 +35,14 @@ await runService({
 })
 
 async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listener> {
-  const unanswered = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   let closing = false
   let server = serve(port)
 
   function serve(on: number): Server {
     const listening = Deno.serve({ hostname: host, port: on, onListen() {} }, async (request, { completed }) => {
-      const answered = completed.catch(() => {}).finally(() => unanswered.delete(answered))
-      unanswered.add(answered)
+      const responded = completed.catch(() => {}).finally(() => pending.delete(responded))
+      pending.add(responded)
       const response = await fetch(request)
       if (closing) response.headers.set('Connection', 'close')
       return response
@@ -71,8 +71,8 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
   }
 
   /** Deno's own shutdown waits for connections whose client never finishes its request, even after the response. */
-  async function allAnswered(): Promise<void> {
-    while (unanswered.size > 0) await Promise.all(unanswered)
+  async function allResponded(): Promise<void> {
+    while (pending.size > 0) await Promise.all(pending)
     await sleep(FLUSH_MS)
   }
 
@@ -81,7 +81,7 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${bound}`,
     close() {
       closing = true
-      return Promise.race([server.shutdown(), allAnswered()])
+      return Promise.race([server.shutdown(), allResponded()])
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What the entries of Node, Bun and Deno share. */
+/** Starts and stops the service on Node, Bun and Deno. */
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
@@ -39,7 +39,7 @@ export interface ServiceOptions {
   binds?: boolean
 }
 
-// Loading the engine's client blocks the thread for 100 ms and more. The first requests are answered before that.
+// Loading the engine's client blocks the thread for 100 ms or more. The first requests should not wait for that (decision 020).
 const WARM_AFTER_MS = 250
 
 /** Runs the service that the environment describes until a signal ends it. Exits with 1 when it cannot start. */
@@ -107,7 +107,7 @@ function closeOnSignals(
   process.on('SIGINT', shutDown)
 }
 
-/** Connects to the engine early, to log what is wrong with it. The service runs on: the engine may become available later. */
+/** Connects to the engine early, to log a warning if that fails. The service keeps running: the engine may become available later. */
 async function warm(
   { engine }: Config,
   portico: Portico,

@@ -1,4 +1,4 @@
-/** The service as a Cloudflare Worker. Its environment is the bindings; it is created once per isolate. */
+/** The service as a Cloudflare Worker. The bindings are its environment. It is created once per isolate. */
 import { ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
@@ -56,7 +56,7 @@ function createService(bindings: Bindings): Fetch {
   }
 }
 
-/** There is no process to exit. Until the bindings are valid, every response says what is wrong; the message has no values. */
+/** A Worker cannot exit. Until the bindings are valid, every response lists their errors, without their values. */
 function misconfigured({ message }: ConfigError): Fetch {
   return async () => {
     const requestId = crypto.randomUUID()

@@ -3,13 +3,13 @@ import { readText } from '../lib/read-text.ts'
 
 /** How long one operation on a store may take. */
 export interface StoreCall {
-  /** Aborts when nobody needs the result any more. */
+  /** Aborts when the result is no longer needed. */
   signal: AbortSignal
   /** Epoch milliseconds. */
   deadlineAt: number
 }
 
-/** A failed operation. The message is safe to show to anyone: it holds no address, no secret and nothing that was sent. */
+/** A failed operation. The message can be shown to anyone: it contains no address, no secret and no request data. */
 export class StoreError extends Error {
   /** Whether the same operation may succeed later. */
   readonly retryable: boolean
@@ -59,7 +59,7 @@ export async function withRetries<T>(
 
 const BACKOFF_MS = [50, 150, 400, 1000]
 
-/** How long to wait before the next attempt; null when there is none. `random` is from 0 to 1. */
+/** How long to wait before the next attempt; null if there should not be one. `random` is from 0 to 1. */
 export function retryDelayMs(
   { retryable, retryAfterMs }: StoreError,
   attempt: number,
@@ -73,7 +73,7 @@ export function retryDelayMs(
   return delayMs < remainingMs ? delayMs : null
 }
 
-/** The error of a socket or of `fetch`: its message may contain addresses, its code does not. */
+/** For an error of a socket or of `fetch`. Only its code is used, because its message may contain addresses. */
 function unreachable(store: string, error: unknown): StoreError {
   const code = codeOf(error)
   return new StoreError(`${store} cannot be reached${code === null ? '' : ` (${code})`}`, { retryable: true })

@@ -1,5 +1,5 @@
 /** Which object a destination names, and whether it may be read. Destinations are untrusted: they never decide which host is called. */
-import { awsHost, keyFault, type ObjectRef } from '../store/s3/object-url.ts'
+import { awsHost, keyIssue, type ObjectRef } from '../store/s3/object-url.ts'
 import { notAllowed } from './read-stored-trace.ts'
 
 export interface BucketRules {
@@ -24,10 +24,10 @@ export function objectsOf(destination: string, rules: BucketRules): ObjectRef[] 
   if (!BUCKET.test(bucket)) throw notAllowed('the bucket name is invalid')
   if (rules.bucket !== null && bucket !== rules.bucket) throw notAllowed('the bucket is not SERVICE_STORAGE_BUCKET')
   if (/[?#\\]|[^\P{Cc}]/u.test(key)) throw notAllowed('the key contains invalid characters')
-  const fault = keyFault(key)
-  if (fault !== null) throw notAllowed(`the key ${fault}`)
+  const issue = keyIssue(key)
+  if (issue !== null) throw notAllowed(`the key ${issue}`)
   const decoded = decodedOrNull(key)
-  return decoded === null || decoded === key || keyFault(decoded) !== null
+  return decoded === null || decoded === key || keyIssue(decoded) !== null
     ? [{ bucket, key }]
     : [key, decoded].map((key) => ({ bucket, key }))
 }

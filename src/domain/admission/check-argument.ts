@@ -21,7 +21,7 @@ export async function checkArgument(
   call: Call,
 ): Promise<Issue[]> {
   if (args.length === 0) return []
-  // Loaded on first use: it is a third of the code that the service would otherwise load before it listens.
+  // Loaded on first use, see decision 020.
   const { checkInput } = await import('./check-input.ts')
   const { issues, abortedBy, skipped } = checkInput(args[0], schema, argumentPointer)
   if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })

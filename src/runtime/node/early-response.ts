@@ -1,43 +1,44 @@
-/** Answers that are ready before their request's body has come: a client must not send its next request behind such a body. */
+/** Responses that are ready before the whole request body has arrived. Their connection is closed, because body bytes may follow. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 
-// The contract's bound for a refused body.
+// The contract's limit for reading a rejected body.
 const LINGER_MS = 500
 
-/** Whether the request has come whole, body and all. */
-export async function hasCome(incoming: Pick<IncomingMessage, 'complete'>): Promise<boolean> {
-  // Node's parser lets promises go on between a body and its end, though both came in one packet.
+/** Whether the whole request, including its body, has arrived. */
+export async function hasArrived(incoming: Pick<IncomingMessage, 'complete'>): Promise<boolean> {
+  // Node's parser runs promise callbacks between a body and its end, even if both arrive in one packet.
   if (!incoming.complete) await setImmediate()
   return incoming.complete
 }
 
 /**
- * The same answer, said to be the last of its connection, which is held until the body's rest has come, for 500 ms at most.
+ * The same response with `Connection: close`. The connection stays open until the rest of the request body has arrived, for at most
+ * 500 ms.
  *
- * Closed with bytes unread, a connection is reset, and the reset can overtake the answer on its way to the client.
+ * Closing a connection with unread bytes resets it, and the client may see the reset instead of the response.
  */
 export async function lastOfConnection(response: Response, incoming: Readable): Promise<Response> {
-  const answer = new Uint8Array(await response.arrayBuffer())
+  const bytes = new Uint8Array(await response.arrayBuffer())
   const headers = new Headers(response.headers)
   headers.set('Connection', 'close')
-  // 204, 304 and HEAD: nothing that could be overtaken.
-  if (answer.byteLength === 0) return new Response(null, { status: response.status, headers })
-  headers.set('Content-Length', String(answer.byteLength))
+  // 204, 304 and HEAD: there is no body to lose if a reset follows.
+  if (bytes.byteLength === 0) return new Response(null, { status: response.status, headers })
+  headers.set('Content-Length', String(bytes.byteLength))
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
-      // With its length said, the answer is whole for the client from here on.
-      controller.enqueue(answer)
-      await rest(incoming)
+      // Because of Content-Length, the response is complete for the client here.
+      controller.enqueue(bytes)
+      await readRest(incoming)
       controller.close()
     },
   })
   return new Response(body, { status: response.status, headers })
 }
 
-async function rest(incoming: Readable): Promise<void> {
-  // Too long, or the client has left: the connection is closed either way.
+async function readRest(incoming: Readable): Promise<void> {
+  // After a timeout or a disconnect the connection is closed anyway.
   await finished(incoming.resume(), { signal: AbortSignal.timeout(LINGER_MS) }).catch(() => {})
 }

@@ -1,17 +1,17 @@
-/** `Expect: 100-continue`: the client waits for `100 Continue` before it sends its body, so a refusal can come instead. */
+/** `Expect: 100-continue`: the client sends its body only after `100 Continue`, so the server can reject the request before that. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Says `100 Continue` when the body is first read: never for a request that is refused for its head (401, 413). */
+/** Sends `100 Continue` when the body is read for the first time. A request that is rejected for its headers (401, 413) never gets it. */
 export function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
   request._read = (size) => {
-    dontContinue(request)
+    cancelContinue(request)
     response.writeContinue()
     request._read(size)
   }
 }
 
-/** From now on the body is read without a `100 Continue`, as the answer is known. */
-export function dontContinue(request: object): void {
-  // Only our own property: Node's method on the prototype shows again.
+/** Called when the response is known: reading the rest of the body no longer sends `100 Continue`. */
+export function cancelContinue(request: object): void {
+  // Removes our override, so that `_read` is Node's method again.
   Reflect.deleteProperty(request, '_read')
 }

@@ -1,36 +1,36 @@
-/** What Node would refuse itself, without a body or a request id, is answered here, as the app would. */
+/** Responses to requests that never reach the app. Node's own responses to them would have neither a body nor a request id. */
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { PROBLEM_TYPE, type Problem, toProblem, toRequestId } from '../../http/problem.ts'
 
-type Refusal = Omit<Problem, 'requestId'>
+type Rejection = Omit<Problem, 'requestId'>
 
-const MALFORMED: Refusal = {
+const MALFORMED: Rejection = {
   status: 400,
   error: 'ValidationError',
   title: 'Invalid request',
-  message: 'The request is not HTTP as this server understands it',
+  message: 'The request is not valid HTTP',
 }
 
-const NO_URL: Refusal = { ...MALFORMED, message: 'The request names no valid URL' }
-const NO_HOST: Refusal = { ...MALFORMED, message: 'An HTTP/1.1 request must have a Host header' }
-const UNMET_EXPECTATION: Refusal = { ...MALFORMED, status: 417, message: 'Expect may only be 100-continue' }
+const INVALID_URL: Rejection = { ...MALFORMED, message: 'The request has no valid URL' }
+const MISSING_HOST: Rejection = { ...MALFORMED, message: 'An HTTP/1.1 request must have a Host header' }
+const UNKNOWN_EXPECTATION: Rejection = { ...MALFORMED, status: 417, message: 'The Expect header must be 100-continue' }
 
-const CONNECT: Refusal = {
+const CONNECT: Rejection = {
   status: 405,
   error: 'MethodNotAllowedError',
   title: 'Method not allowed',
   message: 'This service is not a proxy: CONNECT is not supported',
 }
 
-const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
+const BY_CODE: ReadonlyMap<unknown, Rejection> = new Map<unknown, Rejection>([
   [
     'HPE_HEADER_OVERFLOW',
     {
       status: 431,
       error: 'PayloadTooLargeError',
       title: 'Payload too large',
-      message: 'The headers, with the URL, are larger than 16 KiB',
+      message: 'The URL and the headers together are larger than 16 KiB',
     },
   ],
   [
@@ -48,34 +48,37 @@ const BY_CODE: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
       status: 408,
       error: 'RequestTimeoutError',
       title: 'Request timeout',
-      message: 'The request was not complete in time',
+      message: 'The request did not arrive in time',
     },
   ],
 ])
 
-/** For `clientError`: answers on the socket, and closes it. */
-export function refuseOnSocket(error: Error, socket: Duplex): void {
+/** For the event `clientError`: sends the response on the socket and closes it. */
+export function rejectOnSocket(error: Error, socket: Duplex): void {
   endWith(socket, toBytes(('code' in error ? BY_CODE.get(error.code) : undefined) ?? MALFORMED))
 }
 
-/** For `connect`: this service is not a proxy. */
-export function refuseConnect({ headers }: IncomingMessage, socket: Duplex): void {
+/** For the event `connect`, which Node emits for the method CONNECT. */
+export function rejectConnect({ headers }: IncomingMessage, socket: Duplex): void {
   endWith(
     socket,
-    toBytes(CONNECT, { given: headers['x-request-id'], more: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' } }),
+    toBytes(CONNECT, {
+      requestedId: headers['x-request-id'],
+      extraHeaders: { Allow: 'GET, HEAD, POST, PATCH, OPTIONS' },
+    }),
   )
 }
 
-/** For what is HTTP but names no URL. */
-export function refuseUrl(): Response {
-  return toResponse(NO_URL)
+/** For a request whose target is not a URL. */
+export function rejectUrl(): Response {
+  return toResponse(INVALID_URL)
 }
 
-// As Node checks it: https://github.com/nodejs/node/blob/v24.x/lib/_http_common.js
+// The same check as in Node: https://github.com/nodejs/node/blob/v24.x/lib/_http_common.js
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
-/** For a request whose head alone is refused, whatever the app would say; null for any other. */
-export function refuseHead({
+/** The response to a request that is rejected for its Host or Expect header; null for any other request. */
+export function rejectHeaders({
   httpVersion,
   headers,
 }: {
@@ -83,45 +86,45 @@ export function refuseHead({
   headers: IncomingHttpHeaders
 }): Response | null {
   if (httpVersion !== '1.1') return null
-  if (headers.host === undefined) return toResponse(NO_HOST, headers['x-request-id'])
+  if (headers.host === undefined) return toResponse(MISSING_HOST, headers['x-request-id'])
   if (headers.expect !== undefined && !CONTINUE.test(headers.expect))
-    return toResponse(UNMET_EXPECTATION, headers['x-request-id'])
+    return toResponse(UNKNOWN_EXPECTATION, headers['x-request-id'])
   return null
 }
 
 function endWith(socket: Duplex, bytes: string): void {
   if (socket.writable) socket.write(bytes)
-  // Waits for what is written to leave, and no longer.
+  // Closes the socket when the response has been sent, even if the client keeps its side open.
   socket.end(() => socket.destroy())
 }
 
-type GivenId = string | string[] | undefined
+type RequestedId = string | string[] | undefined
 
-function toResponse(refusal: Refusal, given?: GivenId): Response {
-  const { headers, body } = toAnswer(refusal, given)
-  return new Response(body, { status: refusal.status, headers })
+function toResponse(rejection: Rejection, requestedId?: RequestedId): Response {
+  const { headers, body } = toParts(rejection, requestedId)
+  return new Response(body, { status: rejection.status, headers })
 }
 
 function toBytes(
-  refusal: Refusal,
-  { given, more = {} }: { given?: GivenId; more?: Record<string, string> } = {},
+  rejection: Rejection,
+  { requestedId, extraHeaders = {} }: { requestedId?: RequestedId; extraHeaders?: Record<string, string> } = {},
 ): string {
-  const { headers, body } = toAnswer(refusal, given)
+  const { headers, body } = toParts(rejection, requestedId)
   const all = {
     ...headers,
-    ...more,
+    ...extraHeaders,
     Date: new Date().toUTCString(),
     Connection: 'close',
     'Content-Length': String(Buffer.byteLength(body)),
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`
+  return `HTTP/1.1 ${rejection.status} ${STATUS_CODES[rejection.status]}\r\n${lines.join('')}\r\n${body}`
 }
 
-function toAnswer(refusal: Refusal, given?: GivenId): { headers: Record<string, string>; body: string } {
-  const requestId = toRequestId(typeof given === 'string' ? given : undefined)
+function toParts(rejection: Rejection, requestedId?: RequestedId): { headers: Record<string, string>; body: string } {
+  const requestId = toRequestId(typeof requestedId === 'string' ? requestedId : undefined)
   return {
     headers: { 'Content-Type': PROBLEM_TYPE, 'X-Request-Id': requestId },
-    body: JSON.stringify(toProblem({ ...refusal, requestId })),
+    body: JSON.stringify(toProblem({ ...rejection, requestId })),
   }
 }

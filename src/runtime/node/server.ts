@@ -1,46 +1,46 @@
-/** A fetch handler on a socket of Node's. */
+/** Serves a fetch handler with Node's HTTP server. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Listener, ListenOptions } from '../service.ts'
-import { hasCome, lastOfConnection } from './early-response.ts'
-import { continueOnRead, dontContinue } from './expect-continue.ts'
-import { refuseConnect, refuseHead, refuseOnSocket, refuseUrl } from './parser-errors.ts'
+import { hasArrived, lastOfConnection } from './early-response.ts'
+import { cancelContinue, continueOnRead } from './expect-continue.ts'
+import { rejectConnect, rejectHeaders, rejectOnSocket, rejectUrl } from './parser-errors.ts'
 
 const SERVER_OPTIONS = {
-  // A request that dribbles is answered and its connection closed within the contract's 30 s; where only the body does, the app
-  // is a little earlier. How long an answer takes is not limited here.
+  // A client that sends its request too slowly gets a response within the contract's 30 s. If only the body is slow, the app responds
+  // first. The time until the response is not limited here.
   headersTimeout: 20_000,
   requestTimeout: 28_000,
   connectionsCheckingInterval: 500,
-  // Above the 60 s after which load balancers usually give an idle connection up: it should be they who close it.
+  // Load balancers usually close idle connections after 60 s. The server must not close them first: requests would be lost.
   keepAliveTimeout: 65_000,
-  // Node's own refusal has no body and no request id: ours has.
+  // `rejectHeaders` does this with an error body and a request id.
   requireHostHeader: false,
 }
 
-/** Resolves when it listens; rejects when it can't, with Node's error. */
+/** Resolves when the server listens; rejects with Node's error when it cannot. */
 export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
   let closing = false
-  const unanswered = new Set<ServerResponse>()
+  const openResponses = new Set<ServerResponse>()
 
-  const answer = getRequestListener(
+  const handle = getRequestListener(
     async (request, { incoming }) => {
-      const response = refuseHead(incoming) ?? (await fetch(request))
-      dontContinue(incoming)
+      const response = rejectHeaders(incoming) ?? (await fetch(request))
+      cancelContinue(incoming)
       if (closing) response.headers.set('Connection', 'close')
-      return (await hasCome(incoming)) ? response : lastOfConnection(response, incoming)
+      return (await hasArrived(incoming)) ? response : lastOfConnection(response, incoming)
     },
-    { hostname: 'localhost', errorHandler: refuseUrl },
+    { hostname: 'localhost', errorHandler: rejectUrl },
   )
 
   function respond(request: IncomingMessage, response: ServerResponse) {
-    unanswered.add(response)
+    openResponses.add(response)
     response.once('close', () => {
-      unanswered.delete(response)
+      openResponses.delete(response)
       closeWhenDone()
     })
-    void answer(request, response)
+    void handle(request, response)
   }
 
   const server = createServer(SERVER_OPTIONS, respond)
@@ -49,20 +49,20 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
     respond(request, response)
   })
   server.on('checkExpectation', respond)
-  server.on('connect', refuseConnect)
-  server.on('clientError', refuse)
+  server.on('connect', rejectConnect)
+  server.on('clientError', onClientError)
 
-  function refuse(error: Error, socket: Duplex) {
-    const asked = [...unanswered].find((response) => response.socket === socket && response.req.complete)
-    if (asked === undefined) return refuseOnSocket(error, socket)
-    // What came after a whole request is refused without a word: the next answer on this connection is that request's, and the last.
-    asked.shouldKeepAlive = false
-    asked.once('close', () => socket.destroy())
+  function onClientError(error: Error, socket: Duplex) {
+    const pending = [...openResponses].find((response) => response.socket === socket && response.req.complete)
+    if (pending === undefined) return rejectOnSocket(error, socket)
+    // The invalid bytes follow a complete request. Its response comes first on this connection, which is then closed.
+    pending.shouldKeepAlive = false
+    pending.once('close', () => socket.destroy())
   }
 
   function closeWhenDone() {
-    // Also those that Node does not count as idle: it waits for the first request of a connection that never sent one.
-    if (closing && unanswered.size === 0) server.closeAllConnections()
+    // Node does not count connections as idle that never sent a request, and would wait for them.
+    if (closing && openResponses.size === 0) server.closeAllConnections()
   }
 
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { StoreCall } from '../store-call.ts'
 
-/** The subject of messages about it. */
+/** The subject of its error messages. */
 export const STORE = 'The key-value store'
 
 /** Sends Redis commands. Rejects with a `StoreError`, or with the reason of `call.signal`. */

@@ -55,6 +55,6 @@ function toStrings(result: unknown): string[] {
 
 const encoder = new TextEncoder()
 
-function byteLength(text: string): number {
-  return encoder.encode(text).length
+function byteLength(value: string): number {
+  return encoder.encode(value).length
 }

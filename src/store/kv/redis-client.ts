@@ -1,2 +1,2 @@
-// A dynamic import of the package itself makes the bundler put its CommonJS interop, and with it node:module, at the start of the service.
+// Imported dynamically in place of the package itself (decision 020).
 export { Redis } from 'ioredis'

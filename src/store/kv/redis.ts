@@ -13,7 +13,7 @@ export interface RedisOptions {
 
 const CONNECT_TIMEOUT_MS = 2000
 
-// Commands on a connection that has gone silent stay in memory until it is closed.
+// Commands on a connection that no longer responds stay in memory until it is closed.
 const SILENCE_TIMEOUT_MS = 5000
 
 /** Redis over TCP. It connects with the first command, and again whenever the connection is lost. Not for workerd. */
@@ -21,7 +21,7 @@ export function redisConnection({ url, load = () => import('./redis-client.ts') 
   let isClosed = false
   const client = lazy(load, (module) => createClient(module, url))
 
-  /** A command after `close` must not connect again: nothing would end that connection, nor the process. */
+  /** A command after `close` must not connect again: nothing would close that connection, and the process would not exit. */
   async function openClient(): Promise<Redis> {
     const redis = isClosed ? null : await client.get()
     if (redis === null || isClosed) throw new StoreError(`${STORE} is closed`)
@@ -33,7 +33,7 @@ export function redisConnection({ url, load = () => import('./redis-client.ts') 
       withRetries(STORE, call, async (signal) => {
         const redis = await openClient()
         await unlessAborted(ready(redis), signal)
-        // A command cannot be taken back, but its caller stops waiting for it.
+        // A command that was sent cannot be canceled; the caller only stops waiting.
         return unlessAborted(redis.call(String(name), ...args).catch(throwRejected), signal)
       }),
     async close() {
@@ -48,7 +48,7 @@ function createClient({ Redis: Client }: { Redis: typeof Redis }, url: string): 
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
-    // Retries are up to `withRetries`: a command that its caller gave up must not be sent later.
+    // Only `withRetries` retries: a command whose caller has stopped waiting must not be sent later.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -34,8 +34,8 @@ export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConn
   }
 }
 
-function resultOf(status: number, text: string): unknown {
-  const body = parse(text)
+function resultOf(status: number, json: string): unknown {
+  const body = parse(json)
   if (status === 200 && body !== null && 'result' in body) return body.result
   const code = body !== null && 'error' in body ? redisErrorCode(String(body.error)) : ''
   throw new StoreError(`${STORE} returned ${status}${code && ` (${code})`}`, {
@@ -43,11 +43,11 @@ function resultOf(status: number, text: string): unknown {
   })
 }
 
-function parse(text: string): object | null {
+function parse(json: string): object | null {
   try {
-    const body: unknown = JSON.parse(text)
+    const body: unknown = JSON.parse(json)
     return typeof body === 'object' ? body : null
   } catch {
-    return null // the status says enough
+    return null // the error then has only the status
   }
 }

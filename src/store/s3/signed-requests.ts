@@ -8,7 +8,7 @@ export interface ObjectStoreOptions extends S3Location {
   fetch?: typeof globalThis.fetch
 }
 
-/** The subject of messages about it. */
+/** The subject of its error messages. */
 export const STORE = 'The object storage'
 
 const ERROR_MAX_BYTES = 64 * 1024
@@ -28,7 +28,7 @@ export function signedRequests(options: ObjectStoreOptions): SendSigned {
 
 /** S3's error code, like `NoSuchKey`; empty when the response has none. */
 export async function errorCodeOf(response: Response): Promise<string> {
-  const text = await readBody(STORE, response, ERROR_MAX_BYTES).catch(() => '') // the status alone is enough
+  const text = await readBody(STORE, response, ERROR_MAX_BYTES).catch(() => '') // the error then has only the status
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? ''
 }
 
