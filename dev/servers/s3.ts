@@ -23,6 +23,17 @@ export interface RunningS3 {
 const ACCOUNT = { accessKeyId: 'portico-key-id', secretAccessKey: 'portico-secret-key', region: 'eu-central-1' }
 const BUCKET = 'portico-traces'
 
+/** The variables with which the service and its workers use this bucket. */
+export function storageEnv(s3: Omit<RunningS3, 'client' | 'stop'>): Record<string, string> {
+  return {
+    SERVICE_STORAGE_BUCKET: s3.bucket,
+    SERVICE_STORAGE_ENDPOINT: s3.endpoint,
+    SERVICE_STORAGE_REGION: s3.region,
+    SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
+    SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  }
+}
+
 /** SeaweedFS: what tests of traces run against. */
 export async function startWeed(): Promise<RunningS3> {
   const [command, dir, ports] = await Promise.all([haveWeed(), mkdtemp(join(tmpdir(), 'weed-')), freePorts(11)])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type RunningProcess, startProcess } from './process.ts'
 import type { RunningRedis } from './redis.ts'
-import type { RunningS3 } from './s3.ts'
+import { type RunningS3, storageEnv } from './s3.ts'
 import { until } from './until.ts'
 import { haveWorkflowBundle } from './workflow-bundle.ts'
 
@@ -21,15 +21,7 @@ export function tracedEnv(
   { url }: Pick<RunningRedis, 'url'>,
   s3: Omit<RunningS3, 'client' | 'stop'>,
 ): Record<string, string> {
-  return {
-    SERVICE_TRACE_REMOTE_ON: 'true',
-    SERVICE_KVSTORE_URL: url,
-    SERVICE_STORAGE_BUCKET: s3.bucket,
-    SERVICE_STORAGE_ENDPOINT: s3.endpoint,
-    SERVICE_STORAGE_REGION: s3.region,
-    SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
-    SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
-  }
+  return { SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_KVSTORE_URL: url, ...storageEnv(s3) }
 }
 
 /** Runs `entry`. Resolves when the worker's log says that it is ready. */

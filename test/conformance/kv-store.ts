@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KvStore } from '../../src/store/kv/kv-store.ts'
+import { Redis } from 'ioredis'
+import { describe, expect } from 'vitest'
+import type { RunningRedis } from '../../dev/servers/redis.ts'
+import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
 import type { StoreCall } from '../../src/store/store-call.ts'
+import { test } from '../support/fixtures.ts'
+import type { UpstashServer } from '../support/upstash.ts'
 
 export function storeCall(timeoutMs = 3000, signal: AbortSignal = new AbortController().signal): StoreCall {
   return { signal, deadlineAt: Date.now() + timeoutMs }
@@ -8,27 +12,28 @@ export function storeCall(timeoutMs = 3000, signal: AbortSignal = new AbortContr
 
 const DAY_MS = 24 * 3_600_000
 
-/** What the trace protocol asks of a key-value store. `make` gives the store, and a way to send it any command. */
+/** What the trace protocol requires of a key-value store. `locate` selects the server that the store connects to. */
 export function describeKvStore(
   name: string,
-  make: () => Promise<{ kv: KvStore; command: (...words: string[]) => Promise<unknown> }>,
+  locate: (servers: { redis: RunningRedis; upstash: UpstashServer }) => { url: string; token: string | null },
 ): void {
   describe.concurrent(`key-value store over ${name}`, () => {
     let kv: KvStore
-    let command: (...words: string[]) => Promise<unknown>
+    let redisClient: Redis
 
-    beforeAll(async () => {
-      const made = await make()
-      kv = made.kv
-      command = made.command
+    test.beforeAll(({ redis, upstash, cleanup }) => {
+      kv = createKvStore(locate({ redis, upstash }))
+      redisClient = new Redis(redis.url)
+      cleanup.defer(() => redisClient.disconnect())
+      cleanup.defer(() => kv.close())
     })
-    afterAll(() => kv.close())
 
+    const command = (name: string, ...args: string[]) => redisClient.call(name, ...args)
     const unique = () => crypto.randomUUID()
     const append = (key: string, values: string[]) => kv.append(key, values, DAY_MS, storeCall())
     const read = (key: string, maxBytes = 100_000) => kv.readList(key, maxBytes, storeCall())
 
-    test('readList: the values in the order of their addition, whatever they hold', async () => {
+    test('readList: returns any values in the order of their addition', async () => {
       const key = unique()
       const values = ['{"a":1}', 'ünï\u0001"\\ \u{1F680}', '', '9007199254740993', 'null']
 
@@ -42,7 +47,7 @@ export function describeKvStore(
       expect(await read(unique())).toEqual({ values: [], complete: true })
     })
 
-    test('readList: a long list is read whole, or as far as the bytes allow', async () => {
+    test('readList: a long list is read completely, or up to the byte limit', async () => {
       const key = unique()
       const values = Array.from({ length: 1234 }, (_, index) => `ü${index}`.padStart(10, '0'))
       await append(key, values)
@@ -62,7 +67,7 @@ export function describeKvStore(
       )
     })
 
-    test('append: a list lives as long as was said, from its last addition on', async () => {
+    test('append: every addition renews the list’s time to live', async () => {
       const key = unique()
       await append(key, ['a'])
       await command('PEXPIRE', key, '1000')
@@ -72,7 +77,7 @@ export function describeKvStore(
       expect(Number(await command('PTTL', key))).toBeGreaterThan(DAY_MS - 60_000)
     })
 
-    test('trim: removes what was read, and keeps what came later', async () => {
+    test('trim: removes the values that were read and keeps later ones', async () => {
       const key = unique()
       await append(key, ['a', 'b'])
       const { values } = await read(key)
@@ -83,7 +88,7 @@ export function describeKvStore(
       expect((await read(key)).values).toEqual(['c'])
     })
 
-    test('trim: done twice it removes nothing of what came later', async () => {
+    test('trim: a repeated trim removes no later values', async () => {
       const key = unique()
       await append(key, ['a', 'b'])
       const { values } = await read(key)
@@ -95,7 +100,7 @@ export function describeKvStore(
       expect((await read(key)).values).toEqual(['c', 'd', 'e'])
     })
 
-    test('a refusal says the kind of fault, and nothing of what was sent', async () => {
+    test('an error names the kind of error and nothing of the request', async () => {
       const list = unique()
       await command('SET', list, 'no list')
 
@@ -105,7 +110,7 @@ export function describeKvStore(
       expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toContain('a-secret-value')
     })
 
-    test('a caller who has left ends the waiting with their own reason', async () => {
+    test('an aborted call rejects with the reason of the caller', async () => {
       const leaving = new AbortController()
       leaving.abort(new Error('left'))
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Call } from '../../src/domain/call.ts'
 import { ServiceError } from '../../src/domain/errors.ts'
 import type { TracedRun, TraceSource } from '../../src/domain/trace/trace-source.ts'
@@ -55,20 +55,15 @@ export function storedDocument({ runId = 'run-1', ...overrides }: Partial<TraceD
 }
 
 /** What every source of stored traces must do. */
-export function describeStoredTraces(name: string, make: () => Promise<Place>): void {
+export function describeStoredTraces(name: string, locate: () => Place): void {
   describe(`stored traces: ${name}`, () => {
-    let place: Place
-    beforeAll(async () => {
-      place = await make()
-    })
-
     const runOf = (runId: string, overrides: Partial<TracedRun> = {}) =>
-      tracedRun({ runId, destinations: async () => place.destinations(runId), ...overrides })
+      tracedRun({ runId, destinations: async () => locate().destinations(runId), ...overrides })
     const find = (runId: string, overrides?: Partial<TracedRun>) =>
-      place.source.find(runOf(runId, overrides), traceCall())
+      locate().source.find(runOf(runId, overrides), traceCall())
     const stored = async (text: (runId: string) => string) => {
       const runId = crypto.randomUUID()
-      await place.put(runId, text(runId))
+      await locate().put(runId, text(runId))
       return runId
     }
     const document = (runId: string) => storedDocument({ runId })
@@ -78,7 +73,7 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
         (error: unknown) => (error instanceof ServiceError ? error.message : Promise.reject(error)),
       )
 
-    test('gives back what was stored, whole', async () => {
+    test('returns the stored trace completely', async () => {
       const runId = await stored(document)
 
       expect(await find(runId)).toEqual({
@@ -89,11 +84,11 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       })
     })
 
-    test('has nothing of a run that is still open and not stored', async () => {
+    test('returns null for an open run without a stored trace', async () => {
       expect(await find('not-there', { isOpen: true })).toBeNull()
     })
 
-    test('what does not say how the run ended is a part', async () => {
+    test('a stored trace without the end of the run is incomplete', async () => {
       const runId = await stored((id) =>
         storedDocument({ runId: id, entries: storedEntries({ runId: id, ended: false }) }),
       )
@@ -101,7 +96,7 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       expect((await find(runId))?.whole).toBe(false)
     })
 
-    test('a stored trace is believed for its own run only', async () => {
+    test('a stored trace of another run is rejected', async () => {
       for (const other of [{ namespace: 'other' }, { workflowId: 'orders-18' }, { runId: crypto.randomUUID() }]) {
         const runId = await stored((id) => storedDocument({ runId: id, ...other }))
 
@@ -109,12 +104,12 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       }
     })
 
-    test('what is not a trace is refused, and nothing of it shown', async () => {
+    test('data that is not a trace is rejected, and the error shows nothing of it', async () => {
       for (const text of ['', 'secret', '{"secret":', '[]', '{"portico":"trace","version":99}', `${'['.repeat(5000)}`])
         expect(await refusal(await stored(() => text))).toBe('The stored data is not a Portico trace')
     })
 
-    test('entries that cannot be read are left out and counted', async () => {
+    test('invalid entries are skipped and counted', async () => {
       const runId = await stored((id) => document(id).replace('"entries":[', '"entries":[null,{"id":7},'))
 
       expect(await find(runId)).toMatchObject({
@@ -123,17 +118,17 @@ export function describeStoredTraces(name: string, make: () => Promise<Place>): 
       })
     })
 
-    test('what is too large is refused', async () => {
+    test('a trace above the size limit is rejected', async () => {
       const runId = await stored((id) => document(id) + ' '.repeat(100_001))
 
       expect(await refusal(runId)).toMatch(/(is larger|returned more) than 100000 bytes/)
     })
 
-    test('a caller who has left ends the reading with their own reason', async () => {
+    test('an aborted read rejects with the reason of the caller', async () => {
       const runId = await stored(document)
       const signal = AbortSignal.abort(new Error('left'))
 
-      await expect(place.source.find(runOf(runId), traceCall({ signal }))).rejects.toThrow('left')
+      await expect(locate().source.find(runOf(runId), traceCall({ signal }))).rejects.toThrow('left')
     })
   })
 }

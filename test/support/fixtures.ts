@@ -10,13 +10,16 @@ import { NativeConnection } from '@temporalio/worker'
 import { inject, test as vitestTest } from 'vitest'
 import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
-import { startRclone } from '../../dev/servers/s3.ts'
+import { startRclone, startWeed } from '../../dev/servers/s3.ts'
 import { quietRuntime } from '../../dev/servers/worker.ts'
+import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
+import { startS3Proxy } from './s3-proxy.ts'
 import { serve } from './serve.ts'
 import { startService } from './service.ts'
+import { startUpstash } from './upstash.ts'
 import { startWorker, type TestWorkerOptions } from './worker.ts'
 
 /** A service inside the test's process. */
@@ -152,6 +155,30 @@ function withServers(testOnEngine: typeof base) {
         const s3 = await startRclone()
         cleanup.defer(() => s3.stop())
         return s3
+      })
+      /** SeaweedFS, with one bucket. Unlike rclone it supports conditional writes. */
+      .extend('seaweed', { scope: 'file' }, async ({ cleanup }) => {
+        const s3 = await startWeed()
+        cleanup.defer(() => s3.stop())
+        return s3
+      })
+      /** A proxy in front of `seaweed` that passes everything on, except what a test tells it to fail. */
+      .extend('s3Proxy', { scope: 'file' }, async ({ seaweed, cleanup }) => {
+        const proxy = await startS3Proxy(seaweed.endpoint)
+        cleanup.defer(() => proxy.close())
+        return proxy
+      })
+      /** Upstash's REST protocol in front of `redis`. */
+      .extend('upstash', { scope: 'file' }, async ({ redis, cleanup }) => {
+        const upstash = await startUpstash(redis.url)
+        cleanup.defer(() => upstash.close())
+        return upstash
+      })
+      /** Our own client of `redis`. */
+      .extend('kvStore', { scope: 'file' }, ({ redis, cleanup }) => {
+        const kvStore = createKvStore({ url: redis.url, token: null })
+        cleanup.defer(() => kvStore.close())
+        return kvStore
       })
   )
 }

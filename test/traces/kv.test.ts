@@ -1,41 +1,25 @@
 import { Redis as UpstashClient } from '@upstash/redis'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { freePort } from '../../dev/servers/ports.ts'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { redisConnection } from '../../src/store/kv/redis.ts'
 import { describeKvStore, storeCall } from '../conformance/kv-store.ts'
-import { startUpstash, type UpstashServer } from '../support/upstash.ts'
+import { test as fixtureTest } from '../support/fixtures.ts'
 
-let redis: RunningRedis
-let upstash: UpstashServer
-let direct: Redis
+describeKvStore('redis://', ({ redis }) => ({ url: redis.url, token: null }))
+describeKvStore('Upstash REST', ({ upstash }) => upstash)
 
-beforeAll(async () => {
-  redis = await startRedis()
-  upstash = await startUpstash(redis.url)
-  direct = new Redis(redis.url)
+/** A store that connects to Redis through a proxy. */
+const test = fixtureTest.extend('behindProxy', async ({ redis }, { onCleanup }) => {
+  const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
+  const url = redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`)
+  const kv = createKvStore({ url, token: null })
+  onCleanup(async () => {})
+  return { kv, proxy }
 })
-afterAll(async () => {
-  direct.disconnect()
-  await upstash.close()
-  await redis.kill()
-})
-
-const command = (name: string, ...args: string[]) => direct.call(name, ...args)
-
-describeKvStore('redis://', async () => ({
-  kv: createKvStore({ url: redis.url, token: null }),
-  command: (...words) => command(...(words as [string])),
-}))
-
-describeKvStore('Upstash REST', async () => ({
-  kv: createKvStore({ url: upstash.url, token: upstash.token }),
-  command: (...words) => command(...(words as [string])),
-}))
 
 describe('key-value store with failures', () => {
   const read = (url: string, token: string | null = null, timeoutMs = 3000) => {
@@ -43,7 +27,7 @@ describe('key-value store with failures', () => {
     return kv.readList('list', 1000, storeCall(timeoutMs)).finally(() => kv.close())
   }
 
-  test('Upstash REST: Upstash’s own client works with the test server', async () => {
+  test('Upstash REST: Upstash’s own client works with the test server', async ({ upstash }) => {
     const theirs = new UpstashClient({
       url: upstash.url,
       token: upstash.token,
@@ -56,11 +40,11 @@ describe('key-value store with failures', () => {
     expect(await theirs.eval('return ARGV[1]', [], ['x'])).toBe('x')
   })
 
-  test('Upstash REST: the URL’s password may be the token', async () => {
+  test('Upstash REST: the URL’s password may be the token', async ({ upstash }) => {
     expect(await read(upstash.url.replace('//', `//:${upstash.token}@`))).toEqual({ values: [], complete: true })
   })
 
-  test('a wrong token or password is reported without showing it', async () => {
+  test('a wrong token or password is reported without showing it', async ({ redis, upstash }) => {
     await expect(read(upstash.url, 'wrong-to-ken')).rejects.toThrow(/^The key-value store returned 401$/)
     await expect(read(redis.url.replace('pass-word', 'wrong'))).rejects.toThrow(/^The key-value store/)
   })
@@ -105,12 +89,8 @@ describe('key-value store with failures', () => {
     expect(sent).toBeLessThan(2 * 1024 * 1024)
   })
 
-  test('a lost connection is opened again, and pending commands are retried', async () => {
-    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKvStore({
-      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
-      token: null,
-    })
+  test('a lost connection is opened again, and pending commands are retried', async ({ behindProxy }) => {
+    const { kv, proxy } = behindProxy
     await kv.append('lost', ['a'], 60_000, storeCall())
 
     proxy.interrupt()
@@ -118,16 +98,10 @@ describe('key-value store with failures', () => {
     setTimeout(() => proxy.restore(), 300)
 
     expect((await reading).values).toEqual(['a'])
-    await kv.close()
-    await proxy.close()
   })
 
-  test('a silent connection is replaced after some seconds', async () => {
-    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKvStore({
-      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
-      token: null,
-    })
+  test('a silent connection is replaced after some seconds', async ({ behindProxy }) => {
+    const { kv, proxy } = behindProxy
     await kv.append('silent', ['a'], 60_000, storeCall())
 
     proxy.silence()
@@ -136,11 +110,9 @@ describe('key-value store with failures', () => {
     const read = () => kv.readList('silent', 1000, storeCall(500))
     expect((await until('it is read', read, { timeoutMs: 8000 })).values).toEqual(['a'])
     expect(proxy.open()).toBe(1)
-    await kv.close()
-    await proxy.close()
   })
 
-  test('a Redis client that failed to load is loaded again by the next command', async () => {
+  test('a Redis client that failed to load is loaded again by the next command', async ({ redis }) => {
     let loads = 0
     const load = async () => {
       if (++loads === 1) throw new Error('out of memory')
@@ -154,20 +126,15 @@ describe('key-value store with failures', () => {
     await connection.close()
   })
 
-  test('a closed store does not connect again', async () => {
-    const proxy = await startTcpProxy(`127.0.0.1:${redis.port}`)
-    const kv = createKvStore({
-      url: redis.url.replace(`:${redis.port}`, `:${proxy.address.split(':')[1]}`),
-      token: null,
-    })
+  test('a closed store does not connect again', async ({ behindProxy }) => {
+    const { kv, proxy } = behindProxy
     const read = () => kv.readList('closed', 1000, storeCall())
     await read()
     await kv.close()
 
     await expect(read()).rejects.toThrow('is closed')
 
-    await until('it has left', () => proxy.open() === 0)
-    await proxy.close()
+    await until('the connection is closed', () => proxy.open() === 0)
   })
 
   test('Redis is used again after a restart', async () => {

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningS3, startRclone, startWeed } from '../../dev/servers/s3.ts'
+import { describe, expect } from 'vitest'
+import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { objectUrl } from '../../src/store/s3/object-url.ts'
 import { storeCall } from '../conformance/kv-store.ts'
+import { test } from '../support/fixtures.ts'
 import { type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-describeObjectStore('SeaweedFS', startWeed)
-describeObjectStore('rclone', startRclone)
+describeObjectStore('SeaweedFS', 'seaweed')
+describeObjectStore('rclone', 's3')
 
 describe('object storage with conditional writes: SeaweedFS', () => {
-  let s3: RunningS3
-  beforeAll(async () => {
-    s3 = await startWeed()
-  })
-  afterAll(() => s3.stop())
-
-  test('put: writes only if the object does not exist, or over the version that was read', async () => {
+  test('put: writes only if the object does not exist, or over the version that was read', async ({ seaweed: s3 }) => {
     const objects = createObjectStore(s3)
     const object = { bucket: s3.bucket, key: 'conditional' }
     const put = (text: string, etag: string | null) =>
@@ -33,18 +28,15 @@ describe('object storage with conditional writes: SeaweedFS', () => {
   })
 })
 
-function describeObjectStore(name: string, start: () => Promise<RunningS3>): void {
+function describeObjectStore(name: string, server: 'seaweed' | 's3'): void {
   describe(`object storage: ${name}`, () => {
     let s3: RunningS3
     let proxy: S3Proxy
 
-    beforeAll(async () => {
-      s3 = await start()
+    test.beforeAll(async ({ seaweed, s3: rclone, cleanup }) => {
+      s3 = { seaweed, s3: rclone }[server]
       proxy = await startS3Proxy(s3.endpoint)
-    })
-    afterAll(async () => {
-      await proxy.close()
-      await s3.stop()
+      cleanup.defer(() => proxy.close())
     })
 
     const store = (overrides: Partial<RunningS3> = {}) => createObjectStore({ ...s3, ...overrides })

@@ -1,59 +1,37 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
-import { makeApi } from '../support/api.ts'
+import { describe, expect } from 'vitest'
+import { type RunningS3, storageEnv } from '../../dev/servers/s3.ts'
+import { type Api, makeApi } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
 import { olderTree } from '../support/older-tree.ts'
-import { type Service, startService } from '../support/service.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 
 /** Runs of workers of the older generation, whose own outputs and failures say where their traces are. */
 describe('traces of older workers', () => {
-  const taskQueue = `older-trees-${crypto.randomUUID()}`
   let s3: RunningS3
   let endpoint: string
   let folder: string
-  let worker: TestWorker
-  let service: Service
+  let api: Api
 
-  beforeAll(async () => {
-    const { address } = inject('engine')
-    ;[s3, folder] = await Promise.all([startWeed(), mkdtemp(join(tmpdir(), 'older-trees-'))])
-    // No answer of the service may hold the other spelling.
+  test.beforeAll(async ({ seaweed, folder: ownFolder, worker: _, startService }) => {
+    s3 = seaweed
+    folder = ownFolder
+    // The responses of the service must not contain the other spelling.
     endpoint = s3.endpoint.replace('127.0.0.1', 'localhost')
-    worker = await startWorker({ address, taskQueue })
-    service = await startService({
-      address,
-      catalog: taskQueue,
-      env: {
-        SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
-        SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
-        SERVICE_STORAGE_REGION: s3.region,
-        SERVICE_STORAGE_BUCKET: s3.bucket,
-        SERVICE_STORAGE_ENDPOINT: endpoint,
-        SERVICE_TRACE_LOCAL_DIR: folder,
-      },
-    })
+    const env = { ...storageEnv({ ...s3, endpoint }), SERVICE_TRACE_LOCAL_DIR: folder }
+    api = makeApi({ url: (await startService({ env })).url })
   })
 
-  afterAll(async () => {
-    await service.stop(1000)
-    await worker.stop()
-    await Promise.all([s3.stop(), rm(folder, { recursive: true })])
-  })
-
-  const api = () => makeApi({ url: service.url })
   async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {
-    const { body } = await api().call('POST', '/workflow/run', {
+    const { body } = await api.call('POST', '/workflow/run', {
       workflowName,
       input: { output: 1, trace: { destinations } },
     })
     return body as { workflowId: string; runId: string }
   }
   async function traceLog({ workflowId }: { workflowId: string }) {
-    const { status, body } = await api().call('GET', `/workflow/${workflowId}/trace-log`)
+    const { status, body } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
     expect(status, JSON.stringify(body)).toBe(200)
     return body
   }
@@ -112,7 +90,7 @@ describe('traces of older workers', () => {
     ])
   })
 
-  test('older trees: the trace of another run, and anything that is not a tree, is rejected', async () => {
+  test('older trees: the trace of another run, and data that is not a tree, are rejected', async () => {
     const local = join(folder, `${crypto.randomUUID()}.json`)
     const run = await ended('olderReturns', { local })
 

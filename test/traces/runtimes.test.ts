@@ -1,42 +1,28 @@
 /** The readers of stores on every runtime: the same service, started as its users start it. */
 import { join } from 'node:path'
-import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { haveBundles } from '../../dev/servers/bundles.ts'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
+import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
+import { storageEnv } from '../../dev/servers/s3.ts'
 import { toTraceDocument } from '../../src/protocol/trace/document.ts'
 import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey } from '../../src/protocol/trace/keys.ts'
-import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
 import { storeCall } from '../conformance/kv-store.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
-import { startUpstash, type UpstashServer } from '../support/upstash.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
+import type { UpstashServer } from '../support/upstash.ts'
 
-let redis: RunningRedis
-let upstash: UpstashServer
-let s3: RunningS3
-let kv: KvStore
-let worker: TestWorker
-let connection: Connection
+interface Stores {
+  redis: RunningRedis
+  upstash: UpstashServer
+}
 
-beforeAll(async () => {
-  const { address } = inject('engine')
-  ;[redis, s3] = await Promise.all([startRedis(), startWeed()])
-  upstash = await startUpstash(redis.url)
-  kv = createKvStore({ url: redis.url, token: null })
-  worker = await startWorker({ address, taskQueue: `traces-runtimes-${crypto.randomUUID()}` })
-  connection = await Connection.connect({ address })
+const overUpstash = ({ upstash }: Stores) => ({
+  SERVICE_KVSTORE_URL: upstash.url,
+  SERVICE_KVSTORE_TOKEN: upstash.token,
 })
-afterAll(async () => {
-  await Promise.all([worker.stop(), connection.close(), kv.close(), upstash.close()])
-  await Promise.all([redis.kill(), s3.stop()])
-})
-
-const overUpstash = () => ({ SERVICE_KVSTORE_URL: upstash.url, SERVICE_KVSTORE_TOKEN: upstash.token })
-const overTcp = () => ({ SERVICE_KVSTORE_URL: redis.url })
+const overTcp = ({ redis }: Stores) => ({ SERVICE_KVSTORE_URL: redis.url })
 
 // Over TCP the bundles: ioredis, which is CommonJS, is part of them.
 describeReaders('Node', bundled('node.js', process.execPath), overTcp)
@@ -50,31 +36,33 @@ function bundled(bundle: string, command: string, ...args: string[]): ServeEntry
   return async (env) => processOf(command, ...args, join(await haveBundles(), bundle))(env)
 }
 
-function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Record<string, string>): void {
-  describe(`traces on ${runtime}, key-value store ${kvstore === overTcp ? 'over TCP' : 'over REST'}`, () => {
+type KvVariables = (stores: Stores) => Record<string, string>
+
+function describeReaders(runtime: string, serve: ServeEntry, kvVariables: KvVariables): void {
+  describe(`traces on ${runtime}, key-value store ${kvVariables === overTcp ? 'over TCP' : 'over REST'}`, () => {
     let service: ServedEntry
 
-    beforeAll(async () => {
+    test.beforeAll(async ({ engine, worker, seaweed, redis, upstash, cleanup }) => {
       service = await serve({
-        ENGINE_ADDRESS: inject('engine').address,
+        ENGINE_ADDRESS: engine.address,
         SERVICE_ALLOW_ANONYMOUS: 'true',
         SERVICE_CATALOG_ID: worker.taskQueue,
         SERVICE_PORT: '0',
         SERVICE_TRACE_REMOTE_ON: 'true',
-        SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
-        SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
-        SERVICE_STORAGE_REGION: s3.region,
-        SERVICE_STORAGE_BUCKET: s3.bucket,
-        SERVICE_STORAGE_ENDPOINT: s3.endpoint,
-        ...kvstore(),
+        ...storageEnv(seaweed),
+        ...kvVariables({ redis, upstash }),
       })
+      cleanup.defer(() => service.stop())
     })
-    afterAll(() => service.stop())
 
-    test('spans come from the key-value store, and whole traces from object storage', async () => {
+    test('spans come from the key-value store, and whole traces from object storage', async ({
+      client,
+      worker,
+      seaweed: s3,
+      kvStore,
+    }) => {
       const workflowId = `ünï ${crypto.randomUUID()}`
       const remote = `${s3.endpoint}/${s3.bucket}/${encodeURIComponent(workflowId)}.json`
-      const client = new Client({ connection })
       const handle = await client.workflow.start('saysTrace', {
         taskQueue: worker.taskQueue,
         workflowId,
@@ -92,7 +80,7 @@ function describeReaders(runtime: string, serve: ServeEntry, kvstore: () => Reco
         input: 'ü',
       }
 
-      await kv.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
+      await kvStore.append(spansKey('default', runId), [JSON.stringify(span)], 60_000, storeCall())
       expect(await traceLog(service, workflowId)).toMatchObject({
         source: 'kvstore',
         warnings: ['remote: The object storage has no object at the trace destination (404)'],

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
+import { describe, expect } from 'vitest'
+import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { spansFile, spansKey, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
 import { fillTemplate } from '../../src/protocol/trace/template.ts'
-import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
+import type { KvStore } from '../../src/store/kv/kv-store.ts'
 import { createObjectStore } from '../../src/store/s3/object-store.ts'
 import { tracesFromFile } from '../../src/trace/from-file.ts'
 import { tracesFromKv } from '../../src/trace/from-kv.ts'
@@ -20,22 +18,19 @@ import {
   traceCall,
   tracedRun,
 } from '../conformance/trace-source.ts'
+import { test } from '../support/fixtures.ts'
 
 const MAX_BYTES = 100_000
 
 let folder: string
 let s3: RunningS3
-let redis: RunningRedis
 let kv: KvStore
 
-beforeAll(async () => {
-  ;[folder, s3, redis] = await Promise.all([mkdtemp(join(tmpdir(), 'traces-')), startWeed(), startRedis()])
-  kv = createKvStore({ url: redis.url, token: null })
+test.beforeAll(async ({ folder: ownFolder, seaweed, kvStore }) => {
+  folder = ownFolder
+  s3 = seaweed
+  kv = kvStore
   await mkdir(join(folder, 'traces/default'), { recursive: true })
-})
-afterAll(async () => {
-  await kv.close()
-  await Promise.all([s3.stop(), redis.kill(), rm(folder, { recursive: true })])
 })
 
 const pathOf = (runId: string) => fillTemplate(TRACE_TEMPLATE, { namespace: 'default', runId })
@@ -47,13 +42,13 @@ const put = (key: string, text: string) =>
   )
 const limits = { namespace: 'default', maxBytes: MAX_BYTES }
 
-describeStoredTraces('remote', async () => ({
+describeStoredTraces('remote', () => ({
   source: tracesFromObjects({ objects: createObjectStore(s3), rules: s3, ...limits }),
   destinations: (runId) => ({ remote: `${s3.endpoint}/${s3.bucket}/traces/${pathOf(runId)}` }),
   put: async (runId, text) => void (await put(`traces/${pathOf(runId)}`, text)),
 }))
 
-describeStoredTraces('local', async () => ({
+describeStoredTraces('local', () => ({
   source: tracesFromFile({ directory: join(folder, 'traces'), ...limits }),
   destinations: () => ({}),
   put: async (runId, text) => writeFile(join(folder, 'traces', pathOf(runId)), text),

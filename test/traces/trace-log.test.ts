@@ -1,10 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
+import { describe, expect } from 'vitest'
+import type { RunningRedis } from '../../dev/servers/redis.ts'
+import { type RunningS3, storageEnv } from '../../dev/servers/s3.ts'
 import { until } from '../../dev/servers/until.ts'
 import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
@@ -14,15 +12,14 @@ import type { TraceEntry } from '../../src/protocol/trace/entry.ts'
 import { spansKey, stepId, TRACE_TEMPLATE } from '../../src/protocol/trace/keys.ts'
 import { fillTemplate } from '../../src/protocol/trace/template.ts'
 import type { TraceNode } from '../../src/protocol/trace/tree.ts'
-import { createKvStore, type KvStore } from '../../src/store/kv/kv-store.ts'
+import type { KvStore } from '../../src/store/kv/kv-store.ts'
 import { tracesFromFile } from '../../src/trace/from-file.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { storeCall } from '../conformance/kv-store.ts'
-import { type S3Fault, type S3Proxy, startS3Proxy } from '../support/s3-proxy.ts'
+import { test } from '../support/fixtures.ts'
+import type { S3Fault, S3Proxy } from '../support/s3-proxy.ts'
 import { nodesIn, toEntries, toNode } from '../support/trace-nodes.ts'
-import { startUpstash, type UpstashServer } from '../support/upstash.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 
 interface Answer {
   source: string
@@ -35,61 +32,54 @@ interface Answer {
 const NAMES = ['echo', 'everyKind', 'failAfterRetries', 'longStep', 'chain', 'parent']
 
 describe('GET /workflow/:id/trace-log', () => {
-  const catalog = `trace-log-${crypto.randomUUID()}`
-  const plain = `${catalog}-plain`
-  let connection: Connection
-  let workers: TestWorker[]
+  let queue: string
+  let withoutCatalog: string
   let s3: RunningS3
   let proxy: S3Proxy
   let redis: RunningRedis
-  let upstash: UpstashServer
   let kv: KvStore
-  let folder: string
   let portico: Portico
 
-  beforeAll(async () => {
-    const { address } = inject('engine')
-    ;[s3, redis, folder] = await Promise.all([startWeed(), startRedis(), mkdtemp(join(tmpdir(), 'trace-log-'))])
-    proxy = await startS3Proxy(s3.endpoint)
-    upstash = await startUpstash(redis.url)
-    kv = createKvStore({ url: redis.url, token: null })
-    connection = await Connection.connect({ address })
-    workers = [await startWorker({ address, taskQueue: catalog }), await startWorker({ address, taskQueue: plain })]
-    const definition = defineCatalog(Object.fromEntries(NAMES.map((name) => [name, { description: 'For its trace' }])))
-    const traces = {
-      remote: `${proxy.endpoint}/${s3.bucket}/${TRACE_TEMPLATE}`,
-      local: join(folder, TRACE_TEMPLATE),
-    }
-    await publishCatalog({ connection, namespace: 'default', catalog, definition, traces, identity: 'test' })
-    const config = parseConfig(
-      {
-        ENGINE_ADDRESS: address,
-        SERVICE_CATALOG_ID: catalog,
-        SERVICE_TRACE_REMOTE_ON: 'true',
-        SERVICE_STORAGE_ACCESS_KEY_ID: s3.accessKeyId,
-        SERVICE_STORAGE_SECRET_ACCESS_KEY: s3.secretAccessKey,
-        SERVICE_STORAGE_REGION: s3.region,
-        SERVICE_STORAGE_BUCKET: s3.bucket,
-        SERVICE_STORAGE_ENDPOINT: proxy.endpoint,
-        SERVICE_KVSTORE_URL: upstash.url,
-        SERVICE_KVSTORE_TOKEN: upstash.token,
-        SERVICE_TRACE_LOCAL_DIR: folder,
-      },
-      { binds: true },
-    )
-    portico = createPortico({
-      config,
-      transport: grpcTransport({ address, apiKey: null, tls: null }),
-      log() {},
-      traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
-    })
+  test.beforeAll(({ seaweed, s3Proxy, redis: ownRedis, kvStore, cleanup }) => {
+    s3 = seaweed
+    proxy = s3Proxy
+    redis = ownRedis
+    kv = kvStore
+    // A test restarts it.
+    cleanup.defer(() => redis.kill())
   })
 
-  afterAll(async () => {
-    await Promise.all([portico.close(), connection.close(), kv.close(), ...workers.map((worker) => worker.stop())])
-    await Promise.all([upstash.close(), proxy.close(), rm(folder, { recursive: true })])
-    await Promise.all([redis.kill(), s3.stop()])
-  })
+  test.beforeAll(
+    async ({ engine: { address }, connection, catalog, worker: _, startWorker, folder, upstash, cleanup }) => {
+      queue = catalog
+      withoutCatalog = `${catalog}-plain`
+      await startWorker({ taskQueue: withoutCatalog })
+      const definition = defineCatalog(
+        Object.fromEntries(NAMES.map((name) => [name, { description: 'For its trace' }])),
+      )
+      const traces = { remote: `${proxy.endpoint}/${s3.bucket}/${TRACE_TEMPLATE}`, local: join(folder, TRACE_TEMPLATE) }
+      await publishCatalog({ connection, namespace: 'default', catalog, definition, traces, identity: 'test' })
+      const config = parseConfig(
+        {
+          ENGINE_ADDRESS: address,
+          SERVICE_CATALOG_ID: catalog,
+          SERVICE_TRACE_REMOTE_ON: 'true',
+          ...storageEnv({ ...s3, endpoint: proxy.endpoint }),
+          SERVICE_KVSTORE_URL: upstash.url,
+          SERVICE_KVSTORE_TOKEN: upstash.token,
+          SERVICE_TRACE_LOCAL_DIR: folder,
+        },
+        { binds: true },
+      )
+      portico = createPortico({
+        config,
+        transport: grpcTransport({ address, apiKey: null, tls: null }),
+        log() {},
+        traceSources: [tracesFromFile({ directory: folder, namespace: 'default', maxBytes: config.traces.maxBytes })],
+      })
+      cleanup.defer(() => portico.close())
+    },
+  )
 
   async function send(method: string, path: string, body?: unknown) {
     const init =
@@ -97,8 +87,8 @@ describe('GET /workflow/:id/trace-log', () => {
     const response = await portico.fetch(new Request(`http://localhost${path}`, { method, ...init }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
-  const ended = async (workflowName: string, input: unknown = null, queue = catalog) =>
-    (await send('POST', '/workflow/run', { workflowName, input, catalog: queue })).body
+  const ended = async (workflowName: string, input: unknown = null, on = queue) =>
+    (await send('POST', '/workflow/run', { workflowName, input, catalog: on })).body
   const traceLog = async (workflowId: string): Promise<Answer> => {
     const { status, body } = await send('GET', `/workflow/${workflowId}/trace-log`)
     expect(status, JSON.stringify(body)).toBe(200)
@@ -232,7 +222,7 @@ describe('GET /workflow/:id/trace-log', () => {
     ['a body cut half way', { cutAt: 40 }, 'cannot be reached'],
   ]
   test.each(faults)(
-    'object storage that answers %s: the next source’s turn, and a warning that says why',
+    'object storage that returns %s: the next source is read, and a warning has the reason',
     async (_name, fault, said) => {
       const { workflowId, runId } = await ended('echo', 1)
       await store(
@@ -276,7 +266,7 @@ describe('GET /workflow/:id/trace-log', () => {
       `${proxy.endpoint}/${s3.bucket}/../other/x`,
     ]) {
       const trace = { remote, local: '/etc/passwd' }
-      const { workflowId } = await ended('saysTrace', { trace }, plain)
+      const { workflowId } = await ended('saysTrace', { trace }, withoutCatalog)
       proxy.fail(null)
 
       const { source, warnings } = await traceLog(workflowId)
