@@ -195,7 +195,7 @@ test('architecture: status codes appear only where HTTP is spoken', () => {
   expect(outside.filter((file) => statusCode.test(textOf(file)))).toEqual([])
 })
 
-test('architecture: no file has a name that says nothing', () => {
+test('architecture: no file has a generic name', () => {
   const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }),
   )

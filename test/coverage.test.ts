@@ -17,7 +17,7 @@ const ONLY_FROM_A_FAULTY_ENGINE = [
 const { errors, rules } = readApiDocs()
 const answers = recorded('answers')
 
-test('errors: each row of the table was seen, from the real engine where it can say so', () => {
+test('errors: every row of the table was seen, from the real engine where it can return it', () => {
   const seenAs = new Set(answers.map(({ status, error, engine }) => `${status} ${error} ${engine}`))
   const rows = errors.map(({ status, error }) => `${status} ${error}`)
 
@@ -48,12 +48,12 @@ test('errors: a sound engine makes the service answer 500, 501 or 502 for these 
   expect(unforeseen).toEqual([])
 })
 
-test('secrets: no line of any service or worker showed what may not show there', () => {
+test('secrets: no log line of any service or worker showed a forbidden value', () => {
   expect(recorded('watched').length).toBeGreaterThan(20)
   expect(recorded('leaks')).toEqual([])
 })
 
-test('secrets: each variable was told to one of them', () => {
+test('secrets: every variable was set for a service or worker', () => {
   const told = new Set(recorded('watched').flatMap(({ variables }) => variables))
 
   expect(Object.keys(VARIABLES).filter((name) => !told.has(name))).toEqual([])

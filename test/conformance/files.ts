@@ -96,7 +96,7 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       await service.stop()
     })
 
-    test(`files on ${runtime}: a certificate that can't be read is a fault that names its variable`, async () => {
+    test(`files on ${runtime}: a certificate that cannot be read is an error that names its variable`, async () => {
       const starting = serve(folder)({ ...env, ENGINE_TLS_CA: join(folder, 'none.pem') })
 
       await expect(starting).rejects.toThrow('ENGINE_TLS_CA names a file that cannot be read (ENOENT)')

@@ -53,7 +53,7 @@ export function describeProcessLifecycle(
       void Promise.allSettled([quiet.wait, quiet.events])
     })
 
-    test('a client that leaves ends the engine’s long poll, also one that is told events', async () => {
+    test('a client that disconnects ends the engine’s long poll, also from a stream of events', async () => {
       const workflowId = crypto.randomUUID()
       proxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
       const body = JSON.stringify({ workflowName: 'neverEnds', input: null, workflowId })
@@ -72,7 +72,7 @@ export function describeProcessLifecycle(
       await leave('text/event-stream')
     })
 
-    test('2 MiB and a byte are refused before they are sent', async () => {
+    test('a body of 2 MiB and a byte is rejected before it is sent', async () => {
       const answer = await exchange(service, [
         `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${2 * MEBIBYTE + 1}\r\n\r\n`,
       ])
@@ -141,7 +141,7 @@ export function describeProcessLifecycle(
         expect(await exchange(service, ['GET /health HTTP/1.0\r\n\r\n'])).toMatch(/^HTTP\/1\.[01] 200 .*"ok"/s)
       })
 
-      test('SIGTERM: what is open is answered, what is idle is closed, nothing new is taken, and the end is 0', async () => {
+      test('SIGTERM: open requests get their response, idle connections are closed, new ones are rejected, and the exit code is 0', async () => {
         const { address } = inject('engine')
         const ending = await serve({ ...env, ENGINE_ADDRESS: address, SERVICE_SHUTDOWN_TIMEOUT: '20s' })
         const idle = await open(ending)
@@ -164,7 +164,7 @@ export function describeProcessLifecycle(
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       }, 40_000)
 
-      test('SIGTERM: connections whose client never ends a request hold nothing up, and cost nobody an answer', async () => {
+      test('SIGTERM: unfinished requests delay neither the shutdown nor other responses', async () => {
         const ending = await serve({
           ...env,
           ENGINE_ADDRESS: inject('engine').address,
@@ -188,7 +188,7 @@ export function describeProcessLifecycle(
         expect(performance.now() - answeredAt).toBeLessThan(5000)
       }, 40_000)
 
-      test('SIGTERM: who still waits is told so a second before the time is over', async () => {
+      test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
         const ending = await serve({ ...env, ENGINE_ADDRESS: inject('engine').address, SERVICE_SHUTDOWN_TIMEOUT: '3s' })
         const workflowId = crypto.randomUUID()
         const running = run(ending, { workflowName: 'neverEnds', input: null, workflowId })

@@ -8,7 +8,7 @@ import { isTaken } from '../../dev/servers/ports.ts'
 import { isGone } from '../../dev/servers/process.ts'
 import { test } from '../support/fixtures.ts'
 
-test('startEngine: what its file holds outlives a crash, on the same ports', async ({ folder }) => {
+test('startEngine: the contents of its file survive a crash, on the same ports', async ({ folder }) => {
   const crashed = await started({ dbFile: join(folder, 'engine.db') })
   await withService(crashed, (service) => service.startWorkflowExecution(startRequest('kept')))
 

@@ -26,7 +26,7 @@ describe('workers that encode their payloads', () => {
       async () => events.filter(({ message }) => message === 'request').length === requests,
     )
 
-  test('encoded outputs: the first one is a warning with its encoding and workflow id, the others are none', async () => {
+  test('encoded outputs: only the first one is a warning, with its encoding and workflow id', async () => {
     const { body: first } = await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
     await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
     await service(0).call('GET', `/workflow/${first.workflowId}/result`)

@@ -26,7 +26,7 @@ describeFailingTask('http', overHttp)
 describeMessages('http', overHttp)
 describeStoredElsewhere('http', overHttp)
 
-describe.concurrent('engine over http: what is different there', () => {
+describe.concurrent('engine over http: differences from gRPC', () => {
   const fixture = engineFixture(overHttp)
 
   test.for(['a/b', '.', '..', '/', 'x/history'])(
@@ -61,7 +61,7 @@ describe.concurrent('engine over http: what is different there', () => {
     },
   )
 
-  test('update-with-start has no path: it is refused as not supported, and nothing is sent', async () => {
+  test('update-with-start has no path: it is rejected as not supported, and nothing is sent', async () => {
     let sent = 0
     const transport = httpApiTransport({
       url: inject('engine').httpUrl ?? '',
@@ -82,7 +82,7 @@ describe.concurrent('engine over http: what is different there', () => {
     expect(refused.message).toContain('ExecuteMultiOperation')
   })
 
-  test('names of handlers and task queues with a slash are refused as not supported', async () => {
+  test('names of handlers and task queues with a slash are rejected as not supported', async () => {
     const { workflowId } = await fixture.start('nothing')
     const message = { name: 'a/b', args: [] }
 
@@ -127,7 +127,7 @@ describe.concurrent('engine over http: what is different there', () => {
     expect(error).toMatchObject({ code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
   })
 
-  test('a base URL that leads elsewhere is told as such', async () => {
+  test('the error for a base URL of another server says so', async () => {
     const url = `${inject('engine').httpUrl}/elsewhere`
 
     expect(await refusal(fixture.engine.describe({ workflowId: 'x' }, call()))).toMatchObject({
@@ -139,7 +139,7 @@ describe.concurrent('engine over http: what is different there', () => {
     })
   })
 
-  test('what is too large for one call is told as such', async () => {
+  test('a call above the size limit has its own error', async () => {
     const transport = overHttp(inject('engine'))
     const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 64 << 20, codec: null })
 

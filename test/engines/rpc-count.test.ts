@@ -169,7 +169,7 @@ describe('calls of the engine', () => {
     })
   })
 
-  test('a run whose workflow task fails: one read more for why', async () => {
+  test('a run whose workflow task fails: one additional read for the reason', async () => {
     const failing = await start('failTask')
     const status = () => send('GET', `/workflow/${failing}/status`)
     await until('it has failed', async () => (await status()).body.problem !== null)

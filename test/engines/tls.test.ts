@@ -66,7 +66,7 @@ const UNAVAILABLE = {
 }
 
 describe.concurrent('over gRPC', () => {
-  test('TLS: an engine whose authority is known is reached', async () => {
+  test('TLS: an engine with a trusted authority is reachable', async () => {
     const engine = anEngine(await secured(), { tls: trusted() })
 
     expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
@@ -85,15 +85,15 @@ describe.concurrent('over gRPC', () => {
     expect(await ended).toMatchObject({ outcome: { status: 'terminated' } })
   })
 
-  test('TLS: an engine whose authority is another is out of reach', async () => {
+  test('TLS: an engine with another authority is unreachable', async () => {
     expect(await unreachable(await secured(), trusted({ ca: strangers.authority.cert }))).toEqual(UNAVAILABLE)
   })
 
-  test('TLS: an engine whose authority the system does not know is out of reach', async () => {
+  test('TLS: an engine with an authority that the system does not trust is unreachable', async () => {
     expect(await unreachable(await secured(), { serverName: 'localhost' })).toEqual(UNAVAILABLE)
   })
 
-  test('TLS: an engine that is not who its address says is out of reach unless the name is given', async () => {
+  test('TLS: an engine whose certificate has another name is unreachable unless the name is configured', async () => {
     expect(await unreachable(await secured(), { ca: certificates.authority.cert })).toEqual(UNAVAILABLE)
   })
 
@@ -105,17 +105,17 @@ describe.concurrent('over gRPC', () => {
     expect(await unreachable(inject('engine').address, trusted())).toEqual(UNAVAILABLE)
   })
 
-  test('mTLS: an engine that asks for a certificate is reached with one that it trusts', async () => {
+  test('mTLS: an engine that requires a client certificate is reachable with one that it trusts', async () => {
     const engine = anEngine(await secured(MUTUAL), { tls: trusted(certificates.client) })
 
     expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
   })
 
-  test('mTLS: an engine that asks for a certificate is out of reach without one', async () => {
+  test('mTLS: an engine that requires a client certificate is unreachable without one', async () => {
     expect(await unreachable(await secured(MUTUAL), trusted())).toEqual(UNAVAILABLE)
   })
 
-  test('mTLS: an engine that asks for a certificate is out of reach with a stranger’s', async () => {
+  test('mTLS: an engine that requires a client certificate is unreachable with one of another authority', async () => {
     expect(await unreachable(await secured(MUTUAL), trusted(strangers.client))).toEqual(UNAVAILABLE)
   })
 
@@ -130,7 +130,7 @@ describe.concurrent('over gRPC', () => {
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer a-key', 'Bearer a-key'])
   })
 
-  test('API key: a refused key is EngineError, and not a word of it is told', async () => {
+  test('API key: a rejected key is an EngineError that shows nothing of the key', async () => {
     const { address } = await refusingServer()
     const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
 
@@ -140,7 +140,7 @@ describe.concurrent('over gRPC', () => {
     expect(String(error)).not.toMatch(/a-key|bad token/)
   })
 
-  test('API key: none is sent when there is none', async () => {
+  test('API key: no header is sent without a key', async () => {
     const { address, seen } = await refusingServer()
 
     await refusal(anEngine(address, { tls: trusted() }).describe({ workflowId: 'any' }, call()))
@@ -148,7 +148,7 @@ describe.concurrent('over gRPC', () => {
     expect(seen.map(({ authorization }) => authorization)).toEqual([undefined])
   })
 
-  test('namespace: runs live in the one that was asked for', async () => {
+  test('namespace: runs start in the configured namespace', async () => {
     const namespace = `tls-${crypto.randomUUID()}`
     const { address } = inject('engine')
     await register(namespace)

@@ -9,7 +9,7 @@ const CLIENTS = 50
 // Its metrics count the calls of everybody who uses it.
 const test = testWithOwnEngine()
 
-test('clients that leave: the polls made for 50 of them end within a second, and their runs go on', async ({
+test('clients that disconnect: the polls for 50 of them end within a second, and their runs keep running', async ({
   engine,
   serviceProcess: service,
 }) => {
@@ -48,7 +48,7 @@ test('clients that leave: the polls made for 50 of them end within a second, and
   expect((await stays).status).toBe(200)
 })
 
-test('clients that leave: the wait for an update-with-start ends within a second, and what it began goes on', async ({
+test('clients that disconnect: the wait for an update-with-start ends within a second, and its run and update keep running', async ({
   engine,
   serviceProcess: service,
 }) => {
@@ -72,7 +72,7 @@ test('clients that leave: the wait for an update-with-start ends within a second
   )
 })
 
-test('clients that leave: are no errors in the log', ({ serviceProcess: service }) => {
+test('clients that disconnect: are not errors in the log', ({ serviceProcess: service }) => {
   const left = service.events.filter(({ status }) => status === 499)
 
   expect(left.length).toBe(CLIENTS + 1)

@@ -115,7 +115,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   return { ...seenBy, health, capabilities, unreadyAfterMs, wellAfterMs, waited: await waiting }
 }
 
-test('engine frozen: every endpoint says so within 5 s', () => {
+test('engine frozen: every endpoint reports it within 5 s', () => {
   const answers = [...seen.remembering, ...seen.forgetful]
 
   expect(
@@ -124,13 +124,13 @@ test('engine frozen: every endpoint says so within 5 s', () => {
   expect(slowestMs(answers)).toBeLessThan(ANSWERED_MS)
 })
 
-test('engine frozen: what can be done is told all the same, but not by which engine', () => {
+test('engine frozen: capabilities are available, without the engine’s version', () => {
   const { status, body } = seen.capabilities
 
   expect([status, body.engine]).toEqual([200, { version: null }])
 })
 
-test('engine frozen: a message that waits for its worker is not left to wait', () => {
+test('engine frozen: a message that waits for its worker ends early', () => {
   const { messages } = seen
 
   expect(messages.map(({ answer }) => [answer.status, answer.body.error, answer.body.workflowId])).toEqual([
@@ -143,7 +143,7 @@ test('engine frozen: a message that waits for its worker is not left to wait', (
   expect(Math.max(...messages.map(({ ms }) => ms))).toBeLessThan(ANSWERED_MS)
 })
 
-test('engine frozen: what may have arrived is not asked for again', () => {
+test('engine frozen: a request that may have arrived has no Retry-After', () => {
   const writes = /^POST \/workflow\/(?:start|run|update-with-start|.*\/(?:signal|update))/
   const inviting = seen.remembering.filter(
     ({ endpoint, headers }) => writes.test(endpoint) && headers.has('Retry-After'),
@@ -152,18 +152,18 @@ test('engine frozen: what may have arrived is not asked for again', () => {
   expect(inviting).toEqual([])
 })
 
-test('engine frozen: the process is healthy, and not ready within 3 s', () => {
+test('engine frozen: the process stays healthy and is not ready within 3 s', () => {
   const { health, unreadyAfterMs } = seen
 
   expect(health.status).toBe(200)
   expect(unreadyAfterMs).toBeLessThan(UNREADY_MS)
 })
 
-test('engine frozen: all is well 2 s after it goes on', () => {
+test('engine frozen: every endpoint works 2 s after the engine resumes', () => {
   expect(seen.wellAfterMs).toBeLessThan(2000)
 })
 
-test('engine frozen: a wait goes on to its result', () => {
+test('engine frozen: a wait continues until its result', () => {
   const { status, body } = seen.waited
 
   expect([status, body.status, body.output]).toEqual([200, 'completed', ['thawed']])

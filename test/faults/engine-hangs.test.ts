@@ -9,7 +9,7 @@ const UNAVAILABLE = 14
 
 const ANSWERED_MS = 5000
 
-test.concurrent('engine hangs: an update of a closed run, of which no more can be read, is told so within 5 s', async ({
+test.concurrent('engine hangs: an update of a closed run whose history cannot be read fails within 5 s', async ({
   catalog,
   client,
   faultProxy,
@@ -30,7 +30,7 @@ test.concurrent('engine hangs: an update of a closed run, of which no more can b
   expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
-test.concurrent('engine hangs: a run that has ended is answered with its end, whatever else can not be read', async ({
+test.concurrent('engine hangs: a run that has ended returns its result even if nothing else can be read', async ({
   catalog,
   client,
   faultProxy,
@@ -53,7 +53,7 @@ test.concurrent('engine hangs: a run that has ended is answered with its end, wh
   expect([status, body.status, body.input, body.workflowId]).toEqual([200, 'canceled', 'Ada', workflowId])
 })
 
-test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s by the last of several tries to start it', async ({
+test.concurrent('engine hangs: run fails within 5 s after several attempts to start', async ({
   catalog,
   faultProxy,
   serviceBehindFaultProxy: service,
@@ -78,7 +78,7 @@ test.concurrent('engine hangs: who wants to wait for a run is told so within 5 s
   expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
-test('engine hangs: a start is not told that a worker was slow when the server ends meanwhile', async ({
+test('engine hangs: a start during shutdown does not blame a slow worker', async ({
   catalog,
   faultProxy,
   serviceBehindFaultProxy: service,

@@ -142,7 +142,7 @@ async function listed(started: Seen['started']): Promise<string[]> {
   }
 }
 
-test('engine killed: every endpoint says so within 5 s', () => {
+test('engine killed: every endpoint reports it within 5 s', () => {
   const { atOnce, later } = seen
 
   const answers = [...atOnce, ...later]
@@ -151,7 +151,7 @@ test('engine killed: every endpoint says so within 5 s', () => {
   expect(slowestMs([...answers, ...seen.started])).toBeLessThan(5000)
 })
 
-test('engine killed: an update that was at work is answered with what it is known by', () => {
+test('engine killed: an update in progress returns its ids', () => {
   const { status, body } = seen.message
 
   expect([status, body.error, body.workflowId, typeof body.updateId]).toEqual([
@@ -162,18 +162,18 @@ test('engine killed: an update that was at work is answered with what it is know
   ])
 })
 
-test('engine killed: the process is healthy, and not ready within 3 s', () => {
+test('engine killed: the process stays healthy and is not ready within 3 s', () => {
   const { health, unreadyAfterMs } = seen
 
   expect(health.status).toBe(200)
   expect(unreadyAfterMs).toBeLessThan(3000)
 })
 
-test('engine killed: all is well 2 s after it is back, without a restart', () => {
+test('engine killed: every endpoint works 2 s after the engine is back, without a restart of the service', () => {
   expect(seen.wellAfterMs).toBeLessThan(2000)
 })
 
-test('engine killed: who waited for a run is answered with its result', () => {
+test('engine killed: a client that waits for a run gets its result', () => {
   const { waited } = seen
 
   expect(waited.map(({ status, body }) => [status, body.status, body.output])).toEqual(
@@ -181,7 +181,7 @@ test('engine killed: who waited for a run is answered with its result', () => {
   )
 })
 
-test('engine killed: no run that was answered is lost', () => {
+test('engine killed: no acknowledged run is lost', () => {
   const answered = [...seen.waited, ...seen.started.map(({ answer }) => answer)].filter(({ status }) => status === 200)
 
   const lost = answered
@@ -192,13 +192,13 @@ test('engine killed: no run that was answered is lost', () => {
   expect(lost).toEqual([])
 })
 
-test('engine killed: no run is doubled', () => {
+test('engine killed: no run is started twice', () => {
   const workflowIds = seen.listed.map((run) => run.split(' ')[0])
 
   expect(workflowIds.length).toBe(new Set(workflowIds).size)
 })
 
-test('engine killed: a start that may be sent again was not made', () => {
+test('engine killed: a start with Retry-After was not carried out', () => {
   const refused = seen.started.filter(({ answer }) => answer.status !== 200)
   const repeatable = refused.filter(({ answer }) => answer.headers.has('Retry-After'))
 

@@ -50,7 +50,7 @@ function facts({ status, body, headers }: Answer) {
   return [status, body.error, body.source, headers.get('Retry-After')]
 }
 
-test('limits: more runs at once than the engine lets wait all end with their result', async () => {
+test('limits: more concurrent runs than the engine allows polls all return their result', async () => {
   const running = Array.from({ length: 3 * MAX_POLLS }, () =>
     api.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, timeout: '60s' }),
   )
@@ -68,7 +68,7 @@ test('limits: more runs at once than the engine lets wait all end with their res
   expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'completed']))
 })
 
-test('limits: one more update than a run takes at once is a 429', async () => {
+test('limits: one update above the concurrent maximum of a run is a 429', async () => {
   const workflowId = await startRun('messages')
   const waiting = [1, 2].map(() => api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
   await until(
@@ -83,7 +83,7 @@ test('limits: one more update than a run takes at once is a 429', async () => {
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([409, 409])
 })
 
-test('limits: a payload larger than the engine takes is a 413, and harms no run but that of an update, which only our own limit spares', async () => {
+test('limits: a payload above the engine’s limit is a 413 and harms no run, except by update, where only our own limit protects it', async () => {
   const workflowId = await startRun('messages')
   const large = 'x'.repeat(30_000)
 
@@ -98,7 +98,7 @@ test('limits: a payload larger than the engine takes is a 413, and harms no run 
   expect((await api.call('POST', `/workflow/${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
 })
 
-test('limits: the signal with which a history grows too long ends the run, and is told so', async () => {
+test('limits: a signal that makes the history too long ends the run, and the error says so', async () => {
   // No worker takes it: else its task might be what ends the run.
   const { workflowId } = await new Client({ connection }).workflow.start('any', {
     taskQueue: 'nobody',
@@ -116,7 +116,7 @@ test('limits: the signal with which a history grows too long ends the run, and i
   expect(refused.length).toBeGreaterThan(1)
 })
 
-test('limits: the update with which a history grows too long ends the run, and is told so', async () => {
+test('limits: an update that makes the history too long ends the run, and the error says so', async () => {
   const workflowId = await startRun('messages')
   const answers: Answer[] = []
   for (let sent = 0; sent <= MAX_HISTORY / 4; sent++)
@@ -130,7 +130,7 @@ test('limits: the update with which a history grows too long ends the run, and i
   expect(refused.length).toBeGreaterThan(1)
 })
 
-test('limits: a run whose history grows too long while it is waited for is terminated, with the reason', async () => {
+test('limits: a run whose history grows too long during a wait is terminated, with the reason', async () => {
   const { status, body } = await api.call('POST', '/workflow/run', {
     workflowName: 'manySteps',
     input: { n: 30 },

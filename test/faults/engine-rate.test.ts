@@ -53,7 +53,7 @@ async function hurryEngine(api: Api): Promise<Seen> {
   return { asked: (await Promise.all(rounds)).flat(), waited }
 }
 
-test('rate: who asks for something new is told to come again in a second', () => {
+test('rate: new requests get Retry-After: 1', () => {
   const refused = seen.asked.filter(({ status }) => status === 429)
 
   // What starts a run comes first in each round, and a catalog is remembered: these may all be lucky.
@@ -65,7 +65,7 @@ test('rate: who asks for something new is told to come again in a second', () =>
   ).toEqual(refused.map(({ endpoint }) => [endpoint, 'ResourceExhaustedError', 'engine', invites(endpoint)]))
 })
 
-test('rate: nobody gets another error for it', () => {
+test('rate: no request gets another error', () => {
   const others = told(seen.asked.filter(({ status }) => status !== 200 && status !== 429))
 
   // What there is to say of a run that is open, then stopped and terminated, and of a catalog that is none.
@@ -73,7 +73,7 @@ test('rate: nobody gets another error for it', () => {
   expect(others.filter((line) => !due.test(line))).toEqual([])
 })
 
-test('rate: every run that has started ends with its result', () => {
+test('rate: every started run returns its result', () => {
   expect(seen.waited.map(({ status, body }) => [status, body.status])).toEqual([
     [200, 'completed'],
     ...[1, 2, 3].map(() => [200, 'completed']),

@@ -82,7 +82,7 @@ describe.for([
     return seen
   }
 
-  test('a service whose connections are idle lives on, and answers', async () => {
+  test('a service with idle connections survives and responds', async () => {
     const answers = [await calls(CALLS)]
 
     for (let sent = 0; sent < GOAWAYS; sent++) {
@@ -94,7 +94,7 @@ describe.for([
     expect(answers).toEqual([{ 200: CALLS }, ...Array.from({ length: GOAWAYS }, () => ({ 200: CALLS_BETWEEN }))])
   })
 
-  test('a service under load lives on, and answers all calls and waits', async () => {
+  test('a service under load survives and completes all calls and waits', async () => {
     const ids = Array.from({ length: WAITING }, () => crypto.randomUUID())
     const waiting = ids.map((workflowId) =>
       post('/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: '60s' }),

@@ -30,7 +30,7 @@ function head(path: string, ...lines: string[]): string {
 
 const authorized = ['Connection: close', `Authorization: Basic ${TOKEN}`]
 
-test('hostile bytes: an endless body without a token is answered at once, and over within a second', async () => {
+test('hostile bytes: an endless body without a token gets its response at once and ends within a second', async () => {
   const wire = await dial(service.url)
 
   const sentAt = performance.now()
@@ -81,7 +81,7 @@ test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
   expect(answers).toMatchObject([{ status: 400, error: 'ValidationError' }])
 })
 
-test('hostile bytes: a gzip body is a 415, whether it says so or not', async () => {
+test('hostile bytes: a gzip body is a 415, with or without Content-Encoding', async () => {
   const body = gzipSync(JSON.stringify({ workflowName: 'echo', input: 'x'.repeat(1_000_000) }))
   const send = (...lines: string[]) =>
     exchange(
@@ -95,7 +95,7 @@ test('hostile bytes: a gzip body is a 415, whether it says so or not', async () 
   expect(await send()).toMatchObject([{ status: 400, error: 'ValidationError' }])
 })
 
-test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 like any other error', async () => {
+test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 with the usual error body', async () => {
   const [headers, query] = await Promise.all([
     exchange(`GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`),
     exchange(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
@@ -106,7 +106,7 @@ test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 
   expect(headers[0]?.headers.get('Connection')).toBe('close')
 })
 
-test('hostile bytes: what is no HTTP is a 400 like any other error, and the end of its connection', async () => {
+test('hostile bytes: invalid HTTP is a 400 with the usual error body and closes its connection', async () => {
   const garbage = [
     'garbage\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
@@ -123,7 +123,7 @@ test('hostile bytes: what is no HTTP is a 400 like any other error, and the end 
   expect(answers.map((all) => all.length)).toEqual(garbage.map(() => 1))
 })
 
-test('hostile bytes: no Host, an unknown expectation and CONNECT are answered like any other error', async () => {
+test('hostile bytes: a missing Host, an unknown expectation and CONNECT get the usual error body', async () => {
   const requests = [
     'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n',
     'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
@@ -148,7 +148,7 @@ test("hostile bytes: garbage behind a whole request does not take that request's
   expect(answersOf(wire, 'GET', '/ready')).toMatchObject([{ status: 200 }])
 })
 
-test('hostile bytes: pipelined requests are answered each, in order', async () => {
+test('hostile bytes: pipelined requests get their responses in order', async () => {
   const wire = await dial(service.url)
 
   wire.socket.write(

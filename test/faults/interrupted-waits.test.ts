@@ -53,7 +53,7 @@ function run(by: Api, workflowName: string, workflowId: string, timeout: string 
   return by.call('POST', '/workflow/run', { workflowName, input: null, workflowId, timeout })
 }
 
-describe('an engine that refuses polls', () => {
+describe('an engine that rejects polls', () => {
   const holders = Array.from({ length: MAX_POLLS }, (_, number) => `holds-${number}`)
   let held: Promise<Answer>[]
 
@@ -66,7 +66,7 @@ describe('an engine that refuses polls', () => {
     await Promise.all(held)
   })
 
-  test('interrupted waits: a run whose polls are refused is answered when it has ended, over both transports', async () => {
+  test('interrupted waits: a run whose polls are rejected returns its result when it ends, over both transports', async () => {
     const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
     const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '12s'))
     await Promise.all(ids.map((id) => running(api, id)))
@@ -79,7 +79,7 @@ describe('an engine that refuses polls', () => {
     )
   })
 
-  test('interrupted waits: a run that is still open is a 408 all the same', async () => {
+  test('interrupted waits: a run that is still open is a 408', async () => {
     const { status, body } = await run(api, 'neverEnds', 'refused-open', '2s')
 
     expect([status, body.workflowStatus]).toEqual([408, 'running'])
@@ -87,8 +87,8 @@ describe('an engine that refuses polls', () => {
   })
 })
 
-describe('a poll that is never answered', () => {
-  test('interrupted waits: a run that has ended by its timeout is answered with its result', async () => {
+describe('a poll without a response', () => {
+  test('interrupted waits: a run that ended before the timeout returns its result', async () => {
     proxy.on({ method: 'GetWorkflowExecutionHistory', containing: 'unheard', fault: 'hang', times: 1 })
 
     const { status, body } = await run(api, 'nothing', 'unheard', '3s')
@@ -96,7 +96,7 @@ describe('a poll that is never answered', () => {
     expect([status, body.status]).toEqual([200, 'completed'])
   })
 
-  test('interrupted waits: where nothing can be read in the end, no run is said to be running', async () => {
+  test('interrupted waits: if the run cannot be read at the timeout, the error does not claim that it is running', async () => {
     const restore = [
       proxy.on({ method: 'GetWorkflowExecutionHistory', containing: 'unread', fault: 'hang' }),
       proxy.on({ method: 'DescribeWorkflowExecution', containing: 'unread', fault: { code: 14, message: 'gone' } }),
@@ -116,7 +116,7 @@ describe('a poll that is never answered', () => {
 })
 
 describe('a codec that fails', () => {
-  test('interrupted waits: a codec that fails once costs nobody an answer', async () => {
+  test('interrupted waits: a codec that fails once loses no response', async () => {
     const waiting = coded.call('POST', '/workflow/run', {
       workflowName: 'waitForSignal',
       input: null,
@@ -134,7 +134,7 @@ describe('a codec that fails', () => {
     expect([result.status, result.body.output, codec.failed()]).toEqual([200, [], 1])
   })
 
-  test('interrupted waits: a codec that is away while the run ends interrupts the wait', async () => {
+  test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait', async () => {
     const waiting = coded.call('POST', '/workflow/run', {
       workflowName: 'waitForSignal',
       input: null,
@@ -151,7 +151,7 @@ describe('a codec that fails', () => {
     expect([status, body.status, body.output]).toEqual([200, 'completed', []])
   })
 
-  test('interrupted waits: a codec that stays away has its own error, and a read may be repeated', async () => {
+  test('interrupted waits: an unreachable codec has its own error, and a read is retryable', async () => {
     await coded.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, workflowId: 'coded-3' })
     await run(coded, 'echo', 'coded-4', '5s')
     codec.fail(500)

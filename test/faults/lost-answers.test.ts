@@ -18,7 +18,7 @@ test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
 })
 
-test('lost answers: a start is sent again as the same request, and the client is told of its one run', async () => {
+test('lost answers: a start is sent again as the same request, and returns its one run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const lost = async () => {}
   const takeBack = proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
@@ -33,7 +33,7 @@ test('lost answers: a start is sent again as the same request, and the client is
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
-test('lost answers: a run whose chain has ended before the second try ends with the result of its own', async () => {
+test('lost answers: a run whose chain ended before the second attempt returns its own result', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const link = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body
   const ended = () => until('the chain has ended', async () => (await link()).output?.links === 2)
@@ -70,7 +70,7 @@ async function updateAndLose(
   return answer
 }
 
-test('lost answers: an update-with-start is done once, and the client is told that it has started the run', async () => {
+test('lost answers: an update-with-start is carried out once, and reports that it started the run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
 
   const { status, body } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
@@ -80,7 +80,7 @@ test('lost answers: an update-with-start is done once, and the client is told th
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
-test('lost answers: an update-with-start whose run has ended before the second try starts no other', async () => {
+test('lost answers: an update-with-start whose run ended before the second attempt starts no other run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const result = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body
   const ended = async () => {
@@ -94,7 +94,7 @@ test('lost answers: an update-with-start whose run has ended before the second t
   expect((await result()).runId).toBe(body.runId)
 })
 
-test('lost answers: an update-with-start whose run has gone on before the second try is not done again in its successor', async () => {
+test('lost answers: an update-with-start whose run continued as new before the second attempt is not repeated in the next run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const latest = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.runId
   const goesOn = async () => {
@@ -114,7 +114,7 @@ test('lost answers: an update-with-start whose run has gone on before the second
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
-test('lost answers: an update-with-start that has found a run is answered by that run, open or closed since', async () => {
+test('lost answers: an update-with-start that found a run returns the result of that run, open or closed', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: run } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
   const closes = () => api.call('POST', `/workflow/${workflowId}/terminate`)
@@ -128,7 +128,7 @@ test('lost answers: an update-with-start that has found a run is answered by tha
   expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.status).toBe('terminated')
 })
 
-test('lost answers: where nobody can know which run took it, the ids are told, and not to send it again', async ({
+test('lost answers: if the run that accepted the update is unknown, the error has the ids and no Retry-After', async ({
   serve,
 }) => {
   const workflowId = `lost-${crypto.randomUUID()}`

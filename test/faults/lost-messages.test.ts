@@ -97,7 +97,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal: the run that took it and continued as new is the answer; the successor does not get it', async () => {
+    test('signal: the run that accepted it and continued as new is returned; the next run does not get it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId, runId } = run
 
@@ -108,7 +108,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal: is not sent to the successor when the run it was meant for has not taken it', async () => {
+    test('signal: is not sent to the next run when its own run did not accept it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
@@ -119,7 +119,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal: whether a successor took it that has ended since is not known', async () => {
+    test('signal: it is unknown whether a next run that has already ended accepted it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
       const goOnAndEnd = async () => {
@@ -132,7 +132,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
     })
 
-    test('signal: the run that took it and ended is the answer', async () => {
+    test('signal: the run that accepted it and ended is returned', async () => {
       const run = await start('waitForSignal')
 
       const { status, body } = await faulted(
@@ -158,7 +158,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       ])
     })
 
-    test('signal: a later use of the id does not get it, be it open or closed', async () => {
+    test('signal: a later run of the id does not get it, open or closed', async () => {
       const [open, closed] = [await start('messages'), await start('messages')]
 
       const refused = [
@@ -199,7 +199,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal, update: sent to one run, they are repeated to that run, whatever came after it', async () => {
+    test('signal, update: a message to one run is sent again to that run, whatever followed it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId, runId } = run
 
@@ -212,7 +212,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal: sent to one run, it is repeated to that run also when the id has another use since', async () => {
+    test('signal: a signal to one run is sent again to that run even if the id has been reused', async () => {
       const run = await start('messages')
       const { workflowId, runId } = run
 
@@ -227,7 +227,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('signal: where its run cannot be looked at after two lost answers, the ids are told, and not to send it again', async () => {
+    test('signal: if its run cannot be described after two lost responses, the error has the ids and no Retry-After', async () => {
       const { workflowId } = await start('messages')
       const hide = async () => proxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'close' })
       const takeBack = proxy.on({
@@ -244,7 +244,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
     })
 
-    test('update: is carried out once, and its value is the answer', async () => {
+    test('update: is carried out once, and its result is returned', async () => {
       const { workflowId } = await start('messages')
 
       const lost = await faulted(`/workflow/${workflowId}/update/set`, { lost: nothing }, 'a')
@@ -255,7 +255,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('update: the value of the run that has continued as new since is the answer; the successor does not get it', async () => {
+    test('update: the result of a run that has continued as new is returned; the next run does not get it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
@@ -269,7 +269,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('update: is not sent to the successor when the run it was meant for has not taken it', async () => {
+    test('update: is not sent to the next run when its own run did not accept it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
@@ -282,7 +282,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
-    test('update: a later use of the id does not get it, be it open or closed', async () => {
+    test('update: a later run of the id does not get it, open or closed', async () => {
       const [open, closed] = [await start('messages'), await start('messages')]
 
       const refused = [

@@ -50,7 +50,7 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
   expect(facts(await Promise.all(runs))).toEqual(['408 WorkflowExecutionTimedOutError'])
 })
 
-test('many calls: a call that a peer resets to be spared is repeated, and its refusals are no bug of the engine', async () => {
+test('many calls: a call that the peer resets under load is retried and is not reported as a bug of the engine', async () => {
   const [first = '', second = ''] = idle
   proxy.on({ method: 'DescribeWorkflowExecution', containing: first, fault: 'calm', times: 1 })
   proxy.on({ method: 'DescribeWorkflowExecution', containing: second, fault: 'calm' })

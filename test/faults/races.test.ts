@@ -84,7 +84,7 @@ test('races: two workers of one version that start at once leave one catalog', a
   await until('the list has one', async () => (await openCatalogs(catalog)) === 1)
 })
 
-test('races: a deploy that replaces the catalog under 200 requests a second refuses none of them', async () => {
+test('races: a deployment that replaces the catalog under 200 requests a second rejects none of them', async () => {
   const workflowId = `${api.catalog}-in-use`
   await publish(api.catalog, version(0))
   await until('it runs', async () => {
@@ -119,7 +119,7 @@ test('races: a deploy that replaces the catalog under 200 requests a second refu
   expect(versions.size).toBeGreaterThan(3)
 })
 
-test('races: of 50 starts of one workflow id one starts it, and the others are told its run', async () => {
+test('races: of 50 starts of one workflow id one succeeds, and the others name its run', async () => {
   const workflowId = `${api.catalog}-wanted`
   await api.call('GET', '/workflow/catalog')
 
@@ -134,7 +134,7 @@ test('races: of 50 starts of one workflow id one starts it, and the others are t
   expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1)
 })
 
-test('races: stop, terminate and signal of a run that is closing are done, or told that it is closed', async () => {
+test('races: stop, terminate and signal of a closing run succeed or report that it is closed', async () => {
   const race = async (round: number) => {
     const workflowId = `${api.catalog}-closing-${round}`
     await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })

@@ -261,7 +261,7 @@ test('schemas: a normal schema reports each issue at its own path, and nothing e
   ])
 })
 
-test('schemas: two megabytes of numbers cost about the same in any spelling, also if one of them is exact', async () => {
+test('schemas: two megabytes of numbers cost about the same in any notation, also if one of them is exact', async () => {
   const cpuMsFor = async (body: string) => {
     const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
     expect((await service.call('POST', '/workflow/start', body)).status).toBe(400)

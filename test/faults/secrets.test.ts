@@ -143,7 +143,7 @@ async function readOf(workflowId: string): Promise<Answer[]> {
   )
 }
 
-test('secrets: nothing is told by failing workflows, activities, queries and updates, nor by their traces', async () => {
+test('secrets: failing workflows, activities, queries and updates and their traces reveal nothing', async () => {
   const names = ['failWithCauses', 'failRetryable', 'failInActivity', 'failInChild', 'failCancelledUnasked']
   const failed = await Promise.all(names.map((name) => run(name)))
   expect(failed.map(({ status, errorDetails }) => [status, typeof errorDetails?.message])).toEqual(
@@ -163,7 +163,7 @@ test('secrets: nothing is told by failing workflows, activities, queries and upd
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told by refusals', async () => {
+test('secrets: rejected requests reveal nothing', async () => {
   const refused = await Promise.all([
     well.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic wrong' }),
     well.call('GET', '/workflow/x/status', undefined, { Authorization: `Digest ${TOKEN}x` }),
@@ -185,7 +185,7 @@ test('secrets: nothing is told by refusals', async () => {
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told by bugs and by what the engine should never answer', async () => {
+test('secrets: bugs and unexpected responses of the engine reveal nothing', async () => {
   const { workflowId } = await run('nothing')
   const foreign = `127.0.0.1:7234, ${process.pid}@${hostname()} at ${process.cwd()}`
   const leaky = `${ENGINE_ERROR_TEXT} ${foreign}, key marked-api-key of ${NAMESPACE} at ${tls.address}`
@@ -211,7 +211,7 @@ test('secrets: nothing is told by bugs and by what the engine should never answe
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told when the way to the engine breaks, before and under a call', async () => {
+test('secrets: a connection to the engine that breaks before or during a call reveals nothing', async () => {
   const { workflowId, runId } = (
     await well.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })
   ).body
@@ -230,7 +230,7 @@ test('secrets: nothing is told when the way to the engine breaks, before and und
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told of stores that refuse, hang up or are gone', async () => {
+test('secrets: stores that reject, disconnect or are unreachable reveal nothing', async () => {
   const { workflowId } = await run('nothing')
 
   const refused = await well.call('GET', `/workflow/${workflowId}/trace-log`)
@@ -246,7 +246,7 @@ test('secrets: nothing is told of stores that refuse, hang up or are gone', asyn
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told of a codec that fails or is gone', async () => {
+test('secrets: a codec that fails or is unreachable reveals nothing', async () => {
   codec.fail(500)
   const failed = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
   await codec.close()
@@ -260,7 +260,7 @@ test('secrets: nothing is told of a codec that fails or is gone', async () => {
   expectNothingToldBy(well)
 })
 
-test('secrets: nothing is told while the engine can not be reached, by name, by port, by its certificate, or over HTTP', async () => {
+test('secrets: an engine that is unreachable by name, by port, by its certificate or over HTTP reveals nothing', async () => {
   const { server } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
   const untrusted = await startTcpProxy(engine.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
   const another = await startTcpProxy(engine.address, {
@@ -300,7 +300,7 @@ test('secrets: nothing is told while the engine can not be reached, by name, by 
   for (const service of services) expectNothingToldBy(service)
 })
 
-test('secrets: faults of the configuration name the variable and never show its value, whatever it may show elsewhere', async () => {
+test('secrets: configuration errors name the variable and never show its value, even one that may show elsewhere', async () => {
   const faulty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, `marked-${name.toLowerCase()} tökén`]))
 
   const [wrong, missing, taken] = await Promise.all([
@@ -325,7 +325,7 @@ test('secrets: faults of the configuration name the variable and never show its 
     expect(service.lines.flatMap((line) => leaksIn(line, service.env, 'printed'))).toEqual([])
 })
 
-test('secrets: each variable of the configuration has its place in the table', () => {
+test('secrets: every variable of the configuration is in the table', () => {
   const configuration = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   const documented = [...configuration.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map((match) => match[1])
 

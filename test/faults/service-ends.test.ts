@@ -40,7 +40,7 @@ async function untilRunning(workflowId: string, events: number): Promise<void> {
   )
 }
 
-test('service killed: what it has started goes on, and another one has the result', async () => {
+test('service killed: its runs keep running, and another service returns the result', async () => {
   const workflowId = `${catalog}-killed`
   const waiting = run(killed, 'waitForSignal', workflowId).catch((error: Error) => error)
   await untilRunning(workflowId, 4)
@@ -56,7 +56,7 @@ test('service killed: what it has started goes on, and another one has the resul
   expect([body.status, body.output]).toEqual(['completed', ['alone']])
 })
 
-test('service told twice: an echo of the signal is nothing, the second wish ends it at once', async () => {
+test('service stopped twice: an echo of the signal has no effect, a second signal ends the service at once', async () => {
   const workflowId = `${catalog}-twice`
   const waiting = run(toldTwice, 'neverEnds', workflowId).catch((error: Error) => error)
   await untilRunning(workflowId, 4)
@@ -73,7 +73,7 @@ test('service told twice: an echo of the signal is nothing, the second wish ends
   expect(ms).toBeLessThan(2500)
 })
 
-describe('service told to end, with requests in flight', () => {
+describe('service stopped with requests in flight', () => {
   interface Timed {
     answer: Answer
     ms: number
@@ -120,21 +120,21 @@ describe('service told to end, with requests in flight', () => {
     await Promise.all([longId, otherId, updateId, begunId].map((id) => other.call('POST', `/workflow/${id}/terminate`)))
   })
 
-  test('service told to end: refuses new connections', () => {
+  test('service stopped: rejects new connections', () => {
     expect(refusedAfterMs).toBeLessThan(1000)
   })
 
-  test('service told to end: closes a connection that is only kept alive', () => {
+  test('service stopped: closes an idle keep-alive connection', () => {
     expect(idleClosedAfterMs).toBeLessThan(1000)
   })
 
-  test('service told to end: answers what ends in time with its result', () => {
+  test('service stopped: runs that end in time return their result', () => {
     const { status, body } = short.answer
 
     expect([status, body.status, body.output]).toEqual([200, 'completed', ['in time']])
   })
 
-  test('service told to end: answers the rest as timed out a second before its time is over', () => {
+  test('service stopped: the other requests time out a second before the deadline of the shutdown', () => {
     expect(
       long.map(({ answer: { status, body } }) => [status, body.error, body.workflowStatus, typeof body.runId]),
     ).toEqual(long.map(() => [408, 'WorkflowExecutionTimedOutError', 'running', 'string']))
@@ -144,7 +144,7 @@ describe('service told to end, with requests in flight', () => {
     expect(Math.max(...times)).toBeLessThan(SHUTDOWN_TIMEOUT_MS)
   })
 
-  test('service told to end: answers an update that is not done with what it is known by', () => {
+  test('service stopped: an unfinished update returns its ids', () => {
     const expected = (name: string) => ({
       error: 'DeadlineExceededError',
       workflowId: `${catalog}-${name}`,
@@ -156,7 +156,7 @@ describe('service told to end, with requests in flight', () => {
     expect(messages.map(({ answer }) => answer.body)).toMatchObject([expected('update'), expected('begun')])
   })
 
-  test('service told to end: ends with 0 within its time', () => {
+  test('service stopped: exits with 0 within its deadline', () => {
     expect(ended).toEqual({ code: 0, signal: null })
     expect(endedAfterMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + 500)
   })

@@ -52,7 +52,7 @@ async function warned(env: Record<string, string>, address = demanding.address):
   return await until('it has tried its engine', () => service.events.find(({ level }) => level === 'warn')?.message)
 }
 
-test('certificates: a client’s that can’t be used is told before anything is served', async () => {
+test('certificates: an unusable client certificate is reported before anything is served', async () => {
   const { code, output } = await started({ ENGINE_TLS_CERT: garbage, ENGINE_TLS_KEY: garbage })
 
   expect(code).toBe(1)
@@ -60,7 +60,7 @@ test('certificates: a client’s that can’t be used is told before anything is
   expect(output).not.toContain('    at ')
 })
 
-test('certificates: an authority that is none is told before anything is served', async () => {
+test('certificates: an invalid authority is reported before anything is served', async () => {
   const { code, output } = await started({ ENGINE_TLS_CA: garbage })
 
   expect(code).toBe(1)

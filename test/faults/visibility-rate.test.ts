@@ -62,7 +62,7 @@ async function startStory(): Promise<string> {
   return body.workflowId
 }
 
-test('visibility rate: runs and their traces do not need the index, and what ended meanwhile is archived afterwards', async () => {
+test('visibility rate: runs and their traces do not need the index, and runs that ended meanwhile are archived afterwards', async () => {
   const first = await startWorkerProcess()
   const ended = await startStory()
   await first.kill()

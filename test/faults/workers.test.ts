@@ -30,7 +30,7 @@ test.beforeAll(async ({ engine, startService, cleanup }) => {
   failing = (await service.call('POST', '/workflow/start', { workflowName: 'failTask', input: null })).body.workflowId
 })
 
-test('workers: a run whose worker is killed ends when another one is there', async ({
+test('workers: a run whose worker is killed completes on another worker', async ({
   client: { workflow },
   startWorker,
 }) => {
@@ -60,7 +60,7 @@ test('workers: a run whose worker is killed ends when another one is there', asy
   ])
 })
 
-test('workers: a query and an update that nobody takes are told so in time, the update with what it is known by', async ({
+test('workers: a query and an update without a worker time out, the update with its ids', async ({
   client: { workflow },
 }) => {
   const run = await workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` })
@@ -81,7 +81,7 @@ test('workers: a query and an update that nobody takes are told so in time, the 
   expect(ms).toBeLessThan(MESSAGE_TIMEOUT_MS + 1500)
 })
 
-test('workers: a workflow whose code fails takes no queries and updates, and answers and log say what fails', async () => {
+test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async () => {
   const query = await until(
     'it has failed often enough',
     async () => {

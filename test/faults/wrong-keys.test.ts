@@ -80,15 +80,15 @@ async function expiredEngine(): Promise<string> {
   return proxy.address
 }
 
-describe('an API key that is refused', () => {
-  test('wrong keys: is told once, with the variable to look at, and not itself', async () => {
+describe('an API key that is rejected', () => {
+  test('wrong keys: is logged once, with the variable to check and without its value', async () => {
     expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_API_KEY'),
     ])
     expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
   })
 
-  test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
+  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
     const answers = await callEach(refused, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
@@ -103,13 +103,13 @@ describe('an API key that is refused', () => {
 })
 
 describe('a namespace that is missing', () => {
-  test('wrong keys: is told once, with the variable to look at', async () => {
+  test('wrong keys: is logged once, with the variable to check', async () => {
     expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([
       expect.stringContaining('ENGINE_NAMESPACE'),
     ])
   })
 
-  test('wrong keys: is a 502 on every endpoint, which tells nobody why', async () => {
+  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
     const answers = await callEach(missing, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
@@ -135,7 +135,7 @@ describe('a namespace that is missing', () => {
 })
 
 describe('a certificate that has expired', () => {
-  test('wrong keys: is told once, with the variable to look at', async () => {
+  test('wrong keys: is logged once, with the variable to check', async () => {
     const warnings = await warningsOf(expired)
 
     expect(warnings.map(({ message }) => message)).toEqual([

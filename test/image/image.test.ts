@@ -55,7 +55,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       expect((await sizeOf(images[runtime])) - (await sizeOf(images.bases[runtime]))).toBeLessThan(3e6)
     })
 
-    test('says what a platform wants to know of it', async () => {
+    test('has the metadata that a platform reads', async () => {
       const { Config, Healthcheck } = await inspect(images[runtime])
 
       expect(Config).toMatchObject({
@@ -70,7 +70,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       expect(Healthcheck.Test.slice(0, 3)).toEqual(['CMD', runtime, '-e'])
     })
 
-    test('serves as nobody in particular: no root, no capability, no shell, nothing that could be written', async () => {
+    test('runs unprivileged: no root, no capabilities, no shell, no writable files', async () => {
       const { container, api } = await serve()
       const status = await container.exec(runtime, '-e', `console.log(fs.readFileSync('/proc/1/status', 'utf8'))`)
       const write = `for (const folder of ['/', '/app', '/tmp']) try { fs.writeFileSync(folder + '/file', '') } catch ({ code }) { console.log(code) }`
@@ -89,7 +89,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       await container.stop()
     })
 
-    test('its HEALTHCHECK tells a service that answers from one that does not', async () => {
+    test('its HEALTHCHECK detects a service that does not respond', async () => {
       const { container } = await serve()
       const { Healthcheck } = await inspect(images[runtime])
       const [, ...command] = Healthcheck.Test
@@ -100,7 +100,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       await container.stop()
     })
 
-    test('SIGTERM: who waits for a run is answered, and the process ends with 0', async () => {
+    test('SIGTERM: a client that waits for a run gets a response, and the process exits with 0', async () => {
       const { container, api } = await serve({ SERVICE_SHUTDOWN_TIMEOUT: '4s' })
       const workflowId = crypto.randomUUID()
       const order = { orderId: '1', amount: 1000, card: 'visa' }
@@ -116,7 +116,7 @@ function describeImage(runtime: 'node' | 'bun'): void {
       expect(await container.ended).toMatchObject({ code: 0 })
     })
 
-    test('without a token it ends, and says what is missing', async () => {
+    test('without a token it exits and names the missing variable', async () => {
       const container = await startContainer(images, { image: images[runtime], env: { SERVICE_CATALOG_ID: catalog } })
 
       expect(await container.ended).toMatchObject({ code: 1 })

@@ -24,7 +24,7 @@ describe('jsonLog', () => {
     })
   })
 
-  test('jsonLog: leaves out what is below its level', () => {
+  test('jsonLog: skips entries below its level', () => {
     const { lines, log } = makeLog('warn')
 
     log('debug', 'a')
@@ -35,7 +35,7 @@ describe('jsonLog', () => {
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['c', 'd'])
   })
 
-  test('jsonLog: tells an error with its causes, and nothing that a library hung on it', () => {
+  test('jsonLog: writes an error with its causes, without properties that a library added', () => {
     const { lines, log } = makeLog()
     const cause = Object.assign(new TypeError('below'), { request: { token: 's3cret' } })
 
@@ -49,7 +49,7 @@ describe('jsonLog', () => {
     expect(lines[0]).not.toContain('s3cret')
   })
 
-  test('jsonLog: shows no text of an error that is to be hidden, on whatever floor of its causes', () => {
+  test('jsonLog: redacts the message of a hidden error at any depth of its causes', () => {
     const { lines, log } = makeLog()
 
     log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })
@@ -70,7 +70,7 @@ describe('jsonLog', () => {
     })
   })
 
-  test('jsonLog: survives facts that JSON has no word for', () => {
+  test('jsonLog: accepts fields that JSON cannot represent', () => {
     const { lines, log } = makeLog()
     const circle: Record<string, unknown> = {}
     circle.self = circle

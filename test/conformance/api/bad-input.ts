@@ -49,7 +49,7 @@ export function badInput(api: () => ApiFixture): void {
   }
 
   describe('bad input', () => {
-    test('bad input: bodies that are no object', async () => {
+    test('bad input: a body that is not an object is rejected', async () => {
       const bodies = [
         '{"workflowName":',
         'nope',
@@ -76,7 +76,7 @@ export function badInput(api: () => ApiFixture): void {
       ])
     })
 
-    test('bad input: fields of the wrong type, null among them', async () => {
+    test('bad input: fields of the wrong type, including null, are rejected', async () => {
       const told = await refusals([
         { workflowName: 17, input: 1 },
         { workflowName: null, input: 1 },
@@ -122,7 +122,7 @@ export function badInput(api: () => ApiFixture): void {
       ])
     })
 
-    test('bad input: names that are reserved, or of every object', async () => {
+    test('bad input: reserved names and names of object properties are rejected', async () => {
       const names = [
         '__proto__',
         'toString',
@@ -200,7 +200,7 @@ export function badInput(api: () => ApiFixture): void {
       expect(told).toEqual(timeouts.map(() => invalid('/timeout')))
     })
 
-    test('bad input: JSON nested deeper than 1000 levels, and bytes that are no UTF-8', async () => {
+    test('bad input: JSON nested deeper than 1000 levels and invalid UTF-8 are rejected', async () => {
       const deep = `{"workflowName":"echo","input":${'['.repeat(1000)}${']'.repeat(1000)}}`
       const latin1 = Buffer.from('{"workflowName":"echo","input":"\xe9"}', 'latin1')
 
@@ -212,7 +212,7 @@ export function badInput(api: () => ApiFixture): void {
       ])
     })
 
-    test('bad input: what is no JSON is told where it stops being it, alike on each runtime', async () => {
+    test('bad input: a syntax error is reported with its position, the same on every runtime', async () => {
       const { service } = api()
       const bodies = [
         '{bad',
@@ -235,7 +235,7 @@ export function badInput(api: () => ApiFixture): void {
       ])
     })
 
-    test('bad input: a handler’s value that is not wrapped is told how to be', async () => {
+    test('bad input: the error for a handler value without payload or args says how to send it', async () => {
       const { service } = api()
       const messageOf = async (kind: string, body: unknown) =>
         (await service.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
@@ -251,7 +251,7 @@ export function badInput(api: () => ApiFixture): void {
       expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known field')
     })
 
-    test('bad input: what has payload and args, keys nobody knows, or arguments that are no array', async () => {
+    test('bad input: payload together with args, unknown keys, and args that are not an array are rejected', async () => {
       const { service } = api()
       const bodies = [
         { payload: 1, args: [1] },

@@ -63,7 +63,7 @@ export function catalogs(api: () => ApiFixture): void {
       })
     })
 
-    test('catalog: any can be asked for by its name', async () => {
+    test('catalog: a catalog is available by its name', async () => {
       const { service, hasGap } = api()
       const catalog = `with${hasGap('slashes') ? '' : '/slash'} space ${randomUUID()}`
       await publish(catalog, ['one'])
@@ -77,13 +77,13 @@ export function catalogs(api: () => ApiFixture): void {
       ])
     })
 
-    test('catalog: one that nobody has published', async () => {
+    test('catalog: an unpublished catalog is an error', async () => {
       const { status, body } = await api().service.call('GET', `/workflow/catalog/${randomUUID()}`)
 
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
     })
 
-    test('catalog: a worker that publishes none has none to list', async () => {
+    test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
       const { service, plainTaskQueue } = api()
 
       const { status, body } = await service.call('GET', `/workflow/catalog/${plainTaskQueue}`)
@@ -91,7 +91,7 @@ export function catalogs(api: () => ApiFixture): void {
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
     })
 
-    test('catalog: is not sent again to who has it', async () => {
+    test('catalog: is not sent again to a client that already has it', async () => {
       const { service } = api()
       const first = await service.call('GET', '/workflow/catalog')
       const etag = first.headers.get('ETag') ?? ''
@@ -165,7 +165,7 @@ export function catalogs(api: () => ApiFixture): void {
   })
 
   describe('which names are started', () => {
-    test('names: what the catalog does not have is refused, with what it has', async () => {
+    test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {
       const { service } = api()
       const catalog = `names-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
@@ -184,7 +184,7 @@ export function catalogs(api: () => ApiFixture): void {
       ])
     })
 
-    test('names: where a catalog is published a run is taken even when no worker is there', async () => {
+    test('names: a workflow of a published catalog is started even if no worker is running', async () => {
       const { service } = api()
       const catalog = `parked-${randomUUID()}`
       await publish(catalog, ['echo'])
@@ -199,7 +199,7 @@ export function catalogs(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
-    test('names: an input that its schema refuses is told where', async () => {
+    test('names: the error for an input that does not match its schema names the path', async () => {
       const { service } = api()
 
       const wrong = await service.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 'long' } })
@@ -213,7 +213,7 @@ export function catalogs(api: () => ApiFixture): void {
       ])
     })
 
-    test('names: a worker without a catalog is given any, but not those that every object has', async () => {
+    test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {
       const { service, plainTaskQueue } = api()
 
       const known = await service.call('POST', '/workflow/run', {
@@ -233,7 +233,7 @@ export function catalogs(api: () => ApiFixture): void {
       )
     })
 
-    test('names: where nothing serves nothing is started', async () => {
+    test('names: without a worker and a catalog nothing is started', async () => {
       const { service } = api()
 
       const { status, body, headers } = await service.call('POST', '/workflow/run', {
@@ -245,7 +245,7 @@ export function catalogs(api: () => ApiFixture): void {
       expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
     })
 
-    test('names: a fresh deploy is never refused', async () => {
+    test('names: a workflow of a new deployment is never rejected', async () => {
       const { service } = api()
       const catalog = `fresh-${randomUUID()}`
       const request = { workflowName: 'nothing', input: null, catalog }
@@ -260,7 +260,7 @@ export function catalogs(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${there.body.workflowId}/terminate`)
     })
 
-    test('names: a worker that has just come is found at once', async () => {
+    test('names: a worker that has just started is found at once', async () => {
       const { service } = api()
       const catalog = `fresh-${randomUUID()}`
       const request = { workflowName: 'echo', input: 'here', catalog }
@@ -273,7 +273,7 @@ export function catalogs(api: () => ApiFixture): void {
       expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
     })
 
-    test('names: one that is taken away is taken no longer once its catalog is read again', async () => {
+    test('names: a removed workflow is rejected once its catalog is read again', async () => {
       const { restrictedService } = api()
       const catalog = `less-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])

@@ -34,7 +34,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       ])
     })
 
-    test('ready: tells whether the engine is reached', async () => {
+    test('ready: reports whether the engine is reachable', async () => {
       const { serviceWithoutEngine, service } = api()
 
       const ready = await service.call('GET', '/ready')
@@ -46,7 +46,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   })
 
   describe('capabilities', () => {
-    test('capabilities: tells what the deployment is made of and what it lacks', async () => {
+    test('capabilities: lists the parts of the deployment and the unsupported features', async () => {
       const { service, hasGap } = api()
 
       const { status, body } = await service.call('GET', '/capabilities')
@@ -66,7 +66,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       })
     })
 
-    test('capabilities: also while the engine is away, and for who may call', async () => {
+    test('capabilities: needs a token, and works while the engine is unreachable', async () => {
       const { serviceWithoutEngine, restrictedService } = api()
 
       const alone = await serviceWithoutEngine.call('GET', '/capabilities')
@@ -103,7 +103,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(await Promise.all(presented.map(knock))).toEqual(presented.map(() => 404))
     })
 
-    test('auth: no token, an empty, a wrong, a truncated, a longer one, the list itself, another scheme', async () => {
+    test('auth: a missing, empty, wrong, truncated or extended token, the whole list and another scheme are rejected', async () => {
       const presented = [
         '',
         'Basic',
@@ -121,7 +121,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(await Promise.all(presented.map(knock))).toEqual(presented.map(() => 401))
     })
 
-    test('auth: the refusal says how to come back', async () => {
+    test('auth: a 401 names the expected scheme', async () => {
       const { status, body, headers } = await makeApi({ url: api().restrictedService.url }).call(
         'POST',
         '/workflow/run',
@@ -132,7 +132,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
     })
 
-    test('auth: no other route opens without a token, not even one that is not there', async () => {
+    test('auth: every other route requires a token, even one that does not exist', async () => {
       const { call } = makeApi({ url: api().restrictedService.url })
       const run = `/workflow/${anId()}/runs/00000000-0000-4000-8000-000000000000`
       const routes: [string, string][] = [
@@ -161,7 +161,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(answers.map(({ status }) => status)).toEqual(routes.map(() => 401))
     })
 
-    test('auth: health, readiness and OPTIONS need none', async () => {
+    test('auth: health, readiness and OPTIONS need no token', async () => {
       const { call } = makeApi({ url: api().restrictedService.url })
 
       const answers = [
@@ -175,7 +175,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   })
 
   describe('routes', () => {
-    test('routes: what is no route, a trailing slash, an empty id', async () => {
+    test('routes: an unknown route, a trailing slash and an empty id are 404', async () => {
       const { service } = api()
       const paths = [
         '/',
@@ -193,7 +193,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual(paths.map(() => [404, 'NotFoundError']))
     })
 
-    test('routes: another method is told which there are', async () => {
+    test('routes: a 405 lists the allowed methods', async () => {
       const { service } = api()
 
       const answers = [
@@ -279,7 +279,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
     })
 
-    test('CORS: a preflight of a named origin is answered before anybody asks for a token', async () => {
+    test('CORS: a preflight from an allowed origin needs no token', async () => {
       const preflight = (origin: string) =>
         makeApi({ url: api().restrictedService.url }).call('OPTIONS', '/workflow/w/stop', undefined, {
           Origin: origin,
@@ -312,7 +312,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect([other.status, other.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
     })
 
-    test('Origin: a page of another host may not change anything, nor may one where the browser tells no more than its origin', async () => {
+    test('Origin: a page of another host may not change anything, even if the browser sends only Origin', async () => {
       const { service, restrictedService } = api()
       const path = `/workflow/${anId()}/terminate`
       const { host } = new URL(service.url)
@@ -333,7 +333,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect([...own, allowed].map(({ status }) => status)).toEqual([404, 404, 404])
     })
 
-    test('Host: where nobody needs a token only names of this machine are answered, lest a page makes its own resolve to it', async () => {
+    test('Host: without a token only names of this machine are accepted, which prevents DNS rebinding', async () => {
       const { service, restrictedService, hasGap } = api()
 
       expect(await statusFor(service.url, 'localhost:1234')).toBe(200)
@@ -341,7 +341,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
     })
 
-    test('Idempotency-Key: is refused, and nothing is done, while the service has no use for it', async () => {
+    test('Idempotency-Key: is rejected without effect, because it is not supported', async () => {
       const { service } = api()
       const workflowId = anId()
 
@@ -356,7 +356,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect([start.status, start.body.error, status.status]).toEqual([501, 'NotSupportedError', 404])
     })
 
-    test('Content-Type: a body that is no JSON is refused, one that is some JSON is not', async () => {
+    test('Content-Type: a body with another type than JSON is rejected; any JSON type is accepted', async () => {
       const { service } = api()
       const sent = (type: string | null, more: Record<string, string> = {}) =>
         service.call('POST', '/workflow/run', JSON.stringify({ workflowName: 'echo', input: 1 }), {

@@ -38,7 +38,7 @@ export function control(api: () => ApiFixture): void {
       expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
     })
 
-    test('stop: of a closed run changes nothing and says how it ended', async () => {
+    test('stop: does not change a closed run and returns its status', async () => {
       const { service } = api()
       const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
       const { workflowId, runId } = ran
@@ -50,7 +50,7 @@ export function control(api: () => ApiFixture): void {
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([200, expected, 200, expected])
     })
 
-    test('stop: twice is as good as once', async () => {
+    test('stop: a repeated stop has the same effect as one', async () => {
       const { service } = api()
       const { workflowId } = await start('cleansUp', { ms: 300 })
 
@@ -61,7 +61,7 @@ export function control(api: () => ApiFixture): void {
       await untilStatus(api(), workflowId, 'canceled')
     })
 
-    test('stop: an execution that is not there', async () => {
+    test('stop: a missing execution is 404', async () => {
       const { status, body } = await api().service.call('PATCH', `/workflow/${anId()}/stop`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
@@ -97,7 +97,7 @@ export function control(api: () => ApiFixture): void {
       ])
     })
 
-    test('terminate: a closed run is refused with how it ended', async () => {
+    test('terminate: a closed run is rejected, and the error has its status', async () => {
       const { service } = api()
       const { workflowId, runId } = await start('neverEnds')
       await service.call('POST', `/workflow/${workflowId}/terminate`)
@@ -110,13 +110,13 @@ export function control(api: () => ApiFixture): void {
       ])
     })
 
-    test('terminate: an execution that is not there', async () => {
+    test('terminate: a missing execution is 404', async () => {
       const { status, body } = await api().service.call('POST', `/workflow/${anId()}/terminate`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
     })
 
-    test('stop and terminate: reach the run that a chain has come to', async () => {
+    test('stop and terminate: reach the current run of a chain', async () => {
       const { service } = api()
       const first = await start('chainOnSignal', 1)
       await service.call('POST', `/workflow/${first.workflowId}/signal/next`)

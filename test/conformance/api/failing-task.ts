@@ -67,7 +67,7 @@ export function failingTask(api: () => ApiFixture): void {
       await end(workflowId)
     })
 
-    test('run: the 408 says why, as an event too, and tells nothing of the machine', async () => {
+    test('run: the 408 and its event give the reason, without details of the machine', async () => {
       const body = { workflowName: 'failTaskWithPath', input: null, catalog: api().plainTaskQueue, timeout: 2500 }
 
       const [answer, told] = await Promise.all([
@@ -96,7 +96,7 @@ export function failingTask(api: () => ApiFixture): void {
       await Promise.all([answer.body.workflowId, started?.data.workflowId].map(end))
     })
 
-    test('query and update: the 504, and the 409 of later attempts, say why', async () => {
+    test('query and update: the 504, and the 409 of later attempts, give the reason', async () => {
       const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask')
       const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '1s' })
       await untilFailing(workflowId)
@@ -125,7 +125,7 @@ export function failingTask(api: () => ApiFixture): void {
       await Promise.all([workflowId, oftener].map(end))
     })
 
-    test('update-with-start: the 504 says why', async () => {
+    test('update-with-start: the 504 gives the reason', async () => {
       if (api().hasGap('update-with-start')) return
       const body = {
         workflowName: 'failTask',
@@ -145,7 +145,7 @@ export function failingTask(api: () => ApiFixture): void {
       await end(body.workflowId)
     })
 
-    test('status: a run that a repaired worker has carried on has no problem, and its trace says what it was', async () => {
+    test('status: a run that a repaired worker continued has no problem, and its trace has the earlier one', async () => {
       const taskQueue = `repaired-${anId()}`
       const { address } = inject('engine')
       const broken = await startWorker({

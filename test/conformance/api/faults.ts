@@ -16,8 +16,8 @@ const UNAUTHENTICATED = 16
 
 /** What an engine that can't be reached, or answers what nobody foresaw, comes to. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
-  describe('an engine that is not there', () => {
-    test('faults: is told within 5 s, and when to come again, for nothing was sent', async () => {
+  describe('an unreachable engine', () => {
+    test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
       const { serviceWithoutEngine, hasGap } = api()
       const onWrites = hasGap('what-was-sent') ? null : '1'
       const sentAt = performance.now()
@@ -49,8 +49,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     })
   })
 
-  describe('an engine that falters', () => {
-    test('faults: a start that may have arrived does not say when to come again, but which id it has', async () => {
+  describe('an engine with transient errors', () => {
+    test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({
@@ -73,7 +73,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       ])
     })
 
-    test('faults: a start that failed for a moment is tried again', async () => {
+    test('faults: a start with a transient error is retried', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({
@@ -92,7 +92,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([status, body.output]).toEqual([200, 1])
     })
 
-    test('faults: a read that hangs is given up within 5 s', async () => {
+    test('faults: a hanging read ends within 5 s', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
@@ -104,7 +104,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect(performance.now() - sentAt).toBeLessThan(5000)
     })
 
-    test('faults: a run that has started goes on waiting through all that passes', async () => {
+    test('faults: the wait for a started run survives every transient error', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       const method = 'GetWorkflowExecutionHistory'
@@ -121,7 +121,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([status, body.output]).toEqual([200, 'patient'])
     })
 
-    test('faults: a message is given up when the engine stops answering, long before the worker is', async () => {
+    test('faults: a message fails when the engine stops responding, long before the deadline for the worker', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const { workflowId } = await startMessages(api())
       faultProxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
@@ -164,8 +164,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     })
   })
 
-  describe('an engine that nobody foresaw', () => {
-    test('faults: a namespace that is not there is the engine’s word, and opaque', async () => {
+  describe('an engine with unexpected errors', () => {
+    test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
       const { catalog } = api()
       const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
       const { address, httpUrl } = inject('engine')
@@ -183,7 +183,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
     })
 
-    test('faults: a key that the engine refuses is opaque', async () => {
+    test('faults: an API key that the engine rejects is an error without details', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({
@@ -198,7 +198,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect(text).not.toContain('k3y')
     })
 
-    test('faults: what the engine does not support', async () => {
+    test('faults: an operation that the engine does not support is a 501', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({
@@ -212,7 +212,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([status, body.error]).toEqual([501, 'NotSupportedError'])
     })
 
-    test('faults: a bug is opaque, and has an id to look for in the log', async () => {
+    test('faults: a bug is a 500 without details, with a request id that is in the log', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const { workflowId } = await startDirectly(api(), 'nothing')
       await untilStatus(api(), workflowId, 'completed')
@@ -242,7 +242,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       ])
     })
 
-    test('faults: a trace that no source can give', async () => {
+    test('faults: a trace that no source has', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const { workflowId } = await startDirectly(api(), 'nothing')
       faultProxy.on({
@@ -257,7 +257,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect(text).not.toContain('disk')
     })
 
-    test('faults: a trace that could be had later', async () => {
+    test('faults: a trace that is temporarily unavailable', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const { workflowId } = await startDirectly(api(), 'nothing')
       const method = 'GetWorkflowExecutionHistory'

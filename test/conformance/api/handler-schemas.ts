@@ -26,7 +26,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
   }
 
   describe('handler schemas', () => {
-    test('signal, query and update: an argument that the published schema refuses is a 400 and does not reach the workflow', async () => {
+    test('signal, query and update: an argument that does not match the published schema is a 400 and does not reach the workflow', async () => {
       const catalog = `cart-${anId()}`
       await publishCart(catalog, z.string())
       const cart = await startCart(catalog)
@@ -66,7 +66,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       await post(`${messages.workflowId}/signal/finish`)
     })
 
-    test('signal, query and update: what fits, further arguments, and none at all reach the workflow', async () => {
+    test('signal, query and update: a matching argument, additional arguments and no arguments reach the workflow', async () => {
       const { workflowId } = await startMessages(api())
 
       const several = await post(`${workflowId}/query/echo`, { args: [{ a: 1 }, null, { a: 'x' }] })
@@ -83,7 +83,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       await post(`${workflowId}/signal/finish`)
     })
 
-    test('signal: what the catalog allows since, or another workflow that has the id now, is not refused', async () => {
+    test('signal: an argument is accepted if the catalog has changed to allow it, or if another workflow has the id now', async () => {
       const catalog = `cart-${anId()}`
       await publishCart(catalog, z.string())
       const changed = await startCart(catalog)
@@ -103,7 +103,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       await post(`${reused.workflowId}/terminate`)
     })
 
-    test('signal and update: a run that is not there is 404 and a closed one 409, whatever the argument; a query is checked', async () => {
+    test('signal and update: a missing run is 404 and a closed run 409 for any argument; a query is validated', async () => {
       const { workflowId } = await startMessages(api())
       const refused = await post(`${workflowId}/update/validated`, { payload: 'x' })
       await post(`${workflowId}/signal/finish`)
@@ -141,7 +141,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       await api().client.workflow.getHandle(catalog).terminate()
     })
 
-    test('signal: where the run or its catalog cannot be read, or not within half a second, it is sent unchecked', async () => {
+    test('signal: is sent without validation if the run or its catalog cannot be read within half a second', async () => {
       const { faultProxy } = api()
       const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
       await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
@@ -167,7 +167,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       for (const { workflowId } of [denied, hanging, unread]) await post(`${workflowId}/terminate`)
     })
 
-    test('update-with-start: is checked against the workflow to start, or else the open run of that id', async () => {
+    test('update-with-start: is validated against the workflow to start, or against the open run of that id', async () => {
       if (api().hasGap('update-with-start')) return
       const workflowId = anId()
       const send = (workflowName: string, payload: unknown, id?: string) =>
@@ -196,7 +196,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
       await post(`${workflowId}/terminate`)
     })
 
-    test('update-with-start: an open run of another workflow takes what that one accepts', async () => {
+    test('update-with-start: for an open run of another workflow, the schema of that workflow applies', async () => {
       if (api().hasGap('update-with-start')) return
       const catalog = `other-${anId()}`
       const { connection } = api().client

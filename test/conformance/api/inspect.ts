@@ -98,7 +98,7 @@ export function inspect(api: () => ApiFixture): void {
       ])
     })
 
-    test('status: a run that the engine tries again has failed, and has a successor', async () => {
+    test('status: a run that the engine retries has failed and has a next run', async () => {
       const retry = { initialInterval: '50ms', backoffCoefficient: 1, maximumAttempts: 3 }
       const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
       await untilStatus(api(), first.workflowId, 'completed')
@@ -122,7 +122,7 @@ export function inspect(api: () => ApiFixture): void {
       await api().service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
-    test('status: an execution, a run, and a run of another execution that are not there', async () => {
+    test('status: a missing execution, a missing run and a run of another execution are 404', async () => {
       const { service } = api()
       const { body: one } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
       const { body: other } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
@@ -145,13 +145,13 @@ export function inspect(api: () => ApiFixture): void {
       ])
     })
 
-    test('status: what is no UUID is no run id', async () => {
+    test('status: a run id must be a UUID', async () => {
       const { status, body } = await api().service.call('GET', `/workflow/${anId()}/runs/1/status`)
 
       expect([status, body.error]).toEqual([400, 'ValidationError'])
     })
 
-    test('status: a run id in capitals names the same run, also to what waits for it', async () => {
+    test('status: a run id in upper case identifies the same run, also when waiting', async () => {
       const { service } = api()
       const { workflowId, runId } = await startMessages(api())
       const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
@@ -165,7 +165,7 @@ export function inspect(api: () => ApiFixture): void {
   })
 
   describe('result', () => {
-    test('result: of a run that is open there is none yet', async () => {
+    test('result: an open run has no result yet', async () => {
       const { service } = api()
       const { body: started } = await service.call('POST', '/workflow/start', {
         workflowName: 'neverEnds',
@@ -186,7 +186,7 @@ export function inspect(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
-    test('result: of an execution that is not there', async () => {
+    test('result: a missing execution is 404', async () => {
       const { status, body } = await api().service.call('GET', `/workflow/${anId()}/result`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
@@ -203,13 +203,13 @@ export function inspect(api: () => ApiFixture): void {
       ])
     })
 
-    test('result: of a history longer than a page', async () => {
+    test('result: is found in a history longer than a page', async () => {
       const ofMany = await statusOf('manySteps', 'completed', { args: [{ n: 50 }] })
 
       expect(ofMany.result).toMatchObject({ runId: ofMany.runId, status: 'completed', input: { n: 50 }, output: 50 })
     })
 
-    test('result: what cannot be decoded is shown as it is, in base64', async () => {
+    test('result: a payload that cannot be decoded is returned in base64', async () => {
       const { client, service } = api()
       const workflowId = anId()
       const data = Buffer.from([0, 255, 17])
@@ -259,7 +259,7 @@ export function inspect(api: () => ApiFixture): void {
       expect(pinned.body).toEqual(body)
     })
 
-    test('trace-log: of a run that is open is not complete', async () => {
+    test('trace-log: an open run has an incomplete trace', async () => {
       const { service } = api()
       const { body: started } = await service.call('POST', '/workflow/start', {
         workflowName: 'neverEnds',
@@ -273,7 +273,7 @@ export function inspect(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${started.workflowId}/terminate`)
     })
 
-    test('trace-log: of a run that failed tells what failed, and how often it was tried', async () => {
+    test('trace-log: a failed run has its failure and the number of attempts', async () => {
       const { service } = api()
       const { body: ran } = await service.call('POST', '/workflow/run', {
         workflowName: 'failAfterRetries',
@@ -288,7 +288,7 @@ export function inspect(api: () => ApiFixture): void {
       ])
     })
 
-    test('trace-log: of an execution that is not there', async () => {
+    test('trace-log: a missing execution is 404', async () => {
       const { status, body } = await api().service.call('GET', `/workflow/${anId()}/trace-log`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])

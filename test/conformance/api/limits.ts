@@ -20,7 +20,7 @@ export function limits(api: () => ApiFixture): void {
       expect([status, body.error, body.source]).toEqual([413, 'PayloadTooLargeError', 'gateway'])
     })
 
-    test('limits: a body above 2 MiB that does not say how long it is', async () => {
+    test('limits: a body above 2 MiB without Content-Length', async () => {
       const { service } = api()
       let left = 4 * MEBIBYTE
       const body = new ReadableStream<Uint8Array>({
@@ -42,7 +42,7 @@ export function limits(api: () => ApiFixture): void {
       expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
     })
 
-    test('limits: a payload that the engine would not take, or would take and lose the run', async () => {
+    test('limits: a payload that the engine would reject, or that would terminate the run', async () => {
       const { service } = api()
       const { workflowId } = await startMessages(api())
       const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
@@ -64,7 +64,7 @@ export function limits(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${workflowId}/signal/finish`)
     })
 
-    test('limits: what the engine itself refuses, in two of its three ways', async () => {
+    test('limits: two of the engine’s three size errors', async () => {
       const { restrictedService } = api()
 
       const blob = await restrictedService.call('POST', '/workflow/run', {
@@ -80,7 +80,7 @@ export function limits(api: () => ApiFixture): void {
       expect([blob, message].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected])
     })
 
-    test('limits: just below them all is taken', async () => {
+    test('limits: values just below the limits are accepted', async () => {
       const { status, body } = await api().service.call('POST', '/workflow/run', {
         workflowName: 'echo',
         input: 'x'.repeat(1.9 * MEBIBYTE),
@@ -91,7 +91,7 @@ export function limits(api: () => ApiFixture): void {
   })
 
   describe('too slow', () => {
-    test('limits: a body that is not complete within 30 s is refused by then, and the connection closed', async () => {
+    test('limits: a body that is incomplete after 30 s is rejected, and the connection is closed', async () => {
       const { port } = new URL(api().service.url)
       const socket = connect(Number(port), '127.0.0.1')
       await once(socket, 'connect')

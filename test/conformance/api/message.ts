@@ -32,7 +32,7 @@ export function message(api: () => ApiFixture): void {
       expect(result.output.gathered).toEqual([{ by: 'Ada' }, 'one', null])
     })
 
-    test('signal: a closed run takes none', async () => {
+    test('signal: a closed run accepts none', async () => {
       const { body: ran } = await post('run', { workflowName: 'nothing', input: null })
       const { workflowId, runId } = ran
 
@@ -48,7 +48,7 @@ export function message(api: () => ApiFixture): void {
       expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([409, expected, 409, expected])
     })
 
-    test('signal: a run that has gone on as another takes none, its successor does', async () => {
+    test('signal: a run that continued as new accepts none, its next run does', async () => {
       const workflowId = anId()
       const { body: first } = await post('start', { workflowName: 'chainOnSignal', input: 1, workflowId })
       await post(`${workflowId}/signal/next`)
@@ -65,7 +65,7 @@ export function message(api: () => ApiFixture): void {
       expect([latest.status, latest.body.runId === first.runId]).toEqual([200, false])
     })
 
-    test('signal: an execution that is not there', async () => {
+    test('signal: a missing execution is 404', async () => {
       const { status, body } = await post(`${anId()}/signal/add`)
 
       expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
@@ -94,7 +94,7 @@ export function message(api: () => ApiFixture): void {
       await post(`${workflowId}/signal/finish`)
     })
 
-    test('query: a closed run answers while a worker is there', async () => {
+    test('query: a closed run responds while a worker is running', async () => {
       const { workflowId } = await startMessages(api())
       await post(`${workflowId}/update/set`, { payload: 'kept' })
       await post(`${workflowId}/signal/finish`)
@@ -124,7 +124,7 @@ export function message(api: () => ApiFixture): void {
       await post(`${workflowId}/signal/finish`)
     })
 
-    test('query: without a worker there is no answer in time', async () => {
+    test('query: without a worker it times out', async () => {
       const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
 
       const { status, body } = await api().restrictedService.call('POST', `/workflow/${workflowId}/query/state`)
@@ -156,7 +156,7 @@ export function message(api: () => ApiFixture): void {
       await post(`${workflowId}/signal/finish`)
     })
 
-    test('update: a validator that refuses, and a handler that fails', async () => {
+    test('update: a validator that rejects and a handler that fails', async () => {
       const { workflowId } = await startMessages(api())
 
       const refused = await post(`${workflowId}/update/validated`, { payload: -1 })
@@ -170,7 +170,7 @@ export function message(api: () => ApiFixture): void {
       await post(`${workflowId}/signal/finish`)
     })
 
-    test('update: a closed run takes none, and one that closes under it does not answer', async () => {
+    test('update: a closed run accepts none, and a run that closes during the update returns no result', async () => {
       const { workflowId, runId } = await startMessages(api())
       const waiting = post(`${workflowId}/update/wait`, { payload: 600_000 })
       await untilStatus(api(), workflowId, 'running', { events: 6 })
@@ -188,7 +188,7 @@ export function message(api: () => ApiFixture): void {
       expect([under.status, under.body, after.status, after.body]).toEqual([409, expected, 409, expected])
     })
 
-    test('update: without a worker there is no answer in time, but the ids to ask for it', async () => {
+    test('update: without a worker it times out, with the ids to poll for the result', async () => {
       const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'messages', {
         taskQueue: `nobody-${anId()}`,
       })
@@ -279,7 +279,7 @@ export function message(api: () => ApiFixture): void {
       await post(`${workflowId}/terminate`)
     })
 
-    test('query: a run that was closed before it began is not ready', async () => {
+    test('query: a run that was closed before its first workflow task is not ready', async () => {
       const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
       await post(`${workflowId}/terminate`)
 

@@ -23,7 +23,7 @@ export function olderWorkers(api: () => ApiFixture): void {
       expect(eventsIn(text)[1]).toMatchObject({ event: 'result', data: { output: { n: 1 }, trace: TRACE } })
     })
 
-    test('older workers: a wrapper without an output is null, one without a trace has none', async () => {
+    test('older workers: a wrapper without an output is null, and a wrapper without a trace has no trace', async () => {
       const { body } = await send('olderReturns', {})
 
       expect(body).toMatchObject({ status: 'completed', output: null, trace: null })

@@ -88,7 +88,7 @@ export function runEnds(api: () => ApiFixture): void {
       expect(retryable.errorDetails).toMatchObject({ name: 'Flaky', retryable: true })
     })
 
-    test('run: the failure of a child is told as its own', async () => {
+    test('run: the failure of a child is returned as the run’s own', async () => {
       const body = await runOf('failInChild')
 
       expect([body.error, body.errorDetails.name, body.errorDetails.activityId]).toEqual([
@@ -98,7 +98,7 @@ export function runEnds(api: () => ApiFixture): void {
       ])
     })
 
-    test('run: a cancellation that nobody asked for is a failure', async () => {
+    test('run: a cancellation without a request is a failure', async () => {
       const body = await runOf('failCancelledUnasked')
 
       expect([body.status, body.error, body.errorDetails.name]).toEqual(['failed', 'nobody asked', 'CanceledFailure'])
@@ -136,7 +136,7 @@ export function runEnds(api: () => ApiFixture): void {
       })
     })
 
-    test('run: a pause is no end', async () => {
+    test('run: a paused run has not ended', async () => {
       const { body } = await runWhile('waitForSignal', async (workflowId) => {
         await pause(api(), workflowId)
         await untilStatus(api(), workflowId, 'paused')
@@ -214,7 +214,7 @@ export function runEnds(api: () => ApiFixture): void {
       expect([body.status, body.trace]).toEqual(['failed', { destinations: { local: '/traces/failed.json' } }])
     })
 
-    test('run: a catalog that says where traces go has them named in each result', async () => {
+    test('run: every result names the trace destinations of its catalog', async () => {
       const { service, client } = api()
       const catalog = `traced-${randomUUID()}`
       const { connection } = client

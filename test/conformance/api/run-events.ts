@@ -11,7 +11,7 @@ export function runEvents(api: () => ApiFixture): void {
   }
 
   describe('run as events', () => {
-    test('run as events: what was started, then the result as run answers it', async () => {
+    test('run as events: the ids come first, then the same result as from run', async () => {
       const workflowId = anId()
 
       const { status, type, events } = await run({ workflowName: 'echo', input: 1, workflowId })
@@ -36,7 +36,7 @@ export function runEvents(api: () => ApiFixture): void {
       ])
     })
 
-    test('run as events: what is still running in the end, as run says it', async () => {
+    test('run as events: a run that outlives its timeout ends with the same error as from run', async () => {
       const { events } = await run({ workflowName: 'neverEnds', input: null, timeout: 300 })
 
       const [started, timeout] = events

@@ -306,7 +306,7 @@ export function run(api: () => ApiFixture): void {
       expect(last.runId).toBe(body.runId)
     })
 
-    test('run: out of time in the middle of a chain, it names the run it had come to', async () => {
+    test('run: a timeout in the middle of a chain names the current run', async () => {
       const { service } = api()
       const workflowId = anId()
 

@@ -34,7 +34,7 @@ export function start(api: () => ApiFixture): void {
       expect([nameless.status, nameless.body.error]).toEqual([400, 'ValidationError'])
     })
 
-    test('run and start: each element of args is an argument of its own, and [] starts without any', async () => {
+    test('run and start: each element of args is one argument, and [] starts without arguments', async () => {
       const { service } = api()
       const run = (args: unknown[]) => service.call('POST', '/workflow/run', { workflowName: 'several', args })
 
@@ -54,7 +54,7 @@ export function start(api: () => ApiFixture): void {
       expect(inputs).toEqual([['Alice', null, ['Bob']], ['Alice', 'Bob'], null, [1, 2]])
     })
 
-    test('start: a parameter that is not sent has its default, which null is not', async () => {
+    test('start: a missing parameter has its default; null does not select the default', async () => {
       const { service } = api()
 
       const { body } = await service.call('POST', '/workflow/start', { workflowName: 'cleansUp', args: [] })
@@ -64,7 +64,7 @@ export function start(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
 
-    test('run and start: the published schema is that of the first argument, and nothing is checked where there is none', async () => {
+    test('run and start: the published schema applies to the first argument; without a schema nothing is validated', async () => {
       const { service } = api()
       const send = (verb: string, args: unknown[]) =>
         service.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
@@ -81,7 +81,7 @@ export function start(api: () => ApiFixture): void {
       await service.call('POST', `/workflow/${unchecked.body.workflowId}/terminate`)
     })
 
-    test('start: catalog goes before taskQueue, whose use is told to be deprecated', async () => {
+    test('start: catalog takes precedence over taskQueue, which is reported as deprecated', async () => {
       const { service, catalog, plainTaskQueue } = api()
 
       const { body, headers } = await service.call('POST', '/workflow/start', {
@@ -95,7 +95,7 @@ export function start(api: () => ApiFixture): void {
       expect((await service.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
     })
 
-    test('start: an id in use is refused with the run that has it', async () => {
+    test('start: an id in use is rejected, and the error names its run', async () => {
       const { service } = api()
       const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
 
@@ -160,7 +160,7 @@ export function start(api: () => ApiFixture): void {
       }
     })
 
-    test('start: where an id with a slash can’t be reached it is refused, and by what is said', async () => {
+    test('start: an id with a slash is rejected if the transport does not support it, and the error names the transport', async () => {
       const { service, hasGap } = api()
       const workflowId = `${anId()}/a`
 

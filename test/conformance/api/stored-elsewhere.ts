@@ -53,7 +53,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       expect(capabilities.features.codec).toBe(true)
     })
 
-    test('stored elsewhere: without a codec server an output is refused with the ids and its size, and a trace says so', async () => {
+    test('stored elsewhere: without a codec server an output is an error with the ids and its size, and a trace has a warning', async () => {
       const { service } = api()
       const { body: ran } = await withCodec.call('POST', '/workflow/run', {
         workflowName: 'bigOutput',
@@ -96,7 +96,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       await plainStore.stop()
     })
 
-    test('stored elsewhere: a catalog whose definition is stored elsewhere is as good as none', async () => {
+    test('stored elsewhere: a catalog whose definition is stored elsewhere counts as missing', async () => {
       const { service, client } = api()
       const taskQueue = anId()
       const plainTaskQueue = await startStore({ thresholdBytes: 500 })

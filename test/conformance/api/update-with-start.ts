@@ -19,7 +19,7 @@ export function updateWithStart(api: () => ApiFixture): void {
   }
 
   describe('update-with-start', () => {
-    test('update-with-start: starts the run and answers while it goes on, the next request finds it', async () => {
+    test('update-with-start: starts the run and responds while it keeps running; the next request finds it', async () => {
       const workflowId = anId()
       const body = { ...MESSAGES, workflowId, payload: 'new' }
       if (await isLacking('update-with-start/set', body)) return
@@ -62,7 +62,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
     })
 
-    test('update-with-start: what start refuses is refused, and nothing is started', async () => {
+    test('update-with-start: a request that start rejects is rejected, and nothing is started', async () => {
       const workflowId = anId()
       if (await isLacking('update-with-start/set', { ...MESSAGES, workflowId })) return
 
@@ -98,7 +98,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       await post(`${refused.workflowId}/terminate`)
     })
 
-    test('update-with-start: what the workflow refuses names the run, which goes on', async () => {
+    test('update-with-start: an update that the workflow rejects names the run, which keeps running', async () => {
       const body = { ...MESSAGES, payload: -1 }
       if (await isLacking('update-with-start/validated', body)) return
 
@@ -118,7 +118,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       await post(`${refused.workflowId}/terminate`)
     })
 
-    test('update-with-start: an answer that comes too late names what has been started, and does not invite to start it again', async () => {
+    test('update-with-start: a timeout names the started run and has no Retry-After', async () => {
       const workflowId = anId()
       const body = { ...MESSAGES, workflowId, payload: 600_000 }
       if (await isLacking('update-with-start/wait', body)) return
@@ -138,7 +138,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       await post(`${workflowId}/terminate`)
     })
 
-    test('update-with-start: where it is lacking, no catalog is read for it and no engine asked', async () => {
+    test('update-with-start: where it is not supported, neither catalog nor engine is called', async () => {
       const { serviceWithoutEngine, hasGap } = api()
 
       const { status, body } = await serviceWithoutEngine.call('POST', '/workflow/update-with-start/set', MESSAGES)

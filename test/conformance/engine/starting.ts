@@ -99,7 +99,7 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       )
     })
 
-    test('start: is sent again if the latest run of the id had ended before', async () => {
+    test('start: is sent again if the latest run of the id ended before the request', async () => {
       const workflowId = crypto.randomUUID()
       const older = await start('nothing', workflowId)
       await fixture.closed(older)

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(cache, { recursive: true }))
 
-test('have: asks the ways in their order and stops at the first that works', async () => {
+test('have: attempts the sources in order and stops at the first that works', async () => {
   const asked: string[] = []
   const way = (name: string, path: string | null): FindingWay => ({
     name,
@@ -27,7 +27,7 @@ test('have: asks the ways in their order and stops at the first that works', asy
   expect(asked).toEqual(['a', 'b'])
 })
 
-test('have: passes over a program that is not the wanted one', async () => {
+test('have: skips a program that is not the requested one', async () => {
   const check = async (program: string) => {
     if (program === '/old/tool') throw new Error('too old')
   }
@@ -37,7 +37,7 @@ test('have: passes over a program that is not the wanted one', async () => {
   expect(program).toBe('/new/tool')
 })
 
-test('have: keeps what was fetched, and asks nobody the next time', async () => {
+test('have: keeps a fetched program and reuses it the next time', async () => {
   const first = await have(tool([fetched('one')]), quietly())
   const second = await have(tool([]), quietly())
 
@@ -94,7 +94,7 @@ test('have: gives up a way from which nothing comes', async () => {
   expect(program).toBe('/b/tool')
 })
 
-test('have: asks no further way once its signal aborts', async () => {
+test('have: attempts no further source once its signal aborts', async () => {
   const controller = new AbortController()
   const aborting: FindingWay = {
     name: 'aborting',
@@ -109,7 +109,7 @@ test('have: asks no further way once its signal aborts', async () => {
   )
 })
 
-test('have: tells what is fetched, and from where', async () => {
+test('have: reports the fetched program and its source', async () => {
   const lines: string[] = []
 
   await have(tool([fetched('one')]), { cache, progress: (line) => lines.push(line) })
@@ -117,7 +117,7 @@ test('have: tells what is fetched, and from where', async () => {
   expect(lines).toEqual(['Some tool 1.0.0: asking fetched'])
 })
 
-test('have: when nothing works, names each way, what it answered, and what to do', async () => {
+test('have: when nothing works, names every source, its error, and a solution', async () => {
   const broken = (name: string, answer: string): FindingWay => ({
     name,
     find: async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serverFault, temporal } from '../../../dev/servers/components.ts'
 
-test('temporal: the PATH is asked before the network, and Temporal itself before pip', () => {
+test('temporal: the PATH comes before the network, and Temporal’s own download before pip', () => {
   expect(temporal.ways.map(({ name }) => name)).toEqual([
     'temporal on the PATH',
     'the download of @temporalio/testing',
@@ -24,6 +24,6 @@ test('serverFault: looks at the server, not at the command line program', () => 
   )
 })
 
-test('serverFault: takes no program that tells no server version', () => {
+test('serverFault: rejects a program without a server version', () => {
   expect(serverFault('some other temporal 5.0')).toBe('tells no server version: some other temporal 5.0')
 })

@@ -27,7 +27,7 @@ test('startProcess: the child is killed when we are', async () => {
   await until('the child is gone', () => isGone(childPid))
 })
 
-test('startProcess: a child that ends tells how, and what it said', async () => {
+test('startProcess: the result of a child that ends has its exit code and output', async () => {
   const lines: string[] = []
   const child = await startNode(`console.log('out'); console.error('err'); process.exitCode = 3`, (line) =>
     lines.push(line),
@@ -52,7 +52,7 @@ test('observeProcesses: an observer gets the environment and every line of a pro
   expect(seen.toSorted()).toEqual(['child: err', 'child: out'])
 })
 
-test('startProcess: rejects when there is no such command', async () => {
+test('startProcess: rejects if the command does not exist', async () => {
   await expect(startProcess({ command: 'no-such-command' })).rejects.toThrow("no-such-command can't be started: ENOENT")
 })
 
@@ -68,7 +68,7 @@ test('stop: a child that does not take SIGTERM is killed after its grace', async
   expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL' })
 })
 
-test('kill: ends what the child has started, too', async () => {
+test('kill: ends the processes of the child, too', async () => {
   const script = `
     const { pid } = require('node:child_process').spawn(process.execPath, ['--eval', ${JSON.stringify(STAYS)}])
     console.log(pid)
@@ -81,7 +81,7 @@ test('kill: ends what the child has started, too', async () => {
   await until('the grandchild is gone', () => isGone(grandchildPid))
 })
 
-test('stop: of a child that has ended already tells how it did', async () => {
+test('stop: returns the exit code of a child that has already ended', async () => {
   const child = await startNode('process.exitCode = 3')
   await child.ended
 

@@ -61,7 +61,7 @@ test('remoteCodec: payloads are sent encoded and returned decoded', async () => 
   expect(await payloads.decode(encoded?.payloads)).toEqual([1])
 })
 
-test('remoteCodec: a payload may lack data and metadata', async () => {
+test('remoteCodec: data and metadata of a payload are optional', async () => {
   const { codec } = codecThat(() => Response.json({ payloads: [{}] }))
 
   expect(await codec.decode([{}])).toEqual([{ metadata: {}, data: new Uint8Array() }])

@@ -34,11 +34,11 @@ describe('encode', () => {
     })
   })
 
-  test('encode: no values are no payloads', async () => {
+  test('encode: an empty list of values is an empty list of payloads', async () => {
     expect(await PLAIN.encode([])).toBeNull()
   })
 
-  test('encode: takes exactly the limit: data, metadata and what wraps them, of all payloads together', async () => {
+  test('encode: accepts exactly the limit: data, metadata and their framing, of all payloads together', async () => {
     const wrapping = 10 + 12
     const bytes = 2 * ('encoding'.length + 'json/plain'.length + wrapping) + '"é"'.length + 1 + '1'.length
 
@@ -50,14 +50,14 @@ describe('encode', () => {
     })
   })
 
-  test('encode: measures what JSON makes of a number, not how it was sent', async () => {
+  test('encode: measures a number as JSON writes it, not as it was sent', async () => {
     const payloads = createPayloads({ codec: null, maxBytes: 60 })
 
     expect(await payloads.encode([1])).not.toBeNull()
     expect((await refusal(payloads.encode([parseJson('1e20')]))).error).toBe('PayloadTooLargeError')
   })
 
-  test('encode: many small values weigh what they weigh on the wire', async () => {
+  test('encode: measures many small values by their size on the wire', async () => {
     const payloads = createPayloads({ codec: null, maxBytes: 2 * 1024 * 1024 })
 
     // 200 kB of JSON, and 2.9 MB of protobuf: as an update it would be taken and then fail its run for ever.
@@ -66,7 +66,7 @@ describe('encode', () => {
     )
   })
 
-  test('encode: measures what the codec made', async () => {
+  test('encode: measures the output of the codec', async () => {
     const growing: Codec = { ...turning, encode: async () => [payload('binary/grown', new Uint8Array(1001))] }
 
     const payloads = createPayloads({ codec: growing, maxBytes: 1000 })
@@ -75,7 +75,7 @@ describe('encode', () => {
   })
 })
 
-test('codec: decodes what it has encoded', async () => {
+test('codec: decodes its own output', async () => {
   const payloads = createPayloads({ codec: turning, maxBytes: 1000 })
 
   const encoded = await payloads.encode([{ secret: 1 }, 'two'])
@@ -98,16 +98,16 @@ describe('encoded outputs', () => {
     return seen
   }
 
-  test('encoded outputs: one that needs a codec is reported where there is none', async () => {
+  test('encoded outputs: an output that needs a codec is reported if none is configured', async () => {
     expect(await reported([toPayload(1), encoded])).toEqual([{ encoding: 'binary/encrypted', workflowId: 'orders-17' }])
   })
 
-  test('encoded outputs: with a codec, and where nobody is answered, nothing is reported', async () => {
+  test('encoded outputs: nothing is reported with a codec, or if no response is sent', async () => {
     expect(await reported([encoded], { codec: { ...turning, decode: async (given) => given } })).toEqual([])
     expect(await reported([encoded], { workflowId: null })).toEqual([])
   })
 
-  test('encoded outputs: what the SDKs write without a codec is not reported', async () => {
+  test('encoded outputs: the encodings of the SDKs without a codec are not reported', async () => {
     const reference = payload('json/external-storage-reference', '{}')
     const plain = [
       ...['json/plain', 'json/protobuf', 'binary/null', 'binary/plain', 'binary/protobuf'].map((name) =>

@@ -38,7 +38,7 @@ test('update-with-start: passes on start and update, and returns the run, the re
   ])
 })
 
-test('update-with-start: args are several arguments, without args and payload there is none, and an empty result is null', async () => {
+test('update-with-start: args are several arguments, no args and no payload mean no argument, and an empty result is null', async () => {
   const { commands, send } = makeUpdateApi(null)
 
   await send({ ...START, args: [1, null] })

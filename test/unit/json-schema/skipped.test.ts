@@ -74,7 +74,7 @@ test('skipped: below not, if and contains the whole keyword is skipped, and oneO
   expect(accepts({ not: { anyOf: [inner, { type: 'number' }] }, type: 'string' }, 5)).toBe(false)
 })
 
-test('skipped: unevaluatedProperties and unevaluatedItems ignore what a skipped keyword might have evaluated', () => {
+test('skipped: unevaluatedProperties and unevaluatedItems ignore properties that a skipped keyword might have evaluated', () => {
   const elsewhere = { $ref: 'https://elsewhere.test/schema' }
 
   expect(accepts({ ...elsewhere, unevaluatedProperties: false }, { a: 1 })).toBe(true)

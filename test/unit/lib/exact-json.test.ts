@@ -170,13 +170,13 @@ test('parseJson: leaves texts alone that look like its own marks, and keys that 
   expect(roundTrip(text)).toBe(text.replace('\\u0022', '\\"'))
 })
 
-test('parseJson: a long number in the place of a key is no JSON', () => {
+test('parseJson: a long number in the place of a key is a syntax error', () => {
   expect(() => parseJson('{9007199254740993:1}')).toThrow(SyntaxError)
   expect(() => parseJson('[9007199254740993.]')).toThrow(SyntaxError)
   expect(() => parseJson('[-9007199254740993 9007199254740993]')).toThrow(SyntaxError)
 })
 
-test('parseJson: gives what a parser gives that looks at every number', () => {
+test('parseJson: returns the same as a parser that examines every number', () => {
   const numbers = fc.oneof(
     fc.constantFrom(
       '1e1',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readText } from '../../../src/lib/read-text.ts'
 
-test('readText: a body of up to maxBytes is its text', async () => {
+test('readText: returns a body of up to maxBytes as a string', async () => {
   expect(await readText(new Response('Zoë'), 4)).toEqual({ text: 'Zoë', isTruncated: false })
   expect(await readText(new Response(null), 0)).toEqual({ text: '', isTruncated: false })
 })

@@ -21,7 +21,7 @@ test('leaksIn: finds a value by each of its parts, and where it may not show alo
   expect(leaksIn('engine.internal, pass-word', ENV, 'printed', { secretsOnly: true })).toEqual(['SERVICE_KVSTORE_URL'])
 })
 
-test('withUnusedSecrets: what a test says wins, and TLS is switched off only where it says nothing of it', () => {
+test('withUnusedSecrets: variables of the test win, and TLS is off only if the test does not set it', () => {
   expect(withUnusedSecrets({ ENGINE_API_KEY: 'own' })).toMatchObject({ ENGINE_API_KEY: 'own', ENGINE_TLS: 'false' })
   expect(withUnusedSecrets({ ENGINE_TLS_CA: '/ca.pem' })).not.toHaveProperty('ENGINE_TLS')
 })

@@ -78,7 +78,7 @@ test('history: the node ends when a later attempt completes, and the next failur
   ])
 })
 
-test('history: a workflow task that timed out is a node if a worker had started it', async () => {
+test('history: a workflow task that timed out is a node if a worker started it', async () => {
   expect(await nodesOf(scheduled(), timedOut(SCHEDULE_TO_START))).toEqual([])
   expect(await nodesOf(scheduled(), started, timedOut(START_TO_CLOSE))).toMatchObject([
     { name: 'timeout', error: { name: 'TimeoutFailure' } },
@@ -91,7 +91,7 @@ test('history: a timeout after a failure keeps the failure that the worker repor
   expect(nodes).toMatchObject([{ error: { message: 'a bug' }, attributes: { attempts: 2 } }])
 })
 
-test('history: a workflow task that failed without fault of the worker is not a node, and a reset ends the node before', async () => {
+test('history: a workflow task that failed without an error of the worker is not a node, and a reset ends the previous node', async () => {
   const reset = { workflowTaskFailedEventAttributes: { cause: RESET, baseRunId: 'run-0', newRunId: 'run-1' } }
 
   expect(await nodesOf(scheduled(), started, failed('UnhandledCommand', UNHANDLED_COMMAND))).toEqual([])

@@ -99,7 +99,7 @@ describe('decode', () => {
 })
 
 describe('codec', () => {
-  test('codec: decodes what it encoded', async () => {
+  test('codec: decodes its own output', async () => {
     const encoded = await turning.encode([{ secret: 1 }, 'two'].map(toPayload))
 
     expect(encoded[0]?.metadata?.encoding).toEqual(Buffer.from('binary/turned'))

@@ -120,7 +120,7 @@ test('update-with-start: after a lost response it polls a run that is older than
   expect(methods(sent).at(-1)).toBe('updateWorkflowExecution r')
 })
 
-test('update-with-start: after a lost response it is sent again if the latest run had ended before', async () => {
+test('update-with-start: after a lost response it is sent again if the latest run ended before the request', async () => {
   const { context, sent } = scriptedContext(
     LOST,
     described({ runId: 'old', status: COMPLETED, sinceMs: HOUR_MS }),

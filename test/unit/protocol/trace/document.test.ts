@@ -18,7 +18,7 @@ const DOCUMENT = { namespace: 'default', workflowId: 'orders-17', runId: 'run-1'
 
 const documentWith = (...entries: unknown[]) => JSON.stringify({ ...JSON.parse(toTraceDocument(DOCUMENT)), entries })
 
-test('parseTraceDocument: reads what toTraceDocument has written', () => {
+test('parseTraceDocument: reads the output of toTraceDocument', () => {
   expect(parseTraceDocument(toTraceDocument(DOCUMENT))).toEqual({ found: DOCUMENT, skipped: 0 })
 })
 
@@ -52,7 +52,7 @@ test('parseTraceDocument: rejects invalid JSON, other documents and other versio
   )
 })
 
-test('parseTraceDocument: rejects what is nested too deep', () => {
+test('parseTraceDocument: rejects values that are nested too deep', () => {
   const deep = `${'['.repeat(MAX_JSON_DEPTH)}${']'.repeat(MAX_JSON_DEPTH)}`
 
   expect(() => parseTraceDocument(documentWith().replace('[]', `[${deep}]`))).toThrow(SyntaxError)

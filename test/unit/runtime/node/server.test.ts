@@ -108,7 +108,7 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toContain('413 Payload Too Large')
   })
 
-  test('serveNode: the answer to a refused body on its way is the last of its connection, and is not cut by a reset', async () => {
+  test('serveNode: the response to a rejected body is the last on its connection and is not cut by a reset', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
     const errors: Error[] = []
@@ -126,7 +126,7 @@ describe('serveNode', () => {
     expect(errors).toEqual([])
   })
 
-  test('serveNode: a small refused body costs nobody the connection', async () => {
+  test('serveNode: a small rejected body does not close the connection', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
@@ -137,7 +137,7 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toContain('200 OK')
   })
 
-  test('serveNode: a client that keeps its connections loses no request behind a refused one', async () => {
+  test('serveNode: a client that keeps its connections loses no request after a rejected one', async () => {
     const { server } = await serveApi()
     const post = (body: string) =>
       fetch(`${server.url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
@@ -174,7 +174,7 @@ describe('serveNode', () => {
     await expect.poll(() => other.seen.text).toContain('{"status":"ok"}')
   })
 
-  test('serveNode: what names no URL is a 400 with the error body and a request id', async () => {
+  test('serveNode: a request target that is not a URL is a 400 with the error body and a request id', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
@@ -203,7 +203,7 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toContain('{"status":"ok"}')
   })
 
-  test('serveNode: an expectation that nobody knows is a 417 with the error body and its request id', async () => {
+  test('serveNode: an unknown expectation is a 417 with the error body and its request id', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
@@ -232,7 +232,7 @@ describe('serveNode', () => {
     ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
     ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
   ])(
-    'serveNode: a body that is announced %s is refused instead of asked for',
+    'serveNode: a body that is announced %s is rejected without 100 Continue',
     async (_, authorization, length, status) => {
       const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
       const { socket, seen } = await dial()
@@ -248,7 +248,7 @@ describe('serveNode', () => {
     },
   )
 
-  test('serveNode: a body that is announced and wanted is asked for once', async () => {
+  test('serveNode: a body that is announced and accepted gets one 100 Continue', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
     const body = '{"workflowName": 17}'
@@ -309,7 +309,7 @@ describe('serveNode', () => {
 })
 
 describe('serveNode, closing', () => {
-  test('close: refuses new connections and finishes what is open, which is told not to come back', async () => {
+  test('close: rejects new connections and finishes open requests with Connection: close', async () => {
     const { workflows, seen, finish } = slowResult()
     const { server, dial } = await serveApi({ workflows })
     const busy = await dial()

@@ -39,7 +39,7 @@ test('afterRejection: a closed run is not running', () => {
   })
 })
 
-test('afterRejection: after a lost response, only the run of that attempt can tell that it is closed', () => {
+test('afterRejection: after a lost response, only the run of that attempt can be reported as closed', () => {
   const lost = { error: AFTER_LOST_RESPONSE, attemptedRunId: 'r' }
 
   expect(decide({ ...lost, status: 'completed' })).toMatchObject({ error: 'WorkflowNotRunningError' })
