@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { haveBundles } from '../dev/servers/bundles.ts'
+import { ensureBundles } from '../dev/servers/bundles.ts'
 import { startEngine } from '../dev/servers/engine.ts'
 import { freePort } from '../dev/servers/ports.ts'
 import { startProcess } from '../dev/servers/process.ts'
@@ -28,7 +28,7 @@ interface Start {
 }
 
 const engine = await startEngine()
-const bundles = await haveBundles()
+const bundles = await ensureBundles()
 const folder = await mkdtemp(join(tmpdir(), 'portico-start-'))
 try {
   for (const runtime of Object.keys(EMPTY) as Runtime[]) {

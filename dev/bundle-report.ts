@@ -1,4 +1,4 @@
-/** Passes a worker's lines on, but for webpack's report of a bundle that was made without errors: some twenty lines. */
+/** Removes webpack's report of a successful build, some twenty lines, from a worker's output. */
 export function withoutBundleReport(printLine: (line: string) => void): (line: string) => void {
   let isReport = false
   return (line) => {

@@ -1,6 +1,6 @@
-/** Three requests to paste, each a line. */
+/** A message with three requests to paste, one line each. */
 export function firstSteps(url: string, { withToken }: { withToken: boolean }): string {
-  // The token itself is not for a terminal's scrollback: the shell that pastes has to know it.
+  // The token must not appear in the terminal. The shell that runs the command reads it from its own environment.
   const curl = withToken ? `curl -sS -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : 'curl -sS'
   const post = (path: string, body: unknown) =>
     `${curl} ${url}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
@@ -10,13 +10,16 @@ export function firstSteps(url: string, { withToken }: { withToken: boolean }): 
       'Run a workflow and wait for its result:',
       post('/workflow/run', { workflowName: 'greet', input: { name: 'Ada' } }),
     ],
-    ['Start one, then ask how it is:', `${post('/workflow/start', order)} && ${curl} ${url}/workflow/order-1/status`],
-    ['See which workflows there are:', `${curl} ${url}/workflow/catalog`],
+    [
+      'Start a workflow and get its status:',
+      `${post('/workflow/start', order)} && ${curl} ${url}/workflow/order-1/status`,
+    ],
+    ['List the workflows of the catalog:', `${curl} ${url}/workflow/catalog`],
   ]
   return [
     '',
-    `Ready on ${url}. Try, in another terminal:`,
-    ...steps.flatMap(([what, line]) => ['', `  ${what}`, `  ${line}`]),
+    `Ready at ${url}. Try these in another terminal:`,
+    ...steps.flatMap(([title, line]) => ['', `  ${title}`, `  ${line}`]),
     '',
   ].join('\n')
 }

@@ -1,25 +1,25 @@
-/** Why we end when nothing went wrong. */
+/** The reason of a shutdown that is not an error. */
 export class Interruption extends Error {}
 
-// npm passes on a Ctrl-C that the terminal has sent to us too: one wish, two signals.
-const ONE_WISH_MS = 500
-const PARENT_LOOK_EVERY_MS = 500
+// The terminal sends Ctrl-C to npm and to this process, and npm forwards it: one Ctrl-C can arrive twice.
+const DUPLICATE_SIGNAL_MS = 500
+const PARENT_POLL_INTERVAL_MS = 500
 
-/** Calls back when we are asked to end, or when npm, which would have passed that on, is killed. A second wish is not discussed. */
+/** Calls `interrupt` on a signal, or when npm, which would forward it, is killed. A second signal exits at once. */
 export function whenInterrupted(interrupt: (why: Interruption) => void): void {
-  let askedAt: number | null = null
-  const ask = (why: string) => {
-    if (askedAt !== null && Date.now() - askedAt > ONE_WISH_MS) process.exit(130)
-    askedAt ??= Date.now()
+  let firstAt: number | null = null
+  const onInterrupt = (why: string) => {
+    if (firstAt !== null && Date.now() - firstAt > DUPLICATE_SIGNAL_MS) process.exit(130)
+    firstAt ??= Date.now()
     interrupt(new Interruption(why))
   }
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => ask(name))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => onInterrupt(name))
 
   if (process.env.npm_lifecycle_event === undefined) return
   const npm = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === npm) return
     clearInterval(timer)
-    interrupt(new Interruption('npm is gone'))
-  }, PARENT_LOOK_EVERY_MS)
+    interrupt(new Interruption('npm has exited'))
+  }, PARENT_POLL_INTERVAL_MS)
 }

@@ -6,43 +6,43 @@ import { firstSteps } from './first-steps.ts'
 import { Interruption, whenInterrupted } from './interruption.ts'
 import { type ProgramName, print, printer } from './print.ts'
 import { type RunningEngine, startEngine } from './servers/engine.ts'
-import { freePort, listenFault } from './servers/ports.ts'
+import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
 
-// The one that clients and workers look for by default.
+// The default of Temporal's clients and workers.
 const ENGINE_PORT = 7233
 const READY_TIMEOUT_MS = 60_000
-const LOOK_TIMEOUT_MS = 2000
-const LOOK_EVERY_MS = 200
+const PROBE_TIMEOUT_MS = 2000
+const PROBE_INTERVAL_MS = 200
 const STOP_GRACE_MS = 3000
 
-// Of what we ask while all of it comes up: answers to that are nothing to read.
-const OUR_REQUEST_ID = `dev-${process.pid}`
+// The request id of the probes during the start. Their log lines are not printed.
+const PROBE_REQUEST_ID = `dev-${process.pid}`
 
 const env: Record<string, string | undefined> = {
   SERVICE_CATALOG_ID: 'examples',
   SERVICE_TRACE_LOCAL_ON: 'true',
   SERVICE_TRACE_LOCAL_DIR: fileURLToPath(new URL('../.cache/traces', import.meta.url)),
-  // To drain; all has to have ended within five.
+  // Everything must have exited five seconds after Ctrl-C.
   SERVICE_SHUTDOWN_TIMEOUT: '2s',
   ...withoutEmpty(process.env),
 }
-const over = new AbortController()
-const { signal } = over
+const shutdown = new AbortController()
+const { signal } = shutdown
 let engine: RunningEngine | undefined
 const programs: RunningProcess[] = []
 
-whenInterrupted((interruption) => over.abort(interruption))
+whenInterrupted((interruption) => shutdown.abort(interruption))
 try {
   const { url, withToken } = await startAll()
   print(firstSteps(url, { withToken }))
   await aborted()
 } catch (error) {
-  over.abort(error)
+  shutdown.abort(error)
 }
 await stopAll()
-process.exit(farewell(signal.reason))
+process.exit(exitCode(signal.reason))
 
 async function startAll(): Promise<{ url: string; withToken: boolean }> {
   const { server, access } = parseConfig(env, { binds: true })
@@ -59,9 +59,9 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
 
   const url = `http://${addressable(server.host)}:${port}`
   const token = access.tokens?.[0]
-  const headers = { 'x-request-id': OUR_REQUEST_ID, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-  const get = (path: string) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
-  const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: LOOK_EVERY_MS, signal }
+  const headers = { 'x-request-id': PROBE_REQUEST_ID, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  const get = (path: string) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
+  const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: PROBE_INTERVAL_MS, signal }
   await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
   await until(
     'the worker has published its workflows',
@@ -73,10 +73,10 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
 
 async function ownEngine(): Promise<string> {
   engine = await startEngine({
-    wishedPort: ENGINE_PORT,
+    preferredPort: ENGINE_PORT,
     namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
     onLine: printer('engine'),
-    have: { signal, progress: printer('engine') },
+    ensure: { signal, progress: printer('engine') },
   })
   follow('engine', engine)
   return engine.address
@@ -86,30 +86,32 @@ async function startProgram(name: ProgramName, file: string, env: Record<string,
   signal.throwIfAborted()
   const path = fileURLToPath(new URL(file, import.meta.url))
   const printLine = name === 'worker' ? withoutBundleReport(printer(name)) : printer(name)
-  const onLine = (line: string) => isAboutUs(line) || printLine(line)
+  const onLine = (line: string) => isProbe(line) || printLine(line)
   const program = await startProcess({ command: process.execPath, args: [path], env, onLine })
   programs.push(program)
   follow(name, program)
 }
 
-function isAboutUs(line: string): boolean {
-  return line.includes(OUR_REQUEST_ID) && line.includes('"level":"info"')
+function isProbe(line: string): boolean {
+  return line.includes(PROBE_REQUEST_ID) && line.includes('"level":"info"')
 }
 
-/** From now on its end is everybody's. */
+/** Shuts everything down when this program exits. */
 function follow(name: ProgramName, { pid, ended }: Pick<RunningProcess, 'pid' | 'ended'>): void {
   printer(name)(`started as process ${pid}`)
   void ended.then(({ code, signal }) => {
-    over.abort(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}); its last words are above.`))
+    shutdown.abort(
+      new Error(`The ${name} exited unexpectedly (${signal ?? `exit code ${code}`}); see its last lines above.`),
+    )
   })
 }
 
 async function assertFree(port: number, host: string): Promise<void> {
-  const fault = await listenFault(port, host)
-  if (fault === null) return
-  const what = fault === 'EADDRINUSE' ? 'is taken by another program' : `can't be used (${fault})`
+  const code = await listenErrorCode(port, host)
+  if (code === null) return
+  const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${code})`
   throw new Error(
-    `Port ${port} of ${host} ${what}. End that program, or choose another port: SERVICE_PORT=${port + 1} npm run dev`,
+    `Port ${port} on ${host} ${reason}. Stop the other process, or choose another port: SERVICE_PORT=${port + 1} npm run dev`,
   )
 }
 
@@ -120,20 +122,20 @@ function aborted(): Promise<never> {
   })
 }
 
-/** The engine last: the others need it to end well. */
+/** Stops the engine last, because the worker and the API need it to shut down. */
 async function stopAll(): Promise<void> {
   await Promise.all(programs.map((program) => program.stop(STOP_GRACE_MS)))
   await engine?.stop()
 }
 
-/** The exit code. */
-function farewell(reason: unknown): number {
+/** Prints why everything has stopped, and returns the exit code. */
+function exitCode(reason: unknown): number {
   const isWanted = reason instanceof Interruption
-  print(isWanted ? 'All ended.' : reason instanceof Error ? reason.message : String(reason))
+  print(isWanted ? 'Stopped.' : reason instanceof Error ? reason.message : String(reason))
   return isWanted ? 0 : 1
 }
 
-/** What is set but empty counts as unset, here as in the service. */
+/** An empty variable counts as unset, as in the service. */
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
 }

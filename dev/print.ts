@@ -1,16 +1,16 @@
 import { styleText } from 'node:util'
 
 const NAME_WIDTH = 6
-const COLOURS = { engine: 'magenta', worker: 'green', api: 'cyan' } as const
+const COLORS = { engine: 'magenta', worker: 'green', api: 'cyan' } as const
 
-export type ProgramName = keyof typeof COLOURS
+export type ProgramName = keyof typeof COLORS
 
-/** Prints lines with the program's name before each; in colour where somebody looks at a terminal. */
+/** Returns a function that prints a line after the program's name, in color on a terminal. */
 export function printer(name: ProgramName): (line: string) => void {
-  const prefix = styleText(COLOURS[name], `${name.padEnd(NAME_WIDTH)} │`)
+  const prefix = styleText(COLORS[name], `${name.padEnd(NAME_WIDTH)} │`)
   return (line) => print(`${prefix} ${line}`)
 }
 
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+export function print(message: string): void {
+  process.stdout.write(`${message}\n`)
 }

@@ -1,10 +1,10 @@
-/** Bundles in ASCII alone: Bun reads what has its mark of a bundle as Latin-1. */
+/** Escapes everything but ASCII in bundles. Bun reads files that begin with `// @bun` as Latin-1 (decision 020). */
 import type { Plugin } from 'rolldown'
 
 export function asciiOnly(): Plugin {
   return {
     name: 'ascii-only',
-    // After minifying, which writes characters in the place of their escapes.
+    // After minifying, because the minifier replaces escapes by characters.
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
         if (chunk.type === 'chunk') chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped)

@@ -1,4 +1,4 @@
-/** For bundles: the table of Temporal's HTTP messages as JSON, without the packages it is derived from. */
+/** Replaces the table of Temporal's HTTP messages by its JSON in bundles, so that they do not include the packages it is derived from. */
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'rolldown'
 import { httpSchema } from '../../src/engine/transport/http/schema.ts'
@@ -10,7 +10,7 @@ export function bakedHttpSchema(): Plugin {
     name: 'baked-http-schema',
     load: {
       filter: { id: SCHEMA_MODULE },
-      // A string costs nothing at start: it is parsed on the first call.
+      // The string is parsed on the first call, not at start (decision 020).
       handler: () => `export const httpSchema = () => JSON.parse(${JSON.stringify(JSON.stringify(httpSchema()))})`,
     },
   }

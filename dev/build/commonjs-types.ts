@@ -1,4 +1,4 @@
-/** The types once more for projects that are CommonJS: to TypeScript each copy is of the kind that the nearest package.json says. */
+/** Copies the types for CommonJS projects. TypeScript reads the module format of each copy from the nearest package.json. */
 import { cpSync, writeFileSync } from 'node:fs'
 
 const types = new URL('../../dist/types/', import.meta.url)

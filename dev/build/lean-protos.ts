@@ -1,4 +1,4 @@
-/** Temporal's message definitions, for bundles: without those of the SDK's core and of Temporal Cloud's own service, which this service does not speak. */
+/** Removes message definitions that the service does not use from bundles: those of the SDK's core and of Temporal Cloud's API. */
 import type { Plugin } from 'rolldown'
 
 interface Nested {
@@ -12,7 +12,7 @@ export function leanProtos(): Plugin {
       filter: { id: /@temporalio\/proto\/protos\/json-module\.js$/ },
       handler(code) {
         const [, before = '', json = '', after = ''] = /^(.*\.addJSON\()(\{.*\})(\);.*)$/s.exec(code) ?? []
-        // Each option stands there twice.
+        // Each option is there twice.
         const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<
           string,
           Nested

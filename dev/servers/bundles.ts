@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = join(ROOT, '.cache')
 
 /** Returns the folder of the bundles. Builds them if the sources have changed. */
-export async function haveBundles(): Promise<string> {
+export async function ensureBundles(): Promise<string> {
   const folder = join(CACHE, `bundles-${await sourcesHash()}`)
   if (existsSync(folder)) return folder
   await removeOldBundles()

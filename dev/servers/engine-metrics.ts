@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-// What workers call, and what tells nothing of a request: the ping, and the namespace lookups of the SDK's worker.
-const OTHERS =
+// Calls of workers, and calls that no request causes: the ping, and the namespace lookups of the SDK's worker.
+const IGNORED =
   /^(Poll(Activity|Nexus|Workflow)TaskQueue|Respond.*|Record.*|ShutdownWorker|GetSystemInfo|DescribeNamespace|ListWorkers|FetchWorkerConfig)$/
 
 // The engine's counters lag behind by up to a second.
 const LAG_MS = 1200
 
-/** Which calls the engine was made while `act` ran, by operation. Nobody else may use the engine meanwhile. */
+/** Counts the calls that the engine receives while `act` runs, by operation. Nothing else may use the engine at the same time. */
 export async function callsDuring(metricsUrl: string, act: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await settled(metricsUrl)
   await act()
@@ -16,12 +16,12 @@ export async function callsDuring(metricsUrl: string, act: () => Promise<unknown
   return Object.fromEntries(calls.filter(([, count]) => count > 0))
 }
 
-/** Long polls of the history that are open right now. */
+/** Number of open long polls of a history. */
 export function openPolls(metricsUrl: string): Promise<number> {
   return openCalls(metricsUrl, 'PollWorkflowExecutionHistory')
 }
 
-/** Calls that the engine has not answered yet. */
+/** Number of calls without a response so far. */
 export async function openCalls(metricsUrl: string, name: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   const of = (metric: string) =>
@@ -34,7 +34,7 @@ async function settled(metricsUrl: string): Promise<Map<string, number>> {
   const text = await (await fetch(metricsUrl)).text()
   const counts = new Map<string, number>()
   for (const [operation, count] of samples(text, 'service_requests')) {
-    if (!OTHERS.test(operation)) counts.set(operation, (counts.get(operation) ?? 0) + count)
+    if (!IGNORED.test(operation)) counts.set(operation, (counts.get(operation) ?? 0) + count)
   }
   return counts
 }

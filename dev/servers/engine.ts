@@ -1,26 +1,26 @@
 /** Temporal's dev server as a child process. */
-import type { HaveOptions } from './component.ts'
-import { haveTemporal } from './components.ts'
+import type { EnsureOptions } from './component.ts'
+import { ensureTemporal } from './components.ts'
 import { freePorts, isTaken } from './ports.ts'
 import { type RunningProcess, startProcess } from './process.ts'
 import { until } from './until.ts'
 
 export interface EngineOptions {
-  /** Kept in this SQLite file; without one in memory, gone with the process. */
+  /** SQLite file for the data. Default: in memory. */
   dbFile?: string
-  /** Of the server's dynamic configuration, e.g. `{'limit.blobSize.error': 4194304}`. */
+  /** The server's dynamic configuration, for example `{'limit.blobSize.error': 4194304}`. */
   dynamicConfig?: Record<string, unknown>
   searchAttributes?: Record<string, 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList'>
-  /** Beside `default`. */
+  /** Created in addition to `default`. */
   namespaces?: string[]
-  /** Chosen by the system where they are absent. */
+  /** Default: free ports that the system chooses. */
   ports?: Partial<EnginePorts>
-  /** Of gRPC, when nobody has it; else the system's choice. */
-  wishedPort?: number
-  /** Gets each line that the server prints. */
+  /** Port for gRPC if it is free; otherwise the system chooses one. */
+  preferredPort?: number
+  /** Called with each line that the server prints. */
   onLine?: (line: string) => void
-  /** How the program is had, e.g. where progress goes. */
-  have?: HaveOptions
+  /** How the Temporal CLI is found or downloaded. */
+  ensure?: EnsureOptions
 }
 
 export interface EnginePorts {
@@ -32,9 +32,9 @@ export interface EnginePorts {
 export interface EngineAddresses {
   /** Host and port of gRPC. */
   address: string
-  /** Of Temporal's HTTP API; null when the engine is not ours and tells none. */
+  /** Base URL of Temporal's HTTP API; null if the engine was started by someone else and the URL is not known. */
   httpUrl: string | null
-  /** Prometheus text; null when the engine is not ours. */
+  /** URL of the Prometheus metrics; null if the engine was started by someone else. */
   metricsUrl: string | null
 }
 
@@ -43,35 +43,35 @@ export interface RunningEngine extends EngineAddresses {
   metricsUrl: string
   serverVersion: string
   pid: number
-  /** Settles when the server has ended, whoever ended it. */
+  /** Resolves when the server has exited for any reason. */
   ended: RunningProcess['ended']
-  /** Ends it in order when it has a file to keep in order, else at once. */
+  /** Shuts the server down if it has a `dbFile`, and kills it otherwise. */
   stop(): Promise<void>
-  /** SIGKILL, as a crash would be. */
+  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
-  /** After `stop` or `kill`: a new one with the same options on the same ports, and the same data when it has a `dbFile`. */
+  /** Call it after `stop` or `kill`. Starts the server again with the same options and ports, and with the same data if it has a `dbFile`. */
   restart(): Promise<RunningEngine>
 }
 
-/** An engine whose namespaces can be used. It ends with this process, however that ends. */
+/** Starts a Temporal dev server. Resolves when its namespaces can be used. It is killed when this process exits for any reason. */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
-  const program = await haveTemporal(options.have)
+  const program = await ensureTemporal(options.ensure)
   return options.ports === undefined
     ? onFreePorts(program, options)
     : startServer(program, options, await portsFor(options.ports))
 }
 
-// A port that was free when we asked may be taken a moment later; thrice in a row it is not bad luck.
+// Another process may take a port that was free a moment ago. It is unlikely three times in a row.
 const ATTEMPTS = 3
 
 async function onFreePorts(program: string, options: EngineOptions): Promise<RunningEngine> {
-  const { wishedPort } = options
+  const { preferredPort } = options
   for (let attempt = 1; ; attempt++) {
     try {
       return await startServer(
         program,
         options,
-        await portsFor(wishedPort !== undefined && attempt === 1 ? { grpc: wishedPort } : {}),
+        await portsFor(preferredPort !== undefined && attempt === 1 ? { grpc: preferredPort } : {}),
       )
     } catch (error) {
       if (attempt === ATTEMPTS || !/already in use/.test(String(error))) throw error
@@ -84,27 +84,27 @@ async function portsFor(given: Partial<EnginePorts>): Promise<EnginePorts> {
   return { grpc, http, metrics, ...given }
 }
 
-// Half a second on a quiet machine.
+// It takes half a second on an idle machine.
 const START_TIMEOUT_MS = 30_000
 
-// A server with a file to close takes two seconds.
+// A server with a database file takes two seconds.
 const STOP_GRACE_MS = 5000
 
 async function startServer(program: string, options: EngineOptions, ports: EnginePorts): Promise<RunningEngine> {
-  // Else the one who listens there may be taken for ours.
+  // Otherwise another server on that port could be mistaken for ours.
   for (const port of Object.values(ports))
-    if (await isTaken(port)) throw new Error(`The engine can't start: port ${port} is already in use`)
+    if (await isTaken(port)) throw new Error(`The engine cannot start: port ${port} is already in use`)
 
   const { onLine } = options
   const server = await startProcess({ command: program, args: serverArgs(options, ports), ...(onLine && { onLine }) })
   const httpUrl = `http://127.0.0.1:${ports.http}`
   const died = new AbortController()
   void server.ended.then(({ code, signal }) =>
-    died.abort(new Error(`The engine ended with ${code ?? signal}:\n${server.output()}`)),
+    died.abort(new Error(`The engine exited with ${code ?? signal}:\n${server.output()}`)),
   )
 
   try {
-    const serverVersion = await until('the engine answers', () => usableVersion(httpUrl, options.namespaces), {
+    const serverVersion = await until('the engine responds', () => usableVersion(httpUrl, options.namespaces), {
       timeoutMs: START_TIMEOUT_MS,
       signal: died.signal,
     })
@@ -142,16 +142,16 @@ function serverArgs(
   ]
 }
 
-/** The server's version once the parts behind its frontend (visibility, history, matching) answer too; null before. */
+/** The server's version if the services behind its frontend (visibility, history, matching) respond too; otherwise null. */
 async function usableVersion(httpUrl: string, namespaces: string[] = []): Promise<string | null> {
   for (const namespace of ['default', ...namespaces]) {
     const url = `${httpUrl}/api/v1/namespaces/${namespace}`
-    const [runs, noRun, queue] = await Promise.all([
+    const [list, unknownRun, taskQueue] = await Promise.all([
       statusOf(`${url}/workflows`),
       statusOf(`${url}/workflows/none`),
       statusOf(`${url}/task-queues/none`),
     ])
-    if (runs !== 200 || noRun !== 404 || queue !== 200) return null
+    if (list !== 200 || unknownRun !== 404 || taskQueue !== 200) return null
   }
   const response = await fetch(`${httpUrl}/api/v1/system-info`, { signal: AbortSignal.timeout(1000) })
   const { serverVersion } = (await response.json()) as { serverVersion: string }

@@ -1,4 +1,4 @@
-/** The service as `npm start` runs it, and what it has in hand: run with `--expose-gc`, it tells after each SIGUSR2, garbage collected. */
+/** The service as `npm start` runs it. Prints its memory, timers and sockets after each SIGUSR2; with `--expose-gc` it collects garbage first. */
 import '../../src/runtime/node/index.ts'
 
 export interface Inventory {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 
 const LOOPBACK = '127.0.0.1'
 
-/** Ports of the loopback address that the system says are free: different ones, each free until somebody else asks. */
+/** Different free ports on the loopback address, chosen by the system. Another process may take one at any time. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0, LOOPBACK)))
   const ports = servers.map(portOf)
@@ -16,13 +16,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether somebody listens there already. */
+/** Whether the port is already in use. */
 export async function isTaken(port: number, host?: string): Promise<boolean> {
-  return (await listenFault(port, host)) === 'EADDRINUSE'
+  return (await listenErrorCode(port, host)) === 'EADDRINUSE'
 }
 
-/** The system's code for why nobody can listen there, e.g. `EADDRINUSE`; null when one can. */
-export async function listenFault(port: number, host: string = LOOPBACK): Promise<string | null> {
+/** The system's error code, like `EADDRINUSE`, if it is not possible to listen there; null if it is. */
+export async function listenErrorCode(port: number, host: string = LOOPBACK): Promise<string | null> {
   try {
     await close(await listen(port, host))
     return null

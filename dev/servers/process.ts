@@ -1,4 +1,4 @@
-/** Child processes that never outlive us. */
+/** Child processes that are killed when this process exits for any reason. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,33 +9,33 @@ import { fileURLToPath } from 'node:url'
 export interface ProcessOptions {
   command: string
   args?: string[]
-  /** The whole environment; ours when absent. */
+  /** The whole environment. Default: that of this process. */
   env?: NodeJS.ProcessEnv
   cwd?: string
-  /** Gets each line of stdout and stderr as it comes. */
+  /** Called with each line of stdout and stderr. */
   onLine?: (line: string) => void
 }
 
 export interface Ended {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the process. */
   code: number | null
   signal: NodeJS.Signals | null
 }
 
 export interface RunningProcess {
-  /** Also the id of its process group: Ctrl-C in our terminal does not reach it. */
+  /** Also the id of its process group, so Ctrl-C in the terminal does not reach it. */
   pid: number
-  /** Settles when it has ended, whoever ended it; never rejects. */
+  /** Resolves when the process has exited for any reason. Never rejects. */
   ended: Promise<Ended>
-  /** Last lines of stdout and stderr. */
+  /** The last lines of stdout and stderr. */
   output(): string
-  /** Asks it to end with SIGTERM, kills it after `graceMs`. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<Ended>
-  /** Kills it and what it has started in its process group. */
+  /** Sends SIGKILL to the process and its process group. */
   kill(): Promise<Ended>
 }
 
-/** Called with the environment of each process that starts. Returns what to call with each line it prints; null for nothing. */
+/** Called with the environment of each process that starts. Returns a function that gets each line of its output, or null. */
 export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
 
 const observers: ProcessObserver[] = []
@@ -50,10 +50,10 @@ const COMPILE_CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/
 
 const KEPT_LINES = 200
 
-// A grandchild may hold the pipes open for ever; by then all that the child itself has written is here.
+// A grandchild may keep the pipes open. The child's own output has arrived by then.
 const LAST_LINES_MS = 500
 
-/** Rejects when the command can't be started. */
+/** Rejects if the command cannot be started. */
 export async function startProcess({ command, args = [], env, cwd, onLine }: ProcessOptions): Promise<RunningProcess> {
   const child = spawn(command, args, {
     env: { ...COMPILE_CACHE, ...(env ?? process.env) },
@@ -62,10 +62,10 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${command} can't be started: ${error.code}`, { cause: error })
+    throw new Error(`${command} cannot be started: ${error.code}`, { cause: error })
   })
   const pid = pidOf(child)
-  const endGuard = killWhenWeAreGone(pid)
+  const stopGuard = killWhenParentExits(pid)
 
   const lines: string[] = []
   const watchers = observers.map((observe) => observe(env ?? process.env))
@@ -80,7 +80,7 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
 
   const ended = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => {
-      endGuard()
+      stopGuard()
       const settle = () => resolve({ code, signal })
       const timer = setTimeout(settle, LAST_LINES_MS)
       child.once('close', () => {
@@ -107,7 +107,7 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   }
 }
 
-/** No process of that id runs any more; one that nobody has waited for yet (a zombie) is gone too. */
+/** Whether no process with that id is running. A zombie counts as gone. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -121,20 +121,20 @@ function isZombie(pid: number): boolean {
   try {
     return /\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
-    return false // No /proc here (macOS), or gone in this very moment.
+    return false // no /proc (macOS), or the process has just exited
   }
 }
 
 /**
- * A shell that waits for its stdin, which only we hold, to end: it does so even when we are killed with SIGKILL.
- * It ignores what a terminal sends, and has a process group of its own. Returns how to send it home.
+ * Starts a shell that kills the process group when its stdin ends. Only this process holds that pipe, so it ends even after a SIGKILL.
+ * The shell ignores signals from a terminal and has its own process group. Returns a function that stops it.
  */
-function killWhenWeAreGone(pid: number): () => void {
+function killWhenParentExits(pid: number): () => void {
   const guard = spawn('sh', ['-c', `trap '' INT TERM HUP; read -r _; kill -9 -$0`, String(pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // Without a shell (Windows) there is no guard: children end with us only when we end in order.
+  // Without a shell (Windows) there is no guard, and children outlive a killed parent.
   guard.once('error', () => {})
   return () => guard.kill('SIGKILL')
 }
@@ -143,7 +143,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The whole group is gone already.
+    // The whole group has already exited.
   }
 }
 

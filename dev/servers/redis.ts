@@ -1,7 +1,7 @@
 /** Redis as a child process. */
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
-import { haveRedis } from './components.ts'
+import { ensureRedis } from './components.ts'
 import { freePort } from './ports.ts'
 import { startProcess } from './process.ts'
 import { until } from './until.ts'
@@ -10,15 +10,15 @@ export interface RunningRedis {
   /** `redis://…`, with its password. */
   url: string
   port: number
-  /** SIGKILL: what it held is gone. */
+  /** Sends SIGKILL; the data is lost. */
   kill(): Promise<void>
-  /** After `kill`: an empty one on the same port. */
+  /** Call it after `kill`. Starts an empty Redis on the same port. */
   restart(): Promise<RunningRedis>
 }
 
 const PASSWORD = 'redis-pass-word'
 
-/** A Redis in memory, on a free port. It ends with this process, however that ends. */
+/** Starts Redis without persistence, on a free port. It is killed when this process exits for any reason. */
 export async function startRedis(port?: number): Promise<RunningRedis> {
   const chosen = port ?? (await freePort())
   const args = [
@@ -33,10 +33,10 @@ export async function startRedis(port?: number): Promise<RunningRedis> {
     '--requirepass',
     PASSWORD,
   ]
-  const server = await startProcess({ command: await haveRedis(), args })
+  const server = await startProcess({ command: await ensureRedis(), args })
   const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`Redis ended with ${code}:\n${server.output()}`)))
-  await until('Redis answers', () => answers(chosen), { signal: died.signal })
+  void server.ended.then(({ code }) => died.abort(new Error(`Redis exited with ${code}:\n${server.output()}`)))
+  await until('Redis responds', () => responds(chosen), { signal: died.signal })
   return {
     url: `redis://:${PASSWORD}@127.0.0.1:${chosen}`,
     port: chosen,
@@ -45,13 +45,13 @@ export async function startRedis(port?: number): Promise<RunningRedis> {
   }
 }
 
-async function answers(port: number): Promise<boolean> {
+async function responds(port: number): Promise<boolean> {
   const socket = createConnection({ port, host: '127.0.0.1' })
   try {
     await once(socket, 'connect')
     socket.write('PING\r\n')
-    const [answer] = await once(socket, 'data')
-    return String(answer).includes('NOAUTH')
+    const [reply] = await once(socket, 'data')
+    return String(reply).includes('NOAUTH')
   } finally {
     socket.destroy()
   }

@@ -1,4 +1,4 @@
-/** How to run a script on each of the runtimes that npm installed. */
+/** Runs scripts on the runtimes that npm installed. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,7 +11,7 @@ export function bin(name: string): string {
   return join(ROOT, 'node_modules', '.bin', name)
 }
 
-/** The configuration of workerd for a `worker.js` beside it, with bindings taken from the environment and from `json`. */
+/** The configuration of workerd for a `worker.js` in the same folder. Bindings come from the environment and from `json`. */
 export function workerdConfig(port: number, names: string[], json: Record<string, unknown> = {}): string {
   const bindings = [
     ...names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),

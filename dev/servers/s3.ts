@@ -1,21 +1,21 @@
-/** S3 servers as child processes, both of which check signatures. */
+/** Two S3 servers as child processes. Both verify signatures. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import { haveRclone, haveWeed } from './components.ts'
+import { ensureRclone, ensureWeed } from './components.ts'
 import { freePorts } from './ports.ts'
 import { startProcess } from './process.ts'
 import { until } from './until.ts'
 
 export interface RunningS3 {
   endpoint: string
-  /** Exists already. */
+  /** A bucket that exists. */
   bucket: string
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** For tests to put and get what they like. */
+  /** For tests that read and write objects directly. */
   client: AwsClient
   stop(): Promise<void>
 }
@@ -34,11 +34,11 @@ export function storageEnv(s3: Omit<RunningS3, 'client' | 'stop'>): Record<strin
   }
 }
 
-/** SeaweedFS: what tests of traces run against. */
+/** SeaweedFS, which most tests of traces use. */
 export async function startWeed(): Promise<RunningS3> {
-  const [command, dir, ports] = await Promise.all([haveWeed(), mkdtemp(join(tmpdir(), 'weed-')), freePorts(11)])
+  const [command, dir, ports] = await Promise.all([ensureWeed(), mkdtemp(join(tmpdir(), 'weed-')), freePorts(11)])
   const [s3, s3Grpc, master, masterGrpc, volume, volumeGrpc, filer, filerGrpc, ...rest] = ports
-  // All of them, or a second one on this machine could not start.
+  // All ports are set, because a second server on this machine could not use the defaults.
   const args = [
     ...[
       'mini',
@@ -74,9 +74,9 @@ export async function startWeed(): Promise<RunningS3> {
   return start({ command, args, env, dir, endpoint: `http://127.0.0.1:${s3}` })
 }
 
-/** rclone: a second opinion. */
+/** rclone, a second implementation of S3. */
 export async function startRclone(): Promise<RunningS3> {
-  const [command, dir, [port]] = await Promise.all([haveRclone(), mkdtemp(join(tmpdir(), 'rclone-')), freePorts(1)])
+  const [command, dir, [port]] = await Promise.all([ensureRclone(), mkdtemp(join(tmpdir(), 'rclone-')), freePorts(1)])
   await mkdir(join(dir, BUCKET))
   const args = [
     'serve',
@@ -101,7 +101,7 @@ interface StartOptions {
 async function start({ command, args, env, dir, endpoint }: StartOptions): Promise<RunningS3> {
   const server = await startProcess({ command, args, env, cwd: dir })
   const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The S3 server ended with ${code}:\n${server.output()}`)))
+  void server.ended.then(({ code }) => died.abort(new Error(`The S3 server exited with ${code}:\n${server.output()}`)))
   const client = new AwsClient({ ...ACCOUNT, service: 's3', retries: 0 })
   const ready = async () => {
     await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(2000) })
@@ -112,7 +112,7 @@ async function start({ command, args, env, dir, endpoint }: StartOptions): Promi
     })
     return ok
   }
-  await until('the S3 server takes an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })
+  await until('the S3 server stores an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })
   return {
     endpoint,
     bucket: BUCKET,

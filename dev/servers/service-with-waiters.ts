@@ -61,7 +61,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
   const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1])
   await until('the catalog is published', async () => (await fetch(`${url}/workflow/catalog`)).ok)
 
-  async function signalFinish(id: string, isAnswered: (id: string) => boolean): Promise<void> {
+  async function signalFinish(id: string, hasResponse: (id: string) => boolean): Promise<void> {
     const signal = () =>
       fetch(`${url}/workflow/${id}/signal/finish`, {
         method: 'POST',
@@ -69,8 +69,8 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
         body: JSON.stringify({ payload: id }),
       })
     // A run that has a response before its signal has failed; the response says why.
-    const isSent = async () => isAnswered(id) || (await signal()).ok
-    await until(`${id} accepts its signal`, isSent, { timeoutMs: 60_000 })
+    const isSent = async () => hasResponse(id) || (await signal()).ok
+    await until(`the signal of ${id} is accepted`, isSent, { timeoutMs: 60_000 })
   }
 
   return {
@@ -89,13 +89,13 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
 
     async wait(count) {
       const workflowIds = Array.from({ length: count }, (_, number) => `waiting-${number}-${crypto.randomUUID()}`)
-      const answers = workflowIds.map((workflowId) =>
+      const responses = workflowIds.map((workflowId) =>
         runAlone(url, { workflowName: 'waitForSignal', workflowId, input: null, timeout: '5m' }),
       )
-      const answered = new Set<string>()
-      for (const [index, answer] of answers.entries()) {
-        const done = () => void answered.add(workflowIds[index] ?? '')
-        answer.then(done, done) // finish() reports a rejection
+      const finished = new Set<string>()
+      for (const [index, response] of responses.entries()) {
+        const done = () => void finished.add(workflowIds[index] ?? '')
+        response.then(done, done) // finish() reports a rejection
       }
       // Polls are renewed every 20 s, so a few are always missing.
       const isWaiting = async () => (await openPolls(engine.metricsUrl)) >= count * 0.95
@@ -105,9 +105,9 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
         async finish() {
           // 500 signals at once exceed the time limit of a signal on this engine.
           for (let at = 0; at < count; at += 25) {
-            await Promise.all(workflowIds.slice(at, at + 25).map((id) => signalFinish(id, (it) => answered.has(it))))
+            await Promise.all(workflowIds.slice(at, at + 25).map((id) => signalFinish(id, (it) => finished.has(it))))
           }
-          return Promise.all(answers)
+          return Promise.all(responses)
         },
       }
     },

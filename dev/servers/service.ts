@@ -1,34 +1,34 @@
-/** The service as a process of its own, as `npm start` runs it. */
+/** The service as a child process, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
 import { type RunningProcess, startProcess } from './process.ts'
 import { until } from './until.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
-/** One line of its log. */
+/** One line of the service's log. */
 export interface LogEvent {
   level: string
   message: string
-  [fact: string]: unknown
+  [field: string]: unknown
 }
 
 export interface ServiceProcess extends Pick<RunningProcess, 'pid' | 'ended' | 'stop' | 'kill'> {
   url: string
-  /** Default catalog, and task queue. */
+  /** The default catalog, which is also the task queue. */
   catalog: string
-  /** Log lines so far. */
+  /** The log so far. */
   events: readonly LogEvent[]
 }
 
 export interface ServiceProcessOptions {
-  /** Of the engine, `host:port`. */
+  /** `host:port` of the engine. */
   address: string
   catalog: string
-  /** Overrides the defaults: no token, and a free port that the system chooses. */
+  /** More variables. By default the service has no token and a free port that the system chooses. */
   env?: Record<string, string>
 }
 
-/** Resolves when it listens. */
+/** Resolves when the service listens. */
 export async function startServiceProcess({ address, catalog, env }: ServiceProcessOptions): Promise<ServiceProcess> {
   const events: LogEvent[] = []
   const server = await startProcess({
@@ -46,7 +46,7 @@ export async function startServiceProcess({ address, catalog, env }: ServiceProc
     },
   })
   const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The service ended with ${code}:\n${server.output()}`)))
+  void server.ended.then(({ code }) => died.abort(new Error(`The service exited with ${code}:\n${server.output()}`)))
   const listening = await until('the service listens', () => events.find(({ message }) => message === 'listening'), {
     timeoutMs: 30_000,
     signal: died.signal,

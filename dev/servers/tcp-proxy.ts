@@ -1,4 +1,4 @@
-/** A way to the engine that can be cut and counted, with TLS before it if wanted. */
+/** A TCP proxy that can drop, delay and count connections, optionally with TLS on the client's side. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
@@ -6,34 +6,34 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 export interface TcpProxy {
   /** `host:port`, for `ENGINE_ADDRESS`. */
   address: string
-  /** Connections that are open now. */
+  /** Number of open connections. */
   open(): number
-  /** Connections that were refused while it was interrupted. */
+  /** Number of connections that were refused after `interrupt`. */
   refused(): number
-  /** Cuts all connections and refuses new ones. */
+  /** Closes all connections and refuses new ones until `restore`. */
   interrupt(): void
   restore(): void
-  /** The connections that are open now stay so, and carry nothing any more. */
+  /** Open connections stay open, but no longer transfer any data. */
   silence(): void
   close(): Promise<void>
 }
 
 export interface TcpProxyOptions {
-  /** What clients meet; the engine itself is reached in plain text. */
+  /** For connections from clients. The connection to the target is not encrypted. */
   tls?: TlsOptions
-  /** What each byte takes there and back together; with `Infinity` none ever arrives. */
+  /** Added to each round trip. With `Infinity` no data arrives. */
   latencyMs?: number
 }
 
 export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpProxyOptions = {}): Promise<TcpProxy> {
   const [host, port] = target.split(':')
-  /** Each with its connection to the engine. */
+  /** Each client's socket, with its socket to the target. */
   const clients = new Map<Socket, Socket>()
   let refused = 0
   let interrupted = false
 
   const take = (client: Socket) => {
-    client.on('error', () => {}) // cut by us or by its owner
+    client.on('error', () => {}) // closed by the proxy or by the client
     if (interrupted) {
       refused++
       client.destroy()
@@ -49,8 +49,8 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
     clients.set(client, engine)
     if (latencyMs === 0) client.pipe(engine).pipe(client)
     else {
-      passLater(client, engine, latencyMs / 2)
-      passLater(engine, client, latencyMs / 2)
+      forwardLater(client, engine, latencyMs / 2)
+      forwardLater(engine, client, latencyMs / 2)
     }
   }
   const interrupt = () => {
@@ -59,7 +59,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   }
 
   const server = tls ? createTlsServer(tls, take) : createServer(take)
-  server.on('tlsClientError', () => {}) // the client is told
+  server.on('tlsClientError', () => {}) // the client gets the error too
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -71,7 +71,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
       interrupted = false
     },
     silence() {
-      // Read on, so that their end is seen.
+      // Reading continues, so that a close is noticed.
       for (const socket of [...clients].flat()) socket.unpipe().resume()
     },
     async close() {
@@ -82,8 +82,8 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   }
 }
 
-function passLater(from: Socket, to: Socket, ms: number): void {
-  // Timers of one length ring in their order.
+function forwardLater(from: Socket, to: Socket, ms: number): void {
+  // Timers with the same delay fire in order.
   const later = (act: () => void) => Number.isFinite(ms) && setTimeout(act, ms)
   from.on('data', (chunk) => later(() => to.write(chunk)))
   from.on('end', () => later(() => to.end()))

@@ -1,4 +1,4 @@
-/** A worker with traces as a process of its own. */
+/** A worker that writes traces, as a child process. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,11 +6,11 @@ import { type RunningProcess, startProcess } from './process.ts'
 import type { RunningRedis } from './redis.ts'
 import { type RunningS3, storageEnv } from './s3.ts'
 import { until } from './until.ts'
-import { haveWorkflowBundle } from './workflow-bundle.ts'
+import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
 /** Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds; workers share the file. */
 export async function bundleWorkflows(workflows: URL, folder: string): Promise<string> {
-  const { code } = await haveWorkflowBundle(workflows)
+  const { code } = await ensureWorkflowBundle(workflows)
   const path = join(folder, 'bundle.js')
   await writeFile(path, code)
   return path
@@ -32,7 +32,7 @@ export async function startWorkerProcess(entry: URL, env: Record<string, string>
     env: { PATH: process.env.PATH, ...env },
   })
   const died = new AbortController()
-  void worker.ended.then(() => died.abort(new Error(`The worker ended:\n${worker.output()}`)))
+  void worker.ended.then(() => died.abort(new Error(`The worker exited:\n${worker.output()}`)))
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
     timeoutMs: 60_000,
     signal: died.signal,

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export interface UntilOptions {
   timeoutMs?: number
-  /** Default: 25 ms at first, and a tenth of the time waited so far, at most 200 ms, later. */
+  /** Interval between probes. Default: a tenth of the time waited so far, from 25 to 200 ms. */
   everyMs?: number
-  /** Ends the waiting early, with the signal's reason. */
+  /** Rejects early, with the signal's reason. */
   signal?: AbortSignal
 }
 
 /**
- * Probes until there is a value (or true) and returns it: what tests do instead of sleeping.
+ * Calls `probe` until it returns a value (or true), and returns that. Tests use it instead of sleeping.
  *
- * A probe that throws counts as "not yet". Rejects after `timeoutMs` (10 s) with `what` and the last fault.
+ * A probe that throws is repeated. Rejects after `timeoutMs` (10 s) with `what` and the last error.
  */
 export async function until<T>(
   what: string,
@@ -20,28 +20,28 @@ export async function until<T>(
 ): Promise<Exclude<T, false | null | undefined>> {
   const beganAt = Date.now()
   const deadlineAt = beganAt + timeoutMs
-  let fault: unknown
+  let lastError: unknown
   while (Date.now() < deadlineAt) {
     signal?.throwIfAborted()
     try {
       const value = await probe()
-      fault = undefined
-      if (isThere(value)) return value
+      lastError = undefined
+      if (isPresent(value)) return value
     } catch (error) {
-      fault = error
+      lastError = error
     }
     await pause(everyMs ?? pauseAfter(Date.now() - beganAt))
   }
-  throw new Error(`Not within ${timeoutMs} ms: ${what}${fault instanceof Error ? ` (${fault.message})` : ''}`, {
-    cause: fault,
+  throw new Error(`Not within ${timeoutMs} ms: ${what}${lastError instanceof Error ? ` (${lastError.message})` : ''}`, {
+    cause: lastError,
   })
 }
 
-// A probe often costs a request: asked every 25 ms, a hundred tests at once keep the services busy with nothing else.
+// A probe is often a request. A hundred tests that all probe every 25 ms would keep the servers busy.
 function pauseAfter(waitedMs: number): number {
   return Math.min(Math.max(25, waitedMs / 10), 200)
 }
 
-function isThere<T>(value: T): value is Exclude<T, false | null | undefined> {
+function isPresent<T>(value: T): value is Exclude<T, false | null | undefined> {
   return value !== false && value !== null && value !== undefined
 }

@@ -10,7 +10,7 @@ import {
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import { until } from './until.ts'
-import { haveWorkflowBundle } from './workflow-bundle.ts'
+import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
 export interface RunningWorker {
   taskQueue: string
@@ -19,7 +19,7 @@ export interface RunningWorker {
 }
 
 export interface RunWorkerOptions {
-  /** Of the engine, `host:port`. */
+  /** `host:port` of the engine. */
   address: string
   taskQueue: string
   workflowsPath: URL
@@ -44,7 +44,10 @@ export async function startWorker({
   ...rest
 }: RunWorkerOptions): Promise<RunningWorker> {
   quietRuntime()
-  const workflowBundle = await haveWorkflowBundle(rest.workflowsPath, rest.options?.dataConverter?.payloadConverterPath)
+  const workflowBundle = await ensureWorkflowBundle(
+    rest.workflowsPath,
+    rest.options?.dataConverter?.payloadConverterPath,
+  )
   const connection = await NativeConnection.connect({ address })
   const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
@@ -69,7 +72,7 @@ export async function startWorker({
   })
   try {
     const ready = Promise.all([untilPolled(connection, namespace, taskQueue), rest.catalog && published.promise])
-    await Promise.race([running.then(refuseEarlyEnd), ready])
+    await Promise.race([running.then(throwExited), ready])
   } catch (error) {
     await stop().catch(() => {})
     throw error
@@ -95,16 +98,16 @@ export async function untilPolled(
   })
 }
 
-function refuseEarlyEnd(): never {
-  throw new Error('The worker ended before it was ready')
+function throwExited(): never {
+  throw new Error('The worker exited before it was ready')
 }
 
-/** Silences the SDK's log. The SDK drops its runtime with the last connection and makes a new one with the next. */
+/** Silences the SDK's log. The SDK creates a new runtime after its last connection was closed, so call this before each worker. */
 export function quietRuntime(): void {
   try {
     Runtime.install({ logger: QUIET, shutdownSignals: [] })
   } catch (error) {
-    if (!(error instanceof IllegalStateError)) throw error // already installed, by us
+    if (!(error instanceof IllegalStateError)) throw error // already installed by an earlier call
   }
 }
 

@@ -1,4 +1,4 @@
-/** Bundles of workflow code. One takes two seconds of the processor: processes that share a folder share the bundles. */
+/** Bundles of workflow code. Creating one takes two seconds of CPU time, so processes share them through a folder. */
 import { createHash, randomUUID } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,14 +11,17 @@ export interface WorkflowBundle {
 
 const inThisProcess = new Map<string, Promise<WorkflowBundle>>()
 
-/** `PORTICO_WORKFLOW_BUNDLES` names the shared folder. It must not outlive a change of the workflows. */
-export function haveWorkflowBundle(workflows: URL, payloadConverterPath = ''): Promise<WorkflowBundle> {
+/**
+ * Returns the bundle of a file of workflows, created only once. `PORTICO_WORKFLOW_BUNDLES` is the shared folder; delete it when the
+ * workflows change.
+ */
+export function ensureWorkflowBundle(workflows: URL, payloadConverterPath = ''): Promise<WorkflowBundle> {
   const workflowsPath = fileURLToPath(workflows)
   const key = `${workflowsPath} ${payloadConverterPath}`
   const options = { workflowsPath, ...(payloadConverterPath !== '' && { payloadConverterPath }) }
-  const had = inThisProcess.get(key) ?? fromFolder(key, () => makeBundle(options))
-  inThisProcess.set(key, had)
-  return had
+  const bundle = inThisProcess.get(key) ?? fromFolder(key, () => makeBundle(options))
+  inThisProcess.set(key, bundle)
+  return bundle
 }
 
 async function fromFolder(key: string, make: () => Promise<WorkflowBundle>): Promise<WorkflowBundle> {
@@ -28,7 +31,7 @@ async function fromFolder(key: string, make: () => Promise<WorkflowBundle>): Pro
   const stored = await readFile(path, 'utf8').catch(() => null)
   if (stored !== null) return { code: stored }
   const made = await make()
-  // Renamed when it is complete: no other process reads half a bundle.
+  // Renamed when it is complete, so that other processes never read half a bundle.
   const unfinished = `${path}.${randomUUID()}`
   await writeFile(unfinished, made.code)
   await rename(unfinished, path)

@@ -57,9 +57,9 @@ test('startEngine: on a taken port says which', async () => {
 
 test('startEngine: takes another port when the one it wished for is taken', async () => {
   const engine = await started({})
-  const wishedPort = Number(engine.address.split(':')[1])
+  const preferredPort = Number(engine.address.split(':')[1])
 
-  const second = await started({ wishedPort })
+  const second = await started({ preferredPort })
 
   expect(second.address).not.toBe(engine.address)
 })

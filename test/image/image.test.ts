@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
-import { haveHadolint } from '../../dev/servers/components.ts'
+import { ensureHadolint } from '../../dev/servers/components.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
 test('Dockerfile: hadolint has nothing to say', async () => {
   const dockerfile = fileURLToPath(new URL('../../Dockerfile', import.meta.url))
 
-  expect(await outputOf({ command: await haveHadolint(), args: [dockerfile] })).toBe('')
+  expect(await outputOf({ command: await ensureHadolint(), args: [dockerfile] })).toBe('')
 })
 
 test('the image of the example worker: SIGTERM ends it with 0', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, have, outputOf } from '../../dev/servers/component.ts'
+import { type Component, ensureComponent, outputOf } from '../../dev/servers/component.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
 
 export interface Images {
@@ -28,11 +28,11 @@ const debian: Component = {
   version: 'bookworm',
   pins: ['minbase', 'libstdc++6'],
   program: 'base.tar',
-  ways: [
+  sources: [
     {
       name: 'mmdebstrap',
       // It writes its file last.
-      quietMs: 600_000,
+      stallTimeoutMs: 600_000,
       fetch: async (folder, signal) => {
         const args = ['--variant=minbase', '--include=libstdc++6', 'bookworm', join(folder, 'base.tar')]
         await outputOf({ command: 'mmdebstrap', args }, signal)
@@ -102,7 +102,7 @@ type Buildah = (command: string, ...args: string[]) => Promise<string>
 /** One as roomy as node:24-slim; and one a runtime that has no other program. */
 async function makeBases(buildah: Buildah): Promise<void> {
   const programs = { node: process.execPath, bun: await realpath(bin('bun')) }
-  const tar = await have(debian)
+  const tar = await ensureComponent(debian)
 
   const roomy = await from(buildah, tar, 'node', programs.node)
   await buildah('copy', '--quiet', roomy, npmFolder(), '/usr/local/lib/node_modules/npm')

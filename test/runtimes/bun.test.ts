@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
 import { describeApi } from '../conformance/api.ts'
 import { describeFiles } from '../conformance/files.ts'
 import { processOf } from '../support/entries.ts'
 
-describeApi('Bun', async (env) => processOf(bin('bun'), join(await haveBundles(), 'bun.js'))(env))
+describeApi('Bun', async (env) => processOf(bin('bun'), join(await ensureBundles(), 'bun.js'))(env))
 describeFiles('Bun', () => processOf(bin('bun'), 'src/runtime/bun.ts'))

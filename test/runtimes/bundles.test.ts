@@ -4,14 +4,14 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 
 let folder: string
 let workerd: Buffer
 let servers: Map<string, Buffer>
 
 beforeAll(async () => {
-  folder = await haveBundles()
+  folder = await ensureBundles()
   workerd = await readFile(join(folder, 'workerd.js'))
   const names = (await readdir(folder)).filter((name) => /^(node|bun|deno|server-.*)\.js$/.test(name))
   servers = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)))

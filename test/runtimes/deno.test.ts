@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
@@ -13,7 +13,7 @@ const ENTRY = 'src/runtime/deno.ts'
 
 describeApi(
   'Deno',
-  async (env) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(await haveBundles(), 'deno.js'))(env),
+  async (env) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(await ensureBundles(), 'deno.js'))(env),
   ['closing-connections'],
 )
 describeFiles('Deno', () => processOf(bin('deno'), 'task', 'start'))

@@ -66,7 +66,7 @@ describe('npm run dev, with an engine of its own', () => {
     const second = await startDev({ ENGINE_ADDRESS: undefined })
 
     expect(await second.ended).toMatchObject({ code: 1 })
-    expect(second.output()).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`)
+    expect(second.output()).toContain(`Port ${port} on 127.0.0.1 is already in use.`)
     expect(second.output()).not.toMatch(/│|^ +at /m)
   })
 
@@ -100,7 +100,7 @@ describe('npm run dev, a second time at once', () => {
     const ended = await endedBy(() => process.kill(workerPid, 'SIGKILL'), dev)
 
     expect(ended.code).toBe(1)
-    expect(dev.output()).toContain('The worker ended by itself (SIGKILL); its last words are above.')
+    expect(dev.output()).toContain('The worker exited unexpectedly (SIGKILL); see its last lines above.')
     expect(pids.filter((pid) => !isGone(pid))).toEqual([])
   })
 })

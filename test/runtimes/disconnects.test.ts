@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
@@ -47,9 +47,9 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
     json: BOTH,
   },
   // workerd notices a FIN only when it writes, and an answer in JSON is written when the wait is over.
-  { name: 'workerd', entry: async () => workerdOf(join(await haveBundles(), 'workerd.js')), json: ['resets'] },
+  { name: 'workerd', entry: async () => workerdOf(join(await ensureBundles(), 'workerd.js')), json: ['resets'] },
   // Its proxy passes a reset on as a FIN.
-  { name: 'wrangler dev', entry: async () => wranglerOf(join(await haveBundles(), 'workerd.js')), json: [] },
+  { name: 'wrangler dev', entry: async () => wranglerOf(join(await ensureBundles(), 'workerd.js')), json: [] },
 ])('$name', ({ entry, json }) => {
   let service: ServedEntry
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
-import { haveNode22 } from '../../dev/servers/components.ts'
+import { ensureNode22 } from '../../dev/servers/components.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
@@ -119,7 +119,7 @@ test('README.md, mounting: engineTransport brings the certificates along, with t
 test('portico, portico/worker: can be required by CommonJS modules, on the oldest Node.js too', async () => {
   const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico)`
 
-  for (const command of [process.execPath, await haveNode22()]) {
+  for (const command of [process.execPath, await ensureNode22()]) {
     const printed = await outputOf({
       command,
       args: ['--input-type=commonjs', '--eval', script],

@@ -1,8 +1,8 @@
 /** What users of a Node.js that is too old are told: by the programs, and by what other programs import. */
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
-import { haveNode20 } from '../../dev/servers/components.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { ensureNode20 } from '../../dev/servers/components.ts'
 import { startProcess } from '../../dev/servers/process.ts'
 
 const SENTENCE = 'Portico needs Node.js 22.18 or newer, and this is Node.js 20.19.5'
@@ -11,7 +11,7 @@ let node20: string
 let bundles: string
 
 beforeAll(async () => {
-  ;[node20, bundles] = await Promise.all([haveNode20(), haveBundles()])
+  ;[node20, bundles] = await Promise.all([ensureNode20(), ensureBundles()])
 }, 120_000)
 
 /** How it ends on Node 20, and all that it prints. */

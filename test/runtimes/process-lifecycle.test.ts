@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeProcessLifecycle } from '../conformance/process-lifecycle.ts'
@@ -16,7 +16,7 @@ type Runtime = keyof typeof COMMANDS
 function bundleOn(runtime: Runtime, ...before: string[]): ServeEntry {
   return async (env) => {
     const [command = '', ...args] = [...before, ...COMMANDS[runtime]]
-    return processOf(command, ...args, join(await haveBundles(), `${runtime.toLowerCase()}.js`))(env)
+    return processOf(command, ...args, join(await ensureBundles(), `${runtime.toLowerCase()}.js`))(env)
   }
 }
 
@@ -27,7 +27,7 @@ describeProcessLifecycle('Bun', bundleOn('Bun'), { ...own, pipelines: false })
 describeProcessLifecycle('Deno', bundleOn('Deno'), own)
 describeProcessLifecycle(
   'workerd',
-  async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env }),
+  async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env }),
   // Cloudflare lets requests end before it takes an isolate away.
   { drains: false, noticesFin: false, pipelines: true },
 )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { outputOf } from '../../dev/servers/component.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { startProcess } from '../../dev/servers/process.ts'
@@ -85,5 +85,5 @@ test('wrangler deploy: takes wrangler.toml as it is, and sends what is tested', 
   await rm(folder, { recursive: true })
 
   expect(output).toContain('--dry-run: exiting now.')
-  expect(sent.equals(await readFile(join(await haveBundles(), 'workerd.js')))).toBe(true)
+  expect(sent.equals(await readFile(join(await ensureBundles(), 'workerd.js')))).toBe(true)
 })

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, test } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
 import { type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 
 const anonymous: ServeEntry = async (env) =>
-  workerdOf(join(await haveBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
+  workerdOf(join(await ensureBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
 describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent', 'loopback'])
 
@@ -22,7 +22,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
     init?: RequestInit,
   ): Promise<{ status: number; text: string }> {
     service = await workerdOf(
-      join(await haveBundles(), 'workerd.js'),
+      join(await ensureBundles(), 'workerd.js'),
       json,
     )({ SERVICE_CATALOG_ID: 'any', ENGINE_HTTP_URL: 'http://127.0.0.1:1', SERVICE_ALLOW_ANONYMOUS: 'true' })
     const response = await fetch(`${service.url}${path}`, init)
@@ -69,7 +69,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
 test('workerd: a reading that hangs, and whose client has left, is nobody else’s', async () => {
   const { address, httpUrl } = inject('engine')
   const proxy = await startFaultProxy(address, httpUrl)
-  const bundle = join(await haveBundles(), 'workerd.js')
+  const bundle = join(await ensureBundles(), 'workerd.js')
   const { url, stop } = await workerdOf(bundle)({
     SERVICE_CATALOG_ID: 'any',
     SERVICE_ALLOW_ANONYMOUS: 'true',

@@ -2,7 +2,7 @@
 import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
-import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
+import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { test as baseTest } from './fixtures.ts'
 
@@ -38,7 +38,7 @@ async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
   const worker = await Worker.create({
     connection,
     taskQueue,
-    workflowBundle: await haveWorkflowBundle(WORKFLOWS),
+    workflowBundle: await ensureWorkflowBundle(WORKFLOWS),
     shutdownGraceTime: 0,
     ...(version && { workerDeploymentOptions: versioned(version) }),
     plugins: [plugin],

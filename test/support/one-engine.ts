@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import type { TestProject } from 'vitest/node'
-import { serverFault } from '../../dev/servers/components.ts'
+import { serverIssue } from '../../dev/servers/components.ts'
 import { type EngineAddresses, startEngine } from '../../dev/servers/engine.ts'
 import { beginRecord } from './record.ts'
 
@@ -45,15 +45,15 @@ async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promi
   return { engine: { address: started.address, httpUrl: ownHttpUrl, metricsUrl }, stop: started.stop }
 }
 
-/** A wrong version would fail tests for reasons that nobody would look for there. */
+/** On an older server, tests would fail without naming the version as the reason. */
 async function assertNewEnough(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' }).catch((cause: unknown) => {
-    throw new Error(`The engine at ${address} can't be reached`, { cause })
+    throw new Error(`The engine at ${address} cannot be reached`, { cause })
   })
   try {
     const { serverVersion } = await connection.workflowService.getSystemInfo({})
-    const fault = serverFault(`Server ${serverVersion}`)
-    if (fault !== null) throw new Error(`The engine at ${address} won't do: ${fault}`)
+    const issue = serverIssue(`Server ${serverVersion}`)
+    if (issue !== null) throw new Error(`The engine at ${address} cannot be used: ${issue}`)
   } finally {
     await connection.close()
   }

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
-import { type Component, have, outputOf } from '../../dev/servers/component.ts'
+import { type Component, ensureComponent, outputOf } from '../../dev/servers/component.ts'
 import { startProcess } from '../../dev/servers/process.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import type { TestWorker } from './worker.ts'
@@ -27,10 +27,10 @@ const pythonSdk: Component = {
   version: '1.35.0',
   pins: PACKAGES,
   program: 'temporalio/__init__.py',
-  ways: [
+  sources: [
     {
       name: 'pip, temporalio',
-      quietMs: 60_000,
+      stallTimeoutMs: 60_000,
       fetch: async (folder, signal) => {
         const args = [
           '-m',
@@ -67,7 +67,7 @@ export interface PythonWorkerOptions {
 /** Runs a worker's script; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
 export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
   const { address, taskQueue, namespace = 'default', script = SCRIPT } = options
-  const module = await have(pythonSdk)
+  const module = await ensureComponent(pythonSdk)
   const worker = await startProcess({
     command: 'python3',
     args: [script, address, namespace, taskQueue],

@@ -1,7 +1,7 @@
 /** The readers of stores on every runtime: the same service, started as its users start it. */
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { haveBundles } from '../../dev/servers/bundles.ts'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { storageEnv } from '../../dev/servers/s3.ts'
@@ -30,10 +30,10 @@ describeReaders('Bun', bundled('bun.js', bin('bun')), overTcp)
 describeReaders('Bun', processOf(bin('bun'), 'src/runtime/bun.ts'), overUpstash)
 describeReaders('Deno', bundled('deno.js', bin('deno'), 'run', ...DENO_PERMISSIONS), overTcp)
 describeReaders('Deno', processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'), overUpstash)
-describeReaders('workerd', async (env) => workerdOf(join(await haveBundles(), 'workerd.js'))(env), overUpstash)
+describeReaders('workerd', async (env) => workerdOf(join(await ensureBundles(), 'workerd.js'))(env), overUpstash)
 
 function bundled(bundle: string, command: string, ...args: string[]): ServeEntry {
-  return async (env) => processOf(command, ...args, join(await haveBundles(), bundle))(env)
+  return async (env) => processOf(command, ...args, join(await ensureBundles(), bundle))(env)
 }
 
 type KvVariables = (stores: Stores) => Record<string, string>

@@ -1,7 +1,7 @@
 import { type NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { expect, vi } from 'vitest'
 import { untilPolled } from '../../dev/servers/worker.ts'
-import { haveWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
+import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
 import { test } from '../support/fixtures.ts'
 
@@ -63,7 +63,7 @@ async function aHeldWorker(connection: NativeConnection) {
     },
   }
   const taskQueue = `held-${crypto.randomUUID()}`
-  const workflowBundle = await haveWorkflowBundle(WORKFLOWS)
+  const workflowBundle = await ensureWorkflowBundle(WORKFLOWS)
   const options = { connection, taskQueue, workflowBundle, activities: { act: async () => {} }, shutdownGraceTime: 0 }
   const worker = await Worker.create({ ...options, plugins: [plugin] })
   return { worker, held: () => held ?? expect.fail('the worker does not run') }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { NativeConnection } from '@temporalio/worker'
 import { expect } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
-import { haveTemporal } from '../../dev/servers/components.ts'
+import { ensureTemporal } from '../../dev/servers/components.ts'
 import { type CatalogDefinition, parseCatalogWorkflows } from '../../src/protocol/catalog.ts'
 import { publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import { test } from '../support/fixtures.ts'
@@ -21,7 +21,7 @@ test('docs/protocol.md: the catalog that it publishes by hand equals the one the
   const script = block(page, 'sh publish').replace('$catalog:shop', `$catalog:${catalog}`).replace('temporal', '"$0"')
   await writeFile(join(folder, 'definition.json'), JSON.stringify(definition, null, 2))
   const env = { ...process.env, TEMPORAL_ADDRESS: engine.address }
-  await outputOf({ command: 'sh', args: ['-c', script, await haveTemporal()], cwd: folder, env })
+  await outputOf({ command: 'sh', args: ['-c', script, await ensureTemporal()], cwd: folder, env })
 
   const publish = () =>
     publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'a test' })

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Component, type FetchingWay, type FindingWay, have } from '../../../dev/servers/component.ts'
+import { type Component, ensureComponent, type LocalSource, type RemoteSource } from '../../../dev/servers/component.ts'
 
 let cache: string
 beforeEach(async () => {
@@ -10,55 +10,58 @@ beforeEach(async () => {
 })
 afterEach(() => rm(cache, { recursive: true }))
 
-test('have: attempts the sources in order and stops at the first that works', async () => {
-  const asked: string[] = []
-  const way = (name: string, path: string | null): FindingWay => ({
+test('ensureComponent: tries the sources in order and stops at the first that works', async () => {
+  const tried: string[] = []
+  const source = (name: string, path: string | null): LocalSource => ({
     name,
     find: async () => {
-      asked.push(name)
+      tried.push(name)
       if (path === null) throw new Error('not here')
       return path
     },
   })
 
-  const program = await have(tool([way('a', null), way('b', '/b/tool'), way('c', '/c/tool')]), quietly())
+  const program = await ensureComponent(
+    tool([source('a', null), source('b', '/b/tool'), source('c', '/c/tool')]),
+    quietly(),
+  )
 
   expect(program).toBe('/b/tool')
-  expect(asked).toEqual(['a', 'b'])
+  expect(tried).toEqual(['a', 'b'])
 })
 
-test('have: skips a program that is not the requested one', async () => {
+test('ensureComponent: skips a program that fails the check', async () => {
   const check = async (program: string) => {
     if (program === '/old/tool') throw new Error('too old')
   }
 
-  const program = await have({ ...tool([found('/old/tool'), found('/new/tool')]), check }, quietly())
+  const program = await ensureComponent({ ...tool([found('/old/tool'), found('/new/tool')]), check }, quietly())
 
   expect(program).toBe('/new/tool')
 })
 
-test('have: keeps a fetched program and reuses it the next time', async () => {
-  const first = await have(tool([fetched('one')]), quietly())
-  const second = await have(tool([]), quietly())
+test('ensureComponent: uses the cached program the second time', async () => {
+  const first = await ensureComponent(tool([fetched('one')]), quietly())
+  const second = await ensureComponent(tool([]), quietly())
 
   expect(second).toBe(first)
   expect(await readFile(second, 'utf8')).toBe('one')
 })
 
-test('have: another version or pin is another place in the cache', async () => {
-  await have(tool([fetched('one')]), quietly())
+test('ensureComponent: another version or pin has another folder in the cache', async () => {
+  await ensureComponent(tool([fetched('one')]), quietly())
 
-  const newer = await have({ ...tool([fetched('two')]), version: '2.0.0' }, quietly())
-  const repinned = await have({ ...tool([fetched('three')]), pins: ['other'] }, quietly())
+  const newer = await ensureComponent({ ...tool([fetched('two')]), version: '2.0.0' }, quietly())
+  const repinned = await ensureComponent({ ...tool([fetched('three')]), pins: ['other'] }, quietly())
 
   expect(await readFile(newer, 'utf8')).toBe('two')
   expect(await readFile(repinned, 'utf8')).toBe('three')
 })
 
-test('have: two that fetch at the same time both get a whole program', async () => {
+test('ensureComponent: two concurrent downloads both return a complete program', async () => {
   const programs = await Promise.all([
-    have(tool([fetched('same')]), quietly()),
-    have(tool([fetched('same')]), quietly()),
+    ensureComponent(tool([fetched('same')]), quietly()),
+    ensureComponent(tool([fetched('same')]), quietly()),
   ])
 
   expect(new Set(programs).size).toBe(1)
@@ -66,37 +69,37 @@ test('have: two that fetch at the same time both get a whole program', async () 
   expect(await readdir(cache)).toHaveLength(1)
 })
 
-test('have: leaves nothing behind of a fetch that failed', async () => {
-  const half: FetchingWay = {
+test('ensureComponent: a failed download leaves no files behind', async () => {
+  const half: RemoteSource = {
     name: 'half',
-    quietMs: 1000,
+    stallTimeoutMs: 1000,
     fetch: async (folder) => {
       await writeFile(join(folder, 'tool.part'), 'ha')
-      throw new Error('cut off')
+      throw new Error('connection lost')
     },
   }
 
-  await expect(have(tool([half]), quietly())).rejects.toThrow('cut off')
+  await expect(ensureComponent(tool([half]), quietly())).rejects.toThrow('connection lost')
 
   expect(await readdir(cache)).toEqual([])
 })
 
-test('have: gives up a way from which nothing comes', async () => {
-  const silent: FetchingWay = {
+test('ensureComponent: a download that stalls is aborted and the next source is tried', async () => {
+  const silent: RemoteSource = {
     name: 'silent',
-    quietMs: 100,
+    stallTimeoutMs: 100,
     fetch: (_folder, signal) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   }
 
-  const program = await have(tool([silent, found('/b/tool')]), quietly())
+  const program = await ensureComponent(tool([silent, found('/b/tool')]), quietly())
 
   expect(program).toBe('/b/tool')
 })
 
-test('have: attempts no further source once its signal aborts', async () => {
+test('ensureComponent: no further source is tried after the signal has aborted', async () => {
   const controller = new AbortController()
-  const aborting: FindingWay = {
+  const aborting: LocalSource = {
     name: 'aborting',
     find: async () => {
       controller.abort(new Error('stopped'))
@@ -104,64 +107,64 @@ test('have: attempts no further source once its signal aborts', async () => {
     },
   }
 
-  await expect(have(tool([aborting, found('/b/tool')]), { ...quietly(), signal: controller.signal })).rejects.toThrow(
-    'stopped',
-  )
+  await expect(
+    ensureComponent(tool([aborting, found('/b/tool')]), { ...quietly(), signal: controller.signal }),
+  ).rejects.toThrow('stopped')
 })
 
-test('have: reports the fetched program and its source', async () => {
+test('ensureComponent: reports what is downloaded, and with which source', async () => {
   const lines: string[] = []
 
-  await have(tool([fetched('one')]), { cache, progress: (line) => lines.push(line) })
+  await ensureComponent(tool([fetched('one')]), { cache, progress: (line) => lines.push(line) })
 
-  expect(lines).toEqual(['Some tool 1.0.0: asking fetched'])
+  expect(lines).toEqual(['Some tool 1.0.0: downloading with fetched'])
 })
 
-test('have: when nothing works, names every source, its error, and a solution', async () => {
-  const broken = (name: string, answer: string): FindingWay => ({
+test('ensureComponent: if every source fails, the error lists each with its error and says what to do', async () => {
+  const broken = (name: string, message: string): LocalSource => ({
     name,
     find: async () => {
-      throw new Error(answer)
+      throw new Error(message)
     },
   })
 
-  const refused = have(
+  const rejected = ensureComponent(
     tool([broken('the PATH', 'no such program'), broken('the network', 'no route\nto host')]),
     quietly(),
   )
 
-  await expect(refused).rejects.toThrow(
+  await expect(rejected).rejects.toThrow(
     [
-      'Some tool 1.0.0 could not be had. Tried, in this order:',
-      '  the cache    not there',
+      'Some tool 1.0.0 is not available. Tried in this order:',
+      '  the cache    not found',
       '  the PATH     no such program',
       '  the network  no route',
       '               to host',
-      'Ask somebody.',
+      'Install it.',
     ].join('\n'),
   )
 })
 
-function tool(ways: Component['ways']): Component {
+function tool(sources: Component['sources']): Component {
   return {
     name: 'Some tool',
     version: '1.0.0',
     pins: [],
     program: join('bin', 'tool'),
-    ways,
+    sources,
     check: async () => {},
-    advice: 'Ask somebody.',
+    advice: 'Install it.',
   }
 }
 
-function found(path: string): FindingWay {
+function found(path: string): LocalSource {
   return { name: path, find: async () => path }
 }
 
-function fetched(content: string): FetchingWay {
+function fetched(content: string): RemoteSource {
   return {
     name: 'fetched',
-    quietMs: 1000,
+    stallTimeoutMs: 1000,
     fetch: async (folder) => {
       await mkdir(join(folder, 'bin'))
       await writeFile(join(folder, 'bin', 'tool'), content)

@@ -4,15 +4,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { isGone, observeProcesses, type RunningProcess, startProcess } from '../../../dev/servers/process.ts'
 import { until } from '../../../dev/servers/until.ts'
 
-// Says its process id and stays, silent from then on: nothing but a signal ends it.
-const STAYS = `console.log(process.pid); setInterval(() => {}, 60_000)`
-const STAYS_THOUGH_ASKED = `process.on('SIGTERM', () => {}); ${STAYS}`
+// Prints its process id and keeps running until a signal ends it.
+const KEEPS_RUNNING = `console.log(process.pid); setInterval(() => {}, 60_000)`
+const IGNORES_SIGTERM = `process.on('SIGTERM', () => {}); ${KEEPS_RUNNING}`
 
-test('startProcess: the child is killed when we are', async () => {
+test('startProcess: the child is killed when its parent is killed', async () => {
   const module = new URL('../../../dev/servers/process.ts', import.meta.url)
   const script = `
     import { startProcess } from ${JSON.stringify(module.href)}
-    await startProcess({ command: process.execPath, args: ['--eval', ${JSON.stringify(STAYS)}], onLine: console.log })`
+    await startProcess({ command: process.execPath, args: ['--eval', ${JSON.stringify(KEEPS_RUNNING)}], onLine: console.log })`
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -27,7 +27,7 @@ test('startProcess: the child is killed when we are', async () => {
   await until('the child is gone', () => isGone(childPid))
 })
 
-test('startProcess: the result of a child that ends has its exit code and output', async () => {
+test('startProcess: the exit code and the output of a child are available after its end', async () => {
   const lines: string[] = []
   const child = await startNode(`console.log('out'); console.error('err'); process.exitCode = 3`, (line) =>
     lines.push(line),
@@ -53,24 +53,26 @@ test('observeProcesses: an observer gets the environment and every line of a pro
 })
 
 test('startProcess: rejects if the command does not exist', async () => {
-  await expect(startProcess({ command: 'no-such-command' })).rejects.toThrow("no-such-command can't be started: ENOENT")
+  await expect(startProcess({ command: 'no-such-command' })).rejects.toThrow(
+    'no-such-command cannot be started: ENOENT',
+  )
 })
 
-test('stop: a child that takes SIGTERM ends by it', async () => {
-  const child = await startedNode(STAYS)
+test('stop: SIGTERM ends the child', async () => {
+  const child = await startedNode(KEEPS_RUNNING)
 
   expect(await child.stop(10_000)).toEqual({ code: null, signal: 'SIGTERM' })
 })
 
-test('stop: a child that does not take SIGTERM is killed after its grace', async () => {
-  const child = await startedNode(STAYS_THOUGH_ASKED)
+test('stop: a child that ignores SIGTERM is killed after the grace period', async () => {
+  const child = await startedNode(IGNORES_SIGTERM)
 
   expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL' })
 })
 
-test('kill: ends the processes of the child, too', async () => {
+test('kill: kills the processes that the child has started, too', async () => {
   const script = `
-    const { pid } = require('node:child_process').spawn(process.execPath, ['--eval', ${JSON.stringify(STAYS)}])
+    const { pid } = require('node:child_process').spawn(process.execPath, ['--eval', ${JSON.stringify(KEEPS_RUNNING)}])
     console.log(pid)
     setInterval(() => {}, 60_000)`
   const child = await startedNode(script)
@@ -81,7 +83,7 @@ test('kill: ends the processes of the child, too', async () => {
   await until('the grandchild is gone', () => isGone(grandchildPid))
 })
 
-test('stop: returns the exit code of a child that has already ended', async () => {
+test('stop: returns the exit code of a child that has already exited', async () => {
   const child = await startNode('process.exitCode = 3')
   await child.ended
 
@@ -92,7 +94,7 @@ function startNode(script: string, onLine?: (line: string) => void): Promise<Run
   return startProcess({ command: process.execPath, args: ['--eval', script], ...(onLine && { onLine }) })
 }
 
-/** Has said its first line. */
+/** Resolves when the process has printed its first line. */
 async function startedNode(script: string): Promise<RunningProcess> {
   const child = await startNode(script)
   await until('the child has started', () => child.output() !== '')
