@@ -4,7 +4,7 @@ import { asciiOnly } from './dev/build/ascii-only.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
 
-// The worker kit's users bring their own SDK: two copies of it in one process do not know each other.
+// Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
 const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', 'aws4fetch']
@@ -18,9 +18,9 @@ export default defineConfig([
       cli: 'src/runtime/cli.ts',
     },
     platform: 'node',
-    // Asked by grpc-js for its channelz and ORCA services alone, which read .proto files that no bundle has.
-    // `portico archive` runs the kit, which is not part of the service.
+    // `portico archive` runs the worker kit, which is not part of the service.
     external: ['portico/worker'],
+    // Only grpc-js's channelz and ORCA services use it, which the service does not.
     resolve: { alias: { '@grpc/proto-loader': file('dev/build/empty-proto-loader.ts') } },
     plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {
@@ -28,7 +28,7 @@ export default defineConfig([
       format: 'esm',
       minify: true,
       chunkFileNames: 'server-[name].js',
-      // Bun's mark of what is bundled: else it transpiles all that it loads, at each start for who has no HOME to keep it in.
+      // Bun does not transpile files with this comment (decision 020).
       postBanner: '// @bun',
     },
   },

@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// What these spend of the processor is what they are about: nothing of ours runs beside them.
+// These measure CPU time, so no other test runs at the same time.
 const MEASURING = ['test/faults/schemas*.test.ts']
 
 const onTheEngine = {
@@ -11,7 +11,7 @@ const onTheEngine = {
   hookTimeout: 60_000,
 }
 
-// Those that mostly compute and those that mostly wait take turns: three at a time then keep two cores busy to the end.
+// Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'engines/rpc-count',
   'worker/archive-all',
@@ -59,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
-          // They leave nothing behind: a module is loaded once for all of them, which takes two thirds of their time.
+          // Unit tests keep no global state, so they can share modules. Loading modules in each file would take two thirds of the time.
           isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
@@ -73,7 +73,7 @@ export default defineConfig({
           include: ['test/{engines,traces,runtimes,faults,compatibility}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...MEASURING],
           isolate: false,
-          // They also wait for real servers: three files at a time also on two cores.
+          // They mostly wait for servers, so three files run at a time even on two cores.
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
@@ -81,7 +81,7 @@ export default defineConfig({
       {
         test: {
           ...onTheEngine,
-          // Isolated: some install a runtime of the SDK, with a log of its own, which a process has only one of.
+          // Isolated: some install the SDK's runtime with their own logger, and a process can have only one.
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           // The first test of a file also waits for its fixtures to start.

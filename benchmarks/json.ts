@@ -1,4 +1,4 @@
-/** What does it cost to read numbers exactly? */
+/** Measures the cost of parsing JSON with exact numbers, compared with `JSON.parse`. */
 import { parseJson } from '../src/lib/exact-json.ts'
 
 const BYTES = 2 * 1024 * 1024
@@ -14,25 +14,25 @@ for (const item of [
 ]) {
   compare(`of ${item}`, bodyOf(item))
 }
-compare('of 1, and one 9007199254740993', bodyOf('1', '9007199254740993'))
+compare('of 1 with one 9007199254740993', bodyOf('1', '9007199254740993'))
 
 function bodyOf(item: string, first = item): string {
   return `[${first},${`${item},`.repeat(BYTES / (item.length + 1))}${item}]`
 }
 
-function compare(what: string, text: string): void {
+function compare(title: string, json: string): void {
   console.log(
-    `2 MiB ${what}`.padEnd(42),
-    `JSON.parse ${cpuMsOf(JSON.parse, text)} ms`.padEnd(20),
-    `parseJson ${cpuMsOf(parseJson, text)} ms`,
+    `2 MiB ${title}`.padEnd(42),
+    `JSON.parse ${cpuMsOf(JSON.parse, json)} ms`.padEnd(20),
+    `parseJson ${cpuMsOf(parseJson, json)} ms`,
   )
 }
 
-/** Milliseconds of CPU, in the best of five. */
-function cpuMsOf(parse: (text: string) => unknown, text: string): string {
+/** CPU time in milliseconds, the best of five runs. */
+function cpuMsOf(parse: (json: string) => unknown, json: string): string {
   const spent = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage()
-    parse(text)
+    parse(json)
     return process.cpuUsage(before).user
   })
   return (Math.min(...spent) / 1000).toFixed(0)

@@ -1,22 +1,22 @@
-/** How the scripts measure. */
+/** Measures and prints durations. */
 
-/** Of how long `act` took each time, in milliseconds. */
+/** Percentiles of durations in milliseconds. */
 export interface Sample {
   p50: number
   p99: number
 }
 
-/** Takes turns, so that what else the machine does falls on all of them alike. */
+/** Calls the functions in turns, so that other load on the machine affects all of them equally. */
 export async function measureInTurns(times: number, ...acts: (() => Promise<unknown>)[]): Promise<Sample[]> {
-  const took = acts.map((): number[] => [])
+  const durations = acts.map((): number[] => [])
   for (let turn = 0; turn < times; turn++) {
     for (const [index, act] of acts.entries()) {
-      const beganAt = performance.now()
+      const startedAt = performance.now()
       await act()
-      took[index]?.push(performance.now() - beganAt)
+      durations[index]?.push(performance.now() - startedAt)
     }
   }
-  return took.map(toSample)
+  return durations.map(toSample)
 }
 
 function toSample(values: number[]): Sample {
@@ -25,10 +25,10 @@ function toSample(values: number[]): Sample {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-export function tell(what: string, { p50, p99 }: Sample): void {
-  console.log(`${what.padEnd(44)} p50 ${p50.toFixed(2).padStart(8)} ms   p99 ${p99.toFixed(2).padStart(8)} ms`)
+export function printSample(title: string, { p50, p99 }: Sample): void {
+  console.log(`${title.padEnd(44)} p50 ${p50.toFixed(2).padStart(8)} ms   p99 ${p99.toFixed(2).padStart(8)} ms`)
 }
 
-export function tellRatio(what: string, of: number, to: number): void {
-  console.log(`${what.padEnd(44)} ${(of / to).toFixed(2)}`)
+export function printRatio(title: string, value: number, base: number): void {
+  console.log(`${title.padEnd(44)} ${(value / base).toFixed(2)}`)
 }

@@ -1,8 +1,8 @@
-/** What does the way through the service cost, side by side with the SDK's own client? */
+/** Measures the latency that the service adds, compared with the SDK's own client. */
 import { Client, Connection } from '@temporalio/client'
 import { startServiceWithWaiters } from '../dev/servers/service-with-waiters.ts'
 import { call } from './call.ts'
-import { measureInTurns, tell, tellRatio } from './measure.ts'
+import { measureInTurns, printRatio, printSample } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)
 
@@ -26,13 +26,13 @@ try {
   const [run, execute, status, describe, health] = await measureInTurns(TIMES, ...acts)
 
   if (!run || !execute || !status || !describe || !health) throw new Error('not measured')
-  tell('POST /workflow/run', run)
-  tell('WorkflowClient.execute', execute)
-  tell('GET /workflow/:id/status', status)
-  tell('handle.describe()', describe)
-  tell('GET /health', health)
-  tellRatio('run to execute, medians', run.p50, execute.p50)
-  tellRatio('status to describe, medians', status.p50, describe.p50)
+  printSample('POST /workflow/run', run)
+  printSample('WorkflowClient.execute', execute)
+  printSample('GET /workflow/:id/status', status)
+  printSample('handle.describe()', describe)
+  printSample('GET /health', health)
+  printRatio('run to execute, medians', run.p50, execute.p50)
+  printRatio('status to describe, medians', status.p50, describe.p50)
 } finally {
   await connection.close()
   await service.stop()

@@ -1,4 +1,4 @@
-/** How long until the first `/health`, and how much memory at rest, beside an empty server of the same runtime? */
+/** Measures the time until the first `/health` and the memory after that, compared with an empty server on the same runtime. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const EMPTY = {
   node: `import { createServer } from 'node:http'
     createServer((_, response) => response.end('{"status":"ok"}')).listen(Number(process.env.SERVICE_PORT), '127.0.0.1')`,
   bun: `Bun.serve({ port: Number(process.env.SERVICE_PORT), hostname: '127.0.0.1', fetch: () => new Response('{"status":"ok"}') })`,
-  // `process` would load Deno's Node: half as long again.
+  // Not `process`, with which Deno's start would take half as long again.
   deno: `Deno.serve({ port: Number(Deno.env.get('SERVICE_PORT')), hostname: '127.0.0.1' }, () => new Response('{"status":"ok"}'))`,
   workerd: `export default { fetch: () => new Response('{"status":"ok"}') }`,
 }
@@ -35,12 +35,12 @@ try {
     const empty = join(folder, `${runtime}.js`)
     await writeFile(empty, EMPTY[runtime])
     const scripts = [join(bundles, `${runtime}.js`), empty]
-    // The first of each fills the disk's cache.
+    // The first start fills the disk cache and is not measured.
     for (const script of scripts) await startOnce(runtime, script)
     const starts: Start[][] = scripts.map(() => [])
     for (let turn = 0; turn < TIMES; turn++)
       for (const [index, script] of scripts.entries()) starts[index]?.push(await startOnce(runtime, script))
-    tellStarts(runtime, starts)
+    printStarts(runtime, starts)
   }
 } finally {
   await rm(folder, { recursive: true })
@@ -53,9 +53,9 @@ async function startOnce(runtime: Runtime, script: string): Promise<Start> {
   const startedAt = performance.now()
   const server = await startProcess({ command, args, env: environment(port) })
   try {
-    while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (!(await responds(port))) await new Promise((resolve) => setTimeout(resolve, 1))
     const healthMs = performance.now() - startedAt
-    // By then the engine's client is loaded and connected.
+    // After this time the engine's client is loaded and connected.
     await new Promise((resolve) => setTimeout(resolve, 1000))
     return { healthMs, residentMiB: await residentMiB(server.pid) }
   } finally {
@@ -91,15 +91,15 @@ function environment(port: number): Record<string, string> {
   }
 }
 
-/** A connection of its own each time: none is kept for a server that is not there yet. */
-function answers(port: number): Promise<boolean> {
+/** Uses a new connection for each request. */
+function responds(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asking = request({ host: '127.0.0.1', port, path: '/health', agent: false }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, path: '/health', agent: false }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    asking.on('error', () => resolve(false))
-    asking.end()
+    sent.on('error', () => resolve(false))
+    sent.end()
   })
 }
 
@@ -108,14 +108,14 @@ async function residentMiB(pid: number): Promise<number> {
   return Number(kib) / 1024
 }
 
-function tellStarts(runtime: Runtime, [portico = [], empty = []]: Start[][]): void {
-  for (const [what, unit, of] of [
+function printStarts(runtime: Runtime, [portico = [], empty = []]: Start[][]): void {
+  for (const [title, unit, measured] of [
     ['first /health', 'ms', ({ healthMs }: Start) => healthMs],
     ['resident at rest', 'MiB', (start: Start) => start.residentMiB],
   ] as const) {
-    const [ours, theirs] = [median(portico.map(of)), median(empty.map(of))]
+    const [ours, theirs] = [median(portico.map(measured)), median(empty.map(measured))]
     console.log(
-      `${runtime.padEnd(8)} ${what.padEnd(18)} ${ours.toFixed(0)} ${unit}, empty ${theirs.toFixed(0)}, ratio ${(ours / theirs).toFixed(2)}`,
+      `${runtime.padEnd(8)} ${title.padEnd(18)} ${ours.toFixed(0)} ${unit}, empty ${theirs.toFixed(0)}, ratio ${(ours / theirs).toFixed(2)}`,
     )
   }
 }

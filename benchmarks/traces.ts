@@ -1,4 +1,4 @@
-/** What does tracing cost the caller of a run, and the worker's CPU, when the key-value store and the bucket are 200 ms away? */
+/** Measures what tracing adds to the latency of a run and to the worker's CPU time, if the key-value store and the bucket are 200 ms away. */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,12 +9,12 @@ import { startRclone } from '../dev/servers/s3.ts'
 import { startServiceProcess } from '../dev/servers/service.ts'
 import { startTcpProxy } from '../dev/servers/tcp-proxy.ts'
 import { bundleWorkflows, startWorkerProcess, tracedEnv } from '../dev/servers/traced-worker.ts'
-import { measureInTurns, tell, tellRatio } from './measure.ts'
+import { measureInTurns, printRatio, printSample } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)
 const LATENCY_MS = 200
 const CPU_TURNS = 4
-// Per turn: the archiver's own polls weigh most on a run that is alone.
+// Runs per turn. With a single run, the archiver's polls are a large part of the CPU time.
 const CPU_RUNS = [1, 10]
 
 const ENTRY = new URL('./traced/worker.ts', import.meta.url)
@@ -52,9 +52,9 @@ try {
   await measureInTurns(Math.min(TIMES, 30), ...acts)
   const [traced, untraced] = await measureInTurns(TIMES, ...acts)
   if (!traced || !untraced) throw new Error('not measured')
-  tell('run, one step, tracing on', traced)
-  tell('run, one step, tracing off', untraced)
-  tellRatio('on to off, medians', traced.p50, untraced.p50)
+  printSample('run, one step, tracing on', traced)
+  printSample('run, one step, tracing off', untraced)
+  printRatio('on to off, medians', traced.p50, untraced.p50)
 
   for (const runs of CPU_RUNS) {
     const cpu = [0, 0]
@@ -65,7 +65,7 @@ try {
       const before = cpuMs(worker.pid)
       for (let left = runs; left > 0; left--)
         await run(index === 0 ? 'traced' : 'untraced', 'busy', { activities: 200 })()
-      // What is archived is archived afterwards.
+      // The archiver archives a run after it has closed.
       await new Promise((resolve) => setTimeout(resolve, 8000))
       cpu[index] = (cpu[index] ?? 0) + cpuMs(worker.pid) - before
     }
@@ -74,7 +74,7 @@ try {
     console.log(
       `worker CPU of a run of 200 activities, ${runs} and 8 s per turn: on ${perRun(on)} ms, off ${perRun(off)} ms`,
     )
-    tellRatio('on to off, worker CPU', on, off)
+    printRatio('on to off, worker CPU', on, off)
   }
 } finally {
   await service.kill()

@@ -8,7 +8,7 @@ export async function oneStep(): Promise<string> {
   return twoSpans()
 }
 
-/** That many short activities, 20 at a time. */
+/** Runs the given number of short activities, 20 at a time. */
 export async function busy({ activities: count }: { activities: number }): Promise<void> {
   for (let left = count; left > 0; left -= 20)
     await Promise.all(Array.from({ length: Math.min(left, 20) }, () => noop()))
