@@ -24,12 +24,7 @@ export async function readPage(
   call: Call,
   options: PageOptions,
 ): Promise<Page> {
-  const { history, nextPageToken } = await rpc(
-    'getWorkflowExecutionHistory',
-    { namespace, execution: toExecution(ref), ...options },
-    call,
-  )
-  return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
+  return toPage(await rpc('getWorkflowExecutionHistory', { namespace, execution: toExecution(ref), ...options }, call))
 }
 
 /** The last events, latest first. */
@@ -39,11 +34,15 @@ export async function readLast(
   call: Call,
   options: PageOptions,
 ): Promise<Page> {
-  const { history, nextPageToken } = await rpc(
-    'getWorkflowExecutionHistoryReverse',
-    { namespace, execution: toExecution(ref), ...options },
-    call,
+  return toPage(
+    await rpc('getWorkflowExecutionHistoryReverse', { namespace, execution: toExecution(ref), ...options }, call),
   )
+}
+
+function toPage({
+  history,
+  nextPageToken,
+}: Pick<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse, 'history' | 'nextPageToken'>): Page {
   return { events: history?.events ?? [], nextPageToken: nextPageToken?.length ? nextPageToken : null }
 }
 
