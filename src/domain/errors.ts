@@ -69,3 +69,7 @@ export class ServiceError extends Error {
     this.details = options.details ?? {}
   }
 }
+
+export function hasErrorName(error: unknown, ...names: ErrorName[]): error is ServiceError {
+  return error instanceof ServiceError && names.includes(error.error)
+}

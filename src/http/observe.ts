@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { ServiceError } from '../domain/errors.ts'
+import { hasErrorName, ServiceError } from '../domain/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
 import { problemBody } from './errors.ts'
@@ -49,7 +49,7 @@ function routePattern(c: Context<Env>): string | null {
 
 /** Whether the cause is logged. The cause of a client error is not: it may quote the body. */
 function concernsOperator(error: Error | undefined, status: number): boolean {
-  return status >= 500 || (error instanceof ServiceError && error.error === 'WorkflowNotReadyError')
+  return status >= 500 || hasErrorName(error, 'WorkflowNotReadyError')
 }
 
 function withoutStacks(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {

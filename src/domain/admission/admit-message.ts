@@ -4,7 +4,7 @@ import { isSameVersion } from '../../protocol/worker-version.ts'
 import { atMost, type Call } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import { type Issue, ServiceError } from '../errors.ts'
+import { hasErrorName, type Issue, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
@@ -131,19 +131,15 @@ async function readOpenRun(knownRuns: KnownRuns, ref: ExecutionRef, freshSince: 
     const { value: run } = await knownRuns.read(ref, freshSince)
     return run.open ? run : null
   } catch (error) {
-    if (isNotFound(error)) return null
+    if (hasErrorName(error, 'WorkflowNotFoundError')) return null
     throw error
   }
 }
 
 /** The engine reports a run that does not exist, and the worker checks the argument again. */
 function admitUnchecked(error: unknown, call: Call): null {
-  if (!isNotFound(error)) call.note({ inputUnchecked: String(error) })
+  if (!hasErrorName(error, 'WorkflowNotFoundError')) call.note({ inputUnchecked: String(error) })
   return null
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.error === 'WorkflowNotFoundError'
 }
 
 function invalid(

@@ -12,7 +12,7 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
@@ -92,7 +92,7 @@ async function readForm(engine: Engine, workflowId: string, call: Call): Promise
 }
 
 function nullWhenNotFound(error: unknown): null {
-  return error instanceof ServiceError && error.error === 'WorkflowNotFoundError' ? null : withoutIds(error)
+  return hasErrorName(error, 'WorkflowNotFoundError') ? null : withoutIds(error)
 }
 
 /** Removes the ids of the catalog's run: a client would take them for those of its own workflow. */

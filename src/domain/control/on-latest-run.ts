@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts'
-import { ServiceError } from '../errors.ts'
+import { hasErrorName } from '../errors.ts'
 import type { Description, ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { rejectCatalog } from './catalog-guard.ts'
@@ -30,5 +30,5 @@ export async function onLatestRun<T>(
 
 /** Only the engine's own rejection has a cause. A run that was described as closed has no successor to look up. */
 function wasClosedMeanwhile(error: unknown): boolean {
-  return error instanceof ServiceError && error.error === 'WorkflowNotRunningError' && error.cause !== undefined
+  return hasErrorName(error, 'WorkflowNotRunningError') && error.cause !== undefined
 }

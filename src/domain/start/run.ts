@@ -7,7 +7,7 @@ import { attachIds } from '../attach-ids.ts'
 import { type Call, SHUTTING_DOWN, unabortable, within } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, WorkflowResult } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { toResult } from '../result.ts'
@@ -135,7 +135,7 @@ async function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?
     try {
       return await engine.read(run, call, closing)
     } catch (error) {
-      const isBusy = error instanceof ServiceError && error.error === 'ResourceExhaustedError'
+      const isBusy = hasErrorName(error, 'ResourceExhaustedError')
       if (!isBusy || call.signal.aborted || Date.now() + BACKOFF_MS > call.deadlineAt) throw error
       await sleep(BACKOFF_MS, call.signal)
     }

@@ -2,7 +2,7 @@ import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { toTraceTree } from '../../protocol/trace/tree.ts'
 import { type Call, within } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import { ServiceError } from '../errors.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
 import type { FoundTrace, TracedRun, TraceSource } from './trace-source.ts'
@@ -67,10 +67,7 @@ async function mask(
 }
 
 function isTransient(found: FoundTrace | ServiceError | null): found is ServiceError {
-  return (
-    found instanceof ServiceError &&
-    (found.error === 'EngineUnavailableError' || found.error === 'ResourceExhaustedError')
-  )
+  return hasErrorName(found, 'EngineUnavailableError', 'ResourceExhaustedError')
 }
 
 /** The client has disconnected or the service is shutting down, so that no further source can be read. */

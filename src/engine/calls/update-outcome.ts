@@ -3,7 +3,7 @@ import { attachIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message } from '../../domain/engine.ts'
-import { ServiceError } from '../../domain/errors.ts'
+import { hasErrorName, ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { outputStoredElsewhere } from '../../domain/stored-elsewhere.ts'
 import { sleep } from '../../lib/abort.ts'
@@ -90,13 +90,9 @@ async function poll(
     return await send(context, { ...update, ref }, call)
   } catch (error) {
     // The engine has the update. A client that gets a 429 would send it again, with another id.
-    if (mayBeAdmitted && isBusy(error)) return null
+    if (mayBeAdmitted && hasErrorName(error, 'ResourceExhaustedError')) return null
     throw error
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof ServiceError && error.error === 'ResourceExhaustedError'
 }
 
 function send(context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
