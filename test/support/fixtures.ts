@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
-import { inject, test as vitestTest } from 'vitest'
+import { inject, vi, test as vitestTest } from 'vitest'
 import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { startRclone, startWeed } from '../../dev/servers/s3.ts'
@@ -53,6 +53,14 @@ const base = vitestTest
     const folder = await mkdtemp(join(tmpdir(), 'portico-test-'))
     cleanup.defer(() => rm(folder, { recursive: true, force: true }))
     return folder
+  })
+  /** Sets environment variables of this process until the test ends; undefined removes one. */
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern
+  .extend('setEnv', ({}, { onCleanup }) => {
+    onCleanup(() => void vi.unstubAllEnvs())
+    return (variables: Record<string, string | undefined>): void => {
+      for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    }
   })
 
 /** For tests that share the engine of the whole run. */

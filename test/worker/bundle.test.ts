@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 import { expect, test } from 'vitest'
 
-test('the workflow sandbox: loads the workflows, the SDK, and nothing of the kit or of zod', async () => {
+test('the bundle of a workflow sandbox contains the workflows and the SDK, but neither the kit nor zod', async () => {
   const workflowsPath = fileURLToPath(new URL('../../examples/workflows.ts', import.meta.url))
 
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
 
-  // Those that begin with ? are empty: what the SDK would load if there were any.
+  // Names that begin with ? are empty modules: optional ones of the SDK that do not exist here.
   const modules = [...code.matchAll(/^\/\*{3}\/ "(\S+)"/gm)].map(([, path]) => path)
   expect(modules).toContain('./examples/workflows.ts')
   expect(
