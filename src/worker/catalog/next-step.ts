@@ -47,7 +47,7 @@ function afterSuccess(state: KeepState, published: Publication, { checkEveryMs }
   return {
     state: {
       last: published,
-      wasInForce: state.wasInForce || published.state !== 'left',
+      wasInForce: state.wasInForce || published.state !== 'skipped',
       isSettled: true,
       failures: 0,
     },

@@ -24,15 +24,15 @@ export function publicationLog(now: Publication, last: Publication | null): Publ
 
   switch (now.state) {
     case 'published':
-      if (other !== null) return lostNames("Catalog published, replacing another worker's", other.adds)
+      if (other !== null) return lostNames("Catalog published, replacing another worker's", other.additionalNames)
       if (last === null) return info('Catalog published')
       return { level: 'warn', message: 'Catalog was missing and has been published again', fields }
     case 'unchanged':
       return last === null ? info('Catalog is already published') : null
-    case 'left':
-      if (last?.state === 'left' && last.other?.hash === other?.hash) return null
-      if (last === null || last.state === 'left')
+    case 'skipped':
+      if (last?.state === 'skipped' && last.other?.hash === other?.hash) return null
+      if (last === null || last.state === 'skipped')
         return info('Catalog not published: new workflows are routed to another version')
-      return lostNames("Catalog was replaced by another worker's", other?.lacks ?? [])
+      return lostNames("Catalog was replaced by another worker's", other?.missingNames ?? [])
   }
 }

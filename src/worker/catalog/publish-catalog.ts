@@ -42,11 +42,14 @@ export interface PublishOptions {
 
 /** The result of an attempt to publish. */
 export interface Publication {
-  /** `unchanged`: it was already published. `left`: another catalog stays, or new workflows go to another version. */
-  state: 'published' | 'unchanged' | 'left'
+  /**
+   * `unchanged`: it was already published. `skipped`: another catalog remains published, or new workflows are routed to
+   * another version.
+   */
+  state: 'published' | 'unchanged' | 'skipped'
   /** Of this worker's catalog. */
   hash: string
-  /** The other catalog that was replaced, or left in place. */
+  /** The other catalog, which was replaced or remains published. */
   other: OtherCatalog | null
 }
 
@@ -54,9 +57,9 @@ export interface OtherCatalog {
   hash: string | null
   version: WorkerVersion | null
   /** Names and aliases that only this worker's catalog has. */
-  lacks: string[]
+  missingNames: string[]
   /** Names and aliases that only the other catalog has. */
-  adds: string[]
+  additionalNames: string[]
 }
 
 // Until then the SDK's connection retries transient failures itself.
@@ -76,7 +79,7 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
     if (published?.hash === hash && isSameVersion(published.version, version))
       return { state: 'unchanged', hash, other: null }
     const other = published && compare(published, definition)
-    if (!shouldPublish(version, published, await readRouting(options), starts)) return { state: 'left', hash, other }
+    if (!shouldPublish(version, published, await readRouting(options), starts)) return { state: 'skipped', hash, other }
     await connection.workflowService.startWorkflowExecution(toRequest(options, hash))
     return { state: 'published', hash, other }
   })
@@ -100,8 +103,8 @@ function compare({ hash, version, workflowNames }: CatalogMemo, definition: Cata
   return {
     hash,
     version,
-    lacks: own.filter((name) => !workflowNames.has(name)),
-    adds: [...workflowNames.keys()].filter((name) => !own.includes(name)),
+    missingNames: own.filter((name) => !workflowNames.has(name)),
+    additionalNames: [...workflowNames.keys()].filter((name) => !own.includes(name)),
   }
 }
 

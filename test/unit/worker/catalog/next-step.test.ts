@@ -8,10 +8,10 @@ const WARN_ONLY = { ...RULES, onPublishError: 'warn' } as const
 
 const PUBLISHED: Publication = { state: 'published', hash: 'own', other: null }
 const UNCHANGED: Publication = { ...PUBLISHED, state: 'unchanged' }
-const LEFT: Publication = { ...PUBLISHED, state: 'left' }
+const SKIPPED: Publication = { ...PUBLISHED, state: 'skipped' }
 
 const IN_FORCE: KeepState = { last: PUBLISHED, wasInForce: true, isSettled: true, failures: 0 }
-const NOT_IN_FORCE: KeepState = { ...IN_FORCE, last: LEFT, wasInForce: false }
+const NOT_IN_FORCE: KeepState = { ...IN_FORCE, last: SKIPPED, wasInForce: false }
 
 const DENIED: Attempt = { error: grpcError(7, 'not yours') }
 const UNAVAILABLE: Attempt = { error: grpcError(14, 'away') }
@@ -19,8 +19,8 @@ const UNAVAILABLE: Attempt = { error: grpcError(14, 'away') }
 test.each<[string, KeepState, Publication, Partial<KeepState>]>([
   ['the first publication', START, PUBLISHED, { last: PUBLISHED, wasInForce: true }],
   ['a catalog that is already published', START, UNCHANGED, { last: UNCHANGED, wasInForce: true }],
-  ['a version that receives no new workflows', START, LEFT, { last: LEFT, wasInForce: false }],
-  ['a catalog that was replaced', IN_FORCE, LEFT, { last: LEFT, wasInForce: true }],
+  ['a version that receives no new workflows', START, SKIPPED, { last: SKIPPED, wasInForce: false }],
+  ['a catalog that was replaced', IN_FORCE, SKIPPED, { last: SKIPPED, wasInForce: true }],
   ['a success after failures', { ...IN_FORCE, failures: 3 }, UNCHANGED, { failures: 0 }],
 ])('nextStep: after %s the worker polls and checks again later', (_case, state, published, expected) => {
   const step = continued(nextStep(state, { published }, RULES))

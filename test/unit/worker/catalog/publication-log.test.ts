@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { publicationLog } from '../../../../src/worker/catalog/publication-log.ts'
 import type { Publication } from '../../../../src/worker/catalog/publish-catalog.ts'
 
-const FEWER = { hash: 'fewer', version: null, lacks: ['greet'], adds: [] }
-const MORE = { hash: 'more', version: null, lacks: [], adds: ['pay'] }
+const FEWER = { hash: 'fewer', version: null, missingNames: ['greet'], additionalNames: [] }
+const MORE = { hash: 'more', version: null, missingNames: [], additionalNames: ['pay'] }
 
 const PUBLISHED = publication('published')
 const UNCHANGED = publication('unchanged')
@@ -22,32 +22,32 @@ test.each<[string, Publication, Publication | null, string | null]>([
   ['an unchanged catalog', UNCHANGED, PUBLISHED, null],
   [
     'the catalog of a version that receives no new workflows',
-    publication('left', MORE),
+    publication('skipped', MORE),
     null,
     'info: Catalog not published: new workflows are routed to another version',
   ],
-  ['the same catalog of another version', publication('left', MORE), publication('left', MORE), null],
+  ['the same catalog of another version', publication('skipped', MORE), publication('skipped', MORE), null],
   [
     'another catalog of another version',
-    publication('left', FEWER),
-    publication('left', MORE),
+    publication('skipped', FEWER),
+    publication('skipped', MORE),
     'info: Catalog not published: new workflows are routed to another version',
   ],
   [
     'a catalog that replaced it',
-    publication('left', MORE),
+    publication('skipped', MORE),
     PUBLISHED,
     "info: Catalog was replaced by another worker's",
   ],
   [
     'a catalog with fewer names that replaced it',
-    publication('left', FEWER),
+    publication('skipped', FEWER),
     UNCHANGED,
     "warn: Catalog was replaced by another worker's: names are lost (greet)",
   ],
   [
     'a lost catalog of a version that receives no new workflows',
-    publication('left'),
+    publication('skipped'),
     PUBLISHED,
     "info: Catalog was replaced by another worker's",
   ],
@@ -61,7 +61,7 @@ test.each<[string, Publication, Publication | null, string | null]>([
 test('publicationLog: names the hash and the version of both catalogs', () => {
   const version = { deploymentName: 'shop', buildId: 'v2' }
 
-  const log = publicationLog(publication('left', { ...MORE, version }), null)
+  const log = publicationLog(publication('skipped', { ...MORE, version }), null)
 
   expect(log?.fields).toEqual({ hash: 'own', otherHash: 'more', otherVersion: version })
 })
