@@ -24,6 +24,8 @@ export interface KitWorker {
   ready: Promise<void>
   /** How often it has checked its catalog. */
   checks(): number
+  /** How often it has started to poll for workflow tasks. */
+  polls(): number
   stop(): Promise<void>
 }
 
@@ -43,6 +45,7 @@ async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
     ...(version && { workerDeploymentOptions: versioned(version) }),
     plugins: [plugin],
   })
+  const polls = vi.spyOn(Reflect.get(worker, 'nativeWorker'), 'pollWorkflowActivation')
   beforeRun?.()
   const running = worker.run().finally(() => connection.close())
   running.then(
@@ -55,6 +58,7 @@ async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
     running,
     ready: isReady.promise,
     checks: () => checks.mock.calls.length,
+    polls: () => polls.mock.calls.length,
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown()
       await running

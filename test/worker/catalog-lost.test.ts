@@ -122,12 +122,14 @@ test('a worker does not poll before its catalog is published, and can be shut do
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault: 'hang' })
   const worker = await run({ address: faultProxy.address, taskQueue })
   await until('its catalog is on the way', () => faultProxy.hanging() > 0)
+  expect(await isPolled(connection, taskQueue)).toBe(false)
 
   await worker.stop()
 
   allow()
   expect(worker.worker.getState()).toBe('STOPPED')
-  expect(await isPolled(connection, taskQueue)).toBe(false)
+  // Not what the engine lists: the SDK itself sometimes sends a poll when it shuts down.
+  expect(worker.polls()).toBe(0)
 })
 
 test('transient errors are retried until the catalog is published, with one warning', async ({
@@ -150,11 +152,7 @@ test('transient errors are retried until the catalog is published, with one warn
   expect(warningsOf(taskQueue)).toHaveLength(1)
 }, 60_000)
 
-test('a denied permission ends the worker with the reason, before it polls', async ({
-  connection,
-  faultProxy,
-  run,
-}) => {
+test('a denied permission ends the worker with the reason, before it polls', async ({ faultProxy, run }) => {
   const taskQueue = aTaskQueue()
   const fault = { code: PERMISSION_DENIED, message: 'not yours' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
@@ -167,7 +165,7 @@ test('a denied permission ends the worker with the reason, before it polls', asy
   allow()
 
   expect(worker.worker.getState()).toBe('STOPPED')
-  expect(await isPolled(connection, taskQueue)).toBe(false)
+  expect(worker.polls()).toBe(0)
 })
 
 test('a denied permission is one warning with onPublishError: warn, and the worker runs without a catalog', async ({

@@ -8,8 +8,8 @@ import * as sdk from '@temporalio/worker'
  * worker therefore runs at once and only its poll function waits.
  *
  * If the worker is shut down meanwhile, the poll function reports the shutdown itself. The SDK's own poll function
- * sometimes sends a last poll after the shutdown, and the engine would then list a poller of a task queue that has no
- * catalog.
+ * often sends a last poll after the shutdown, and the engine then lists a poller of a task queue that has no catalog.
+ * In rare cases (SDK 1.24) the shutdown alone makes the SDK send one.
  */
 export function holdPolls(worker: sdk.Worker): { isHeld: boolean; release: () => void } {
   const native: unknown = Reflect.get(worker, 'nativeWorker')
