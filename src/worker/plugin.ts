@@ -1,9 +1,9 @@
 import { Runtime, type Worker, type WorkerPlugin } from '@temporalio/worker'
 import { traceSwitchesOn, type WorkerTraces } from '../config/worker.ts'
-import type { CatalogDefinition, TraceTemplates } from '../protocol/catalog.ts'
+import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { holdPolls } from './catalog/hold-polls.ts'
 import { keepCatalog } from './catalog/keep-catalog.ts'
-import { type Publication, publishCatalog } from './catalog/publish-catalog.ts'
+import { type Publication, type PublishOptions, publishCatalog } from './catalog/publish-catalog.ts'
 import { startupWarnings } from './startup-warnings.ts'
 import type { Redact } from './tracing/redact.ts'
 import { createWorkerTracing, type WorkerTracing } from './tracing/worker-tracing.ts'
@@ -35,9 +35,11 @@ export interface PorticoPluginOptions {
   tracePayloads?: 'decoded' | 'encoded'
 }
 
-export interface PluginIntervals {
-  /** Default: 60 seconds. */
+export interface PluginTimings {
+  /** How often the worker checks that its catalog is still published. Default: 60 seconds. */
   checkEveryMs?: number
+  /** How long one attempt to check or publish the catalog may take. Default: 10 seconds. */
+  publishTimeoutMs?: number
   /** How often the archiver looks for closed runs. Default: 5 seconds. */
   archiveEveryMs?: number
 }
@@ -54,7 +56,7 @@ const CHECK_EVERY_MS = 60_000
  */
 export function porticoPlugin(
   { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,
-  { checkEveryMs = CHECK_EVERY_MS, archiveEveryMs }: PluginIntervals = {},
+  { checkEveryMs = CHECK_EVERY_MS, publishTimeoutMs, archiveEveryMs }: PluginTimings = {},
 ): WorkerPlugin {
   // One plugin may serve several workers. Each is recognized by its interceptors.
   const tracings = new WeakMap<object, WorkerTracing>()
@@ -103,7 +105,13 @@ export function porticoPlugin(
       })
       const keeping = keepCatalog({
         publish: (starts) =>
-          publish(worker, catalog, { traces: tracing?.templates ?? false, redacted: redact !== undefined }, starts),
+          publish(worker, {
+            definition: catalog,
+            traces: tracing?.templates ?? false,
+            redacted: redact !== undefined,
+            starts,
+            timeoutMs: publishTimeoutMs,
+          }),
         onPublishError,
         checkEveryMs,
         signal: ended.signal,
@@ -125,13 +133,11 @@ export function porticoPlugin(
 
 async function publish(
   worker: Worker,
-  definition: CatalogDefinition,
-  tracing: { traces: TraceTemplates; redacted: boolean },
-  starts: boolean,
+  options: Pick<PublishOptions, 'definition' | 'traces' | 'redacted' | 'starts' | 'timeoutMs'>,
 ): Promise<Publication> {
   const { namespace, taskQueue: catalog, identity, workerDeploymentOptions } = worker.options
   const { connection } = worker
   if (!connection) throw new Error('The worker needs a connection to publish its catalog')
   const version = workerDeploymentOptions?.useWorkerVersioning ? workerDeploymentOptions.version : null
-  return publishCatalog({ connection, namespace, catalog, definition, ...tracing, identity, version, starts })
+  return publishCatalog({ connection, namespace, catalog, identity, version, ...options })
 }

@@ -12,6 +12,7 @@ export interface KitWorkerOptions extends Omit<PorticoPluginOptions, 'onReady'> 
   /** With Worker Versioning. */
   version?: { deploymentName: string; buildId: string }
   checkEveryMs?: number
+  publishTimeoutMs?: number
   /** Called after the worker is created and before it runs. */
   beforeRun?: () => void
 }
@@ -32,11 +33,14 @@ export interface KitWorker {
 const WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
 async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
-  const { address, taskQueue, version, checkEveryMs = 100, beforeRun, ...options } = given
+  const { address, taskQueue, version, checkEveryMs = 100, publishTimeoutMs, beforeRun, ...options } = given
   const connection = await NativeConnection.connect({ address })
   const checks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
   const isReady = Promise.withResolvers<void>()
-  const plugin = porticoPlugin({ ...options, onReady: () => isReady.resolve() }, { checkEveryMs })
+  const plugin = porticoPlugin(
+    { ...options, onReady: () => isReady.resolve() },
+    { checkEveryMs, ...(publishTimeoutMs && { publishTimeoutMs }) },
+  )
   const worker = await Worker.create({
     connection,
     taskQueue,

@@ -79,7 +79,12 @@ test('a worker that starts while the engine is frozen keeps running and publishe
 }) => {
   const engine = await startEngine()
   const taskQueue = aTaskQueue()
-  const worker = await run({ address: engine.address, taskQueue, beforeRun: () => process.kill(engine.pid, 'SIGSTOP') })
+  const worker = await run({
+    address: engine.address,
+    taskQueue,
+    publishTimeoutMs: 1000,
+    beforeRun: () => process.kill(engine.pid, 'SIGSTOP'),
+  })
 
   await until('an attempt has failed', () => warningsOf(taskQueue).length > 0, { timeoutMs: 40_000 })
   expect(worker.worker.getState()).toBe('RUNNING')
@@ -98,7 +103,7 @@ test('a worker that starts while the engine is frozen keeps running and publishe
 test('a running worker survives a frozen engine, with one warning', async ({ run, log, warningsOf }) => {
   const engine = await startEngine()
   const taskQueue = aTaskQueue()
-  const worker = await run({ address: engine.address, taskQueue })
+  const worker = await run({ address: engine.address, taskQueue, publishTimeoutMs: 1000 })
   await worker.ready
   process.kill(engine.pid, 'SIGSTOP')
 
@@ -141,7 +146,7 @@ test('transient errors are retried until the catalog is published, with one warn
   const taskQueue = aTaskQueue()
   const fault = { code: UNAVAILABLE, message: 'away' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
-  const worker = await run({ address: faultProxy.address, taskQueue })
+  const worker = await run({ address: faultProxy.address, taskQueue, publishTimeoutMs: 1000 })
   await until('two attempts have failed', () => worker.checks() > 2, { timeoutMs: 40_000 })
   expect(await isPolled(connection, taskQueue)).toBe(false)
 

@@ -38,6 +38,8 @@ export interface PublishOptions {
    * version.
    */
   starts?: boolean
+  /** Default: 10 seconds. */
+  timeoutMs?: number | undefined
 }
 
 /** The result of an attempt to publish. */
@@ -63,7 +65,7 @@ export interface OtherCatalog {
 }
 
 // Until then the SDK's connection retries transient failures itself.
-const DEADLINE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /**
  * Publishes the catalog for the API as a workflow run that no worker executes (`docs/protocol.md`).
@@ -73,8 +75,9 @@ const DEADLINE_MS = 10_000
  */
 export async function publishCatalog(options: PublishOptions): Promise<Publication> {
   const { connection, definition, traces, redacted = false, version = null, starts = true } = options
+  const { timeoutMs = TIMEOUT_MS } = options
   const hash = await catalogHash(definition, traces, redacted)
-  return connection.withDeadline(Date.now() + DEADLINE_MS, async () => {
+  return connection.withDeadline(Date.now() + timeoutMs, async () => {
     const published = await readPublished(options)
     if (published?.hash === hash && isSameVersion(published.version, version))
       return { state: 'unchanged', hash, other: null }
