@@ -24,13 +24,13 @@ afterAll(async () => {
   await images?.remove()
 }, 60_000)
 
-test('Dockerfile: hadolint has nothing to say', async () => {
+test('Dockerfile: hadolint reports nothing', async () => {
   const dockerfile = fileURLToPath(new URL('../../Dockerfile', import.meta.url))
 
   expect(await outputOf({ command: await ensureHadolint(), args: [dockerfile] })).toBe('')
 })
 
-test('the image of the example worker: SIGTERM ends it with 0', async () => {
+test('the image of the example worker: the process exits with 0 on SIGTERM', async () => {
   const ending = await startExampleWorker(`${catalog}-ends`)
 
   await ending.stop()
@@ -43,7 +43,7 @@ describeImage('bun')
 
 function describeImage(runtime: 'node' | 'bun'): void {
   describe(`the image on ${runtime}`, () => {
-    test('holds the bundle and its licence, less than 3 MB on top of its base', async () => {
+    test('contains the bundle and its license, less than 3 MB on top of its base image', async () => {
       const { container } = await serve()
       const files = JSON.parse(
         await container.exec(runtime, '-e', `console.log(JSON.stringify(fs.readdirSync('/app', { recursive: true })))`),

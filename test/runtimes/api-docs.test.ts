@@ -45,7 +45,7 @@ afterAll(async () => {
   await service.close()
 })
 
-test('docs/api.md: each example is answered as the document shows', async () => {
+test('docs/api.md: each example gets the documented response', async () => {
   const { examples } = readApiDocs()
   const names = namesOf(service.catalog)
 

@@ -26,7 +26,7 @@ const env = () => ({
   ENGINE_ADDRESS: inject('engine').address,
 })
 
-test('deno task start: starts the service, which may read the files that its variables name and no others', async () => {
+test('deno task start: the service may read only the files that its variables name', async () => {
   const traces = await mkdtemp(join(tmpdir(), 'portico traces-'))
   const service = await processOf(
     bin('deno'),
@@ -61,7 +61,7 @@ async function commandOf(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
 }
 
-test('Deno Deploy: loopback says nothing there, so a token is asked for', async () => {
+test('Deno Deploy: a token is required even if the host is a loopback address', async () => {
   const starting = processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, ENTRY)({ ...env(), DENO_DEPLOYMENT_ID: 'a1' })
 
   await expect(starting).rejects.toThrow(

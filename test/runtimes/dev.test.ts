@@ -23,25 +23,25 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(started.map((dev) => dev.kill())))
 
-describe('npm run dev, with an engine of its own', () => {
+describe('npm run dev, which starts an engine', () => {
   let dev: RunningProcess
   beforeAll(async () => {
     dev = await startDev({ ENGINE_ADDRESS: undefined })
     await ready(dev)
   }, READY_MS)
 
-  test('dev: puts the program before each line it logs', () => {
+  test('dev: each line of a program begins with its name', () => {
     const names = new Set(dev.output().match(/^\w+ *(?=│)/gm))
 
     expect(names).toEqual(new Set(['engine ', 'worker ', 'api    ']))
   })
 
-  test('dev: prints no report of how the workflows were bundled', () => {
+  test('dev: the report of webpack is not printed', () => {
     expect(dev.output()).toContain('Workflow bundle created')
     expect(dev.output()).not.toMatch(/webpack|modules by path/)
   })
 
-  test('dev: prints three requests that work when pasted', async () => {
+  test('dev: the three printed requests work when they are pasted', async () => {
     const [run = '', startAndStatus = '', catalog = ''] = pastable(dev)
 
     expect(JSON.parse(await paste(run))).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
@@ -51,7 +51,7 @@ describe('npm run dev, with an engine of its own', () => {
     expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
   })
 
-  test('dev: a run leaves its trace as a file, which the API shows', async () => {
+  test('dev: the trace of a run is written to a file, and the API returns it', async () => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
     const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)
 
@@ -62,7 +62,7 @@ describe('npm run dev, with an engine of its own', () => {
     expect({ source, id: data.id }).toEqual({ source: 'local', id: runId })
   })
 
-  test('dev: on a taken port says so and starts nothing', async () => {
+  test('dev: a port that is in use is reported, and nothing is started', async () => {
     const second = await startDev({ ENGINE_ADDRESS: undefined })
 
     expect(await second.ended).toMatchObject({ code: 1 })
@@ -70,7 +70,7 @@ describe('npm run dev, with an engine of its own', () => {
     expect(second.output()).not.toMatch(/│|^ +at /m)
   })
 
-  test('dev: Ctrl-C ends it within 5 s and leaves no process behind', async () => {
+  test('dev: Ctrl-C stops all processes within 5 s', async () => {
     const pids = programs(dev)
 
     const ended = await endedBy(() => process.kill(-dev.pid, 'SIGINT'), dev)
@@ -81,19 +81,19 @@ describe('npm run dev, with an engine of its own', () => {
   })
 })
 
-describe('npm run dev, a second time at once', () => {
+describe('npm run dev, with an engine that already runs', () => {
   let dev: RunningProcess
   beforeAll(async () => {
     dev = await startDev({ ENGINE_ADDRESS: inject('engine').address, SERVICE_CATALOG_ID: `dev-${randomUUID()}` })
     await ready(dev)
   }, READY_MS)
 
-  test('dev: uses the engine it is given and starts none', () => {
+  test('dev: ENGINE_ADDRESS is used instead of starting an engine', () => {
     expect(programs(dev)).toHaveLength(2)
     expect(dev.output()).not.toContain('engine │')
   })
 
-  test('dev: when one program dies, says which and ends all', async () => {
+  test('dev: if one program exits, its name is printed and the others are stopped', async () => {
     const pids = programs(dev)
     const [workerPid = 0] = pids
 
@@ -105,9 +105,9 @@ describe('npm run dev, a second time at once', () => {
   })
 })
 
-describe('npm run dev, ended while it starts', () => {
+describe('npm run dev, stopped while it starts', () => {
   test(
-    'dev: SIGTERM to npm ends all',
+    'dev: SIGTERM to npm stops all processes',
     async () => {
       const dev = await startDev({ ENGINE_ADDRESS: undefined })
       await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
@@ -120,7 +120,7 @@ describe('npm run dev, ended while it starts', () => {
   )
 
   test(
-    'dev: ends all when npm is killed',
+    'dev: all processes stop when npm is killed',
     async () => {
       const dev = await startDev({ ENGINE_ADDRESS: undefined })
       await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })

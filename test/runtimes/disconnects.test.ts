@@ -96,19 +96,19 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
     ).rejects.toThrow()
   }
 
-  test.each(BOTH)('disconnects: a client that %s its connection ends the poll of its run as events', async (how) => {
+  test.each(BOTH)('disconnects: the poll of an event stream ends when the client %s its connection', async (how) => {
     await runAndLeave('text/event-stream', '120s', how)
 
     await expectNoPoll(WITHIN_MS)
   })
 
-  test.each(json)('disconnects: a client that %s its connection ends the poll of its run', async (how) => {
+  test.each(json)('disconnects: the poll of a JSON response ends when the client %s its connection', async (how) => {
     await runAndLeave('application/json', '120s', how)
 
     await expectNoPoll(WITHIN_MS)
   })
 
-  test('disconnects: no poll outlives the timeout of its run', async () => {
+  test('disconnects: polls end with the timeout of their request', async () => {
     await runAndLeave('application/json', '3s', 'closes')
 
     await expectNoPoll(3000 + WITHIN_MS)

@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-test('README.md, Write a worker: works when it is pasted into an empty folder', async () => {
+test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
   expect(await curlOfReadme(newest)).toMatchObject({
     status: 'completed',
     input: { name: 'Ada' },
@@ -70,28 +70,28 @@ test('README.md, Write a worker: works when it is pasted into an empty folder', 
   })
 })
 
-test('README.md, Write a worker: works with the lowest SDK that package.json allows', async () => {
+test('README.md, Write a worker: the code works with the oldest SDK that package.json allows', async () => {
   const sdk = JSON.parse(await readFile(join(lowest.folder, 'node_modules/@temporalio/worker/package.json'), 'utf8'))
 
   expect(sdk.version).toBe(lowestSdk)
   expect(await curlOfReadme(lowest)).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
 })
 
-test('the worker kit: can hold back the polls of the lowest and of the newest SDK', () => {
+test('the worker kit: polls can be delayed with the oldest and the newest SDK', () => {
   for (const { worker } of [newest, lowest]) {
     expect(worker.output()).toContain('Catalog published')
     expect(worker.output()).not.toContain('cannot hold back its polls')
   }
 })
 
-test('the package: shares the SDK of its project', () => {
+test('the package: the SDK of the project is used', () => {
   for (const { folder } of [newest, lowest]) {
     expect(existsSync(join(folder, 'node_modules/@temporalio/client'))).toBe(true)
     expect(existsSync(join(folder, 'node_modules/portico/node_modules/@temporalio'))).toBe(false)
   }
 })
 
-test('README.md, mounting: engineTransport brings the certificates along, with the lowest and the newest SDK', async () => {
+test('README.md, mounting: engineTransport uses the certificates, with the oldest and the newest SDK', async () => {
   const env = await engineWithMutualTls()
   const [mount = ''] = codeBlocks(chapterOf(readme, 'Deploy'), 'ts').filter((code) => code.includes('engineTransport'))
 
@@ -116,7 +116,7 @@ test('README.md, mounting: engineTransport brings the certificates along, with t
   }
 })
 
-test('portico, portico/worker: can be required by CommonJS modules, on the oldest Node.js too', async () => {
+test('portico, portico/worker: CommonJS modules can require them, even on the oldest Node.js', async () => {
   const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico)`
 
   for (const command of [process.execPath, await ensureNode22()]) {
@@ -130,7 +130,7 @@ test('portico, portico/worker: can be required by CommonJS modules, on the oldes
   }
 }, 60_000)
 
-test('types: resolve in ES modules and in CommonJS, with node16, bundler and node10', async () => {
+test('types: they resolve in ES modules and in CommonJS, with node16, bundler and node10', async () => {
   for (const { folder } of [newest, lowest]) {
     for (const name of ['use.ts', 'use.mts', 'use.cts']) await writeFile(join(folder, name), USE)
   }

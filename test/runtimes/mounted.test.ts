@@ -43,14 +43,14 @@ async function followStart(url: string) {
 
 const FOUND = { location: '/api/workflow/:id/result', error: 'WorkflowNotCompletedError' }
 
-test('mounted: below a path of a Hono app, which takes the path off', async () => {
+test('mounted: a Hono app, which strips the path, can mount the service', async () => {
   const app = new Hono()
   app.mount('/api', portico('/api').fetch)
 
   expect(await followStart(await listenHono(app))).toEqual(FOUND)
 })
 
-test('mounted: below a path of a Node server that passes requests on as Express does, without the path', async () => {
+test('mounted: a Node server that strips the path like Express can mount the service', async () => {
   const listener = getRequestListener(portico('/api').fetch)
 
   const url = await listen((request, response) => {
@@ -62,11 +62,11 @@ test('mounted: below a path of a Node server that passes requests on as Express 
   expect(await followStart(url)).toEqual(FOUND)
 })
 
-test('mounted: below a path of a plain server, which leaves requests as they are', async () => {
+test('mounted: a server that does not strip the path can mount the service', async () => {
   expect(await followStart(await listen(getRequestListener(portico('/api/').fetch)))).toEqual(FOUND)
 })
 
-test('mounted: a base path that is none is refused', () => {
+test('mounted: an invalid base path is rejected', () => {
   expect(() => portico('api')).toThrow(TypeError)
   expect(() => portico('/a/../b')).toThrow('basePath must be a path like /portico')
 })

@@ -26,12 +26,12 @@ test('Node 20: the service prints one sentence and exits with 1', async () => {
   expect(await endOf('node.js')).toEqual({ code: 1, output: SENTENCE })
 })
 
-test('Node 20: npx portico prints one sentence and exits with 1, whatever it is asked', async () => {
+test('Node 20: npx portico prints one sentence and exits with 1, with any arguments', async () => {
   expect(await endOf('cli.js')).toEqual({ code: 1, output: SENTENCE })
   expect(await endOf('cli.js', '--help')).toEqual({ code: 1, output: SENTENCE })
 })
 
-test('Node 20: portico and portico/worker throw one error when they are imported, without frames', async () => {
+test('Node 20: importing portico or portico/worker throws one error without stack frames', async () => {
   for (const entry of ['index.js', 'worker.js']) {
     const url = join(bundles, entry)
     const script = `await import('${url}').catch((error) => { console.log(error instanceof Error, error.message === error.stack.slice(7)); throw error })`

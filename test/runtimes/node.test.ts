@@ -32,7 +32,7 @@ rule('config.remote-traces-need-credentials', async () => {
   )
 })
 
-test('a misspelled variable is a warning at start, with the name that was meant', async () => {
+test('Node: a misspelled variable is a warning at start, with the similar name', async () => {
   const service = await startService({
     address: inject('engine').address,
     catalog: 'any',
@@ -47,7 +47,7 @@ test('a misspelled variable is a warning at start, with the name that was meant'
   )
 })
 
-test('a namespace and a catalog that the transport cannot carry are refused at start, together', async () => {
+test('Node: a namespace and a catalog that the transport does not support are both reported at start', async () => {
   const env = {
     ENGINE_TRANSPORT: 'http',
     ENGINE_HTTP_URL: 'http://127.0.0.1:1',

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the package: brings no native module, no worker, no test and no older build along', async () => {
+test('the package: native modules, workers, tests and older builds are not included', async () => {
   const installed = await readdir(join(folder, 'node_modules'), { recursive: true })
 
   expect(installed.filter((name) => name.endsWith('.node'))).toEqual([])
@@ -35,18 +35,18 @@ test('the package: brings no native module, no worker, no test and no older buil
   ).toEqual([])
 })
 
-test('npx portico: tells how it is used, and its version', async () => {
+test('npx portico: --help and --version print the usage and the version', async () => {
   expect(await inFolder('npx', '--no-install', 'portico', '--help')).toContain('SERVICE_CATALOG_ID')
   expect((await inFolder('npx', '--no-install', 'portico', '--version')).trim().split('\n').at(-1)).toMatch(
     /^\d+\.\d+\.\d+$/,
   )
 })
 
-test('npx portico: does not take a command that it does not know', async () => {
+test('npx portico: an unknown command is rejected', async () => {
   await expect(inFolder('npx', '--no-install', 'portico', 'archieve')).rejects.toThrow('Unknown command "archieve"')
 })
 
-test('npx portico: starts the service, or says what is wrong', async () => {
+test('npx portico: the service starts, or its configuration errors are printed', async () => {
   const service = await processOf(join(folder, 'node_modules/.bin/portico'))(environment())
 
   expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
@@ -56,7 +56,7 @@ test('npx portico: starts the service, or says what is wrong', async () => {
   await expect(inFolder('npx', '--no-install', 'portico')).rejects.toThrow('SERVICE_CATALOG_ID is required')
 })
 
-test('portico/node, bun, deno: start the service when they are imported', async () => {
+test('portico/node, bun, deno: importing one starts the service', async () => {
   await writeFile(join(folder, 'start.mjs'), "await import('portico/' + process.env.ENTRY)")
   const runtimes = [
     ['node', process.execPath],
@@ -71,7 +71,7 @@ test('portico/node, bun, deno: start the service when they are imported', async 
   }
 })
 
-test('portico: its handler is mounted in a server of one’s own', async () => {
+test('portico: a server can mount its handler', async () => {
   await writeFile(
     join(folder, 'embed.mjs'),
     `import { createPortico, grpcTransport, httpApiTransport, parseConfig } from 'portico'
@@ -86,13 +86,13 @@ test('portico: its handler is mounted in a server of one’s own', async () => {
   expect((await node('embed.mjs')).trim()).toBe('200 401\n200 401')
 })
 
-test('portico/workerd: is a Worker', async () => {
+test('portico/workerd: the default export is a Worker', async () => {
   const script = `import worker from 'portico/workerd'; console.log((await worker.fetch(new Request('http://x/health'), {})).status)`
 
   expect(await node('--input-type=module', '--eval', script)).toMatch(/SERVICE_CATALOG_ID is required.*\n500$/s)
 })
 
-test('portico/workerd: is mounted in a Worker of one’s own', async () => {
+test('portico/workerd: a Worker can mount its handler', async () => {
   await writeFile(
     join(folder, 'mine.mjs'),
     `import portico from 'portico/workerd'
@@ -110,7 +110,7 @@ test('portico/workerd: is mounted in a Worker of one’s own', async () => {
   expect(statuses).toEqual([200, 200, 404])
 })
 
-test('portico/worker: needs its peers', async () => {
+test('portico/worker: missing peer dependencies are reported', async () => {
   const script = `import { defineCatalog, runWorker } from 'portico/worker'`
 
   await expect(node('--input-type=module', '--eval', script)).rejects.toThrow('ERR_MODULE_NOT_FOUND')
@@ -119,7 +119,7 @@ test('portico/worker: needs its peers', async () => {
   )
 })
 
-test('portico/node, bun, deno: have types', async () => {
+test('portico/node, bun, deno: TypeScript finds their types', async () => {
   await writeFile(join(folder, 'use.ts'), "import 'portico/node'\nimport 'portico/bun'\nimport 'portico/deno'\n")
   const options = [
     '--strict',
@@ -136,7 +136,7 @@ test('portico/node, bun, deno: have types', async () => {
   expect(await inFolder(bin('tsc'), ...options, '--module', 'node16', 'use.ts')).toBe('')
 })
 
-test('the package: holds what its pages link', async () => {
+test('the package: the files that its documents link to are included', async () => {
   const installed = join(folder, 'node_modules/portico')
   const pages = (await readdir(installed, { recursive: true })).filter(
     (name) => name.endsWith('.md') && !name.includes('node_modules/'),
@@ -154,7 +154,7 @@ test('the package: holds what its pages link', async () => {
   expect(links.flat().filter(({ page, link }) => !isThere(page, link))).toEqual([])
 })
 
-test('the package: says where it comes from', async () => {
+test('the package: package.json names the repository', async () => {
   const { repository, homepage, bugs, keywords } = JSON.parse(
     await readFile(join(folder, 'node_modules/portico/package.json'), 'utf8'),
   )

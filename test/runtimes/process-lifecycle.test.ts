@@ -32,7 +32,7 @@ describeProcessLifecycle(
   { drains: false, noticesFin: false, pipelines: true },
 )
 
-test('Deno: listens again when its file descriptors have run out', async () => {
+test('Deno: the service listens again after it has run out of file descriptors', async () => {
   const serve = bundleOn('Deno', 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
   const { url, ...service } = await serve({
     PATH: process.env.PATH ?? '',
@@ -51,7 +51,7 @@ test('Deno: listens again when its file descriptors have run out', async () => {
 })
 
 // One after the other: hundreds of runs at once would slow down what else is timed here.
-describe('ENGINE_TRANSPORT=http where there is gRPC too', () => {
+describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
   const catalog = `http-${crypto.randomUUID()}`
   let worker: TestWorker
 
@@ -75,20 +75,23 @@ describe('ENGINE_TRANSPORT=http where there is gRPC too', () => {
       ...init,
     })
 
-  test.for(['Node', 'Bun', 'Deno'] as const)('HTTP on %s: runs a workflow, and says what it lacks', async (runtime) => {
-    const { url, stop } = await bundleOn(runtime)(env())
+  test.for(['Node', 'Bun', 'Deno'] as const)(
+    'HTTP on %s: a workflow runs, and a workflow id with a slash is a 501',
+    async (runtime) => {
+      const { url, stop } = await bundleOn(runtime)(env())
 
-    const ran = await post(url, { workflowName: 'echo', input: { text: 'x'.repeat(100), price: 0.5 } })
-    const slash = await post(url, { workflowName: 'echo', input: null, workflowId: 'a/b' })
-    const capabilities = await fetch(`${url}/capabilities`)
+      const ran = await post(url, { workflowName: 'echo', input: { text: 'x'.repeat(100), price: 0.5 } })
+      const slash = await post(url, { workflowName: 'echo', input: null, workflowId: 'a/b' })
+      const capabilities = await fetch(`${url}/capabilities`)
 
-    expect([ran.status, await ran.json()]).toMatchObject([200, { output: { text: 'x'.repeat(100), price: 0.5 } }])
-    expect([slash.status, await slash.json()]).toMatchObject([501, { error: 'NotSupportedError' }])
-    expect(await capabilities.json()).toMatchObject({ transport: 'http', runtime: runtime.toLowerCase() })
-    await stop()
-  })
+      expect([ran.status, await ran.json()]).toMatchObject([200, { output: { text: 'x'.repeat(100), price: 0.5 } }])
+      expect([slash.status, await slash.json()]).toMatchObject([501, { error: 'NotSupportedError' }])
+      expect(await capabilities.json()).toMatchObject({ transport: 'http', runtime: runtime.toLowerCase() })
+      await stop()
+    },
+  )
 
-  test('HTTP on Bun: more that wait than Bun lets through by itself leave room for others', async () => {
+  test('HTTP on Bun: more waiting requests than Bun allows by default do not block others', async () => {
     const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env())
     const leaving = new AbortController()
     const ids = Array.from({ length: 260 }, () => crypto.randomUUID())

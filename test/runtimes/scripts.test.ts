@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000
 
 test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
-  'npm run %s: serves at SERVICE_PORT, for those who have the token, and ends on SIGTERM',
+  'npm run %s: the service listens on SERVICE_PORT, requires the token, and exits on SIGTERM',
   { timeout: 2 * START_MS },
   async (script) => {
     const { address, httpUrl } = inject('engine')
@@ -54,7 +54,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
 )
 
 // Not beside the others, like the next: they build in the same place.
-test('npm run start:workerd: serves nothing by the names that stand in wrangler.toml', {
+test('npm run start:workerd: the variables in wrangler.toml are not used', {
   timeout: START_MS,
 }, async () => {
   const port = await freePort()
@@ -73,7 +73,7 @@ test('npm run start:workerd: serves nothing by the names that stand in wrangler.
   expect(message).toMatch(/ENGINE_HTTP_URL.*SERVICE_CATALOG_ID is required/s)
 })
 
-test('wrangler deploy: takes wrangler.toml as it is, and sends what is tested', { timeout: START_MS }, async () => {
+test('wrangler deploy: wrangler.toml is valid, and the tested bundle is uploaded', { timeout: START_MS }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portico-deploy-'))
   const output = await outputOf({
     command: bin('wrangler'),

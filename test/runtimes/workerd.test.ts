@@ -13,7 +13,7 @@ const anonymous: ServeEntry = async (env) =>
 
 describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sent', 'loopback'])
 
-describe('bindings that are no text, as wrangler makes them of numbers and flags in [vars]', () => {
+describe('bindings that are not strings, as wrangler creates them for numbers and booleans in [vars]', () => {
   let service: ServedEntry
 
   async function asks(
@@ -31,7 +31,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
 
   afterEach(() => service.stop())
 
-  test('bindings: a token that is a number is a token', async () => {
+  test('bindings: a token can be a number', async () => {
     expect((await asks('/workflow/catalog', { SERVICE_API_AUTH_TOKEN: 12345678 })).status).toBe(401)
     const { status } = await fetch(`${service.url}/workflow/no-such-route/x`, {
       headers: { Authorization: 'Basic 12345678' },
@@ -39,7 +39,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
     expect(status).toBe(404)
   })
 
-  test('bindings: a limit that is a number is one', async () => {
+  test('bindings: a limit can be a number', async () => {
     const init = {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -51,7 +51,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
     })
   })
 
-  test('bindings: what can be no text is a fault of the configuration, not shown; null is not set, and what has another name is not ours', async () => {
+  test('bindings: objects are configuration errors without their values; null and bindings with other names are ignored', async () => {
     const json = {
       SERVICE_API_AUTH_TOKEN: { secret: 'hidden' },
       SERVICE_CORS_ORIGINS: ['hidden'],
@@ -66,7 +66,7 @@ describe('bindings that are no text, as wrangler makes them of numbers and flags
   })
 })
 
-test('workerd: a reading that hangs, and whose client has left, is nobody else’s', async () => {
+test('workerd: a stalled catalog read of a disconnected client does not affect other requests', async () => {
   const { address, httpUrl } = inject('engine')
   const proxy = await startFaultProxy(address, httpUrl)
   const bundle = join(await ensureBundles(), 'workerd.js')

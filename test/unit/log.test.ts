@@ -8,7 +8,7 @@ function makeLog(level: LogLevel = 'info') {
 }
 
 describe('jsonLog', () => {
-  test('jsonLog: writes one line of JSON an event', () => {
+  test('jsonLog: each event is one line of JSON', () => {
     const { lines, log } = makeLog()
 
     log('info', 'request', { route: '/health\n', status: 200 })
@@ -24,7 +24,7 @@ describe('jsonLog', () => {
     })
   })
 
-  test('jsonLog: skips entries below its level', () => {
+  test('jsonLog: events below the minimum level are dropped', () => {
     const { lines, log } = makeLog('warn')
 
     log('debug', 'a')
@@ -35,7 +35,7 @@ describe('jsonLog', () => {
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['c', 'd'])
   })
 
-  test('jsonLog: writes an error with its causes, without properties that a library added', () => {
+  test('jsonLog: an error is logged with its causes, without properties that a library added', () => {
     const { lines, log } = makeLog()
     const cause = Object.assign(new TypeError('below'), { request: { token: 's3cret' } })
 
@@ -49,7 +49,7 @@ describe('jsonLog', () => {
     expect(lines[0]).not.toContain('s3cret')
   })
 
-  test('jsonLog: redacts the message of a hidden error at any depth of its causes', () => {
+  test('jsonLog: messages of errors are redacted at any depth of causes', () => {
     const { lines, log } = makeLog()
 
     log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })
@@ -58,7 +58,7 @@ describe('jsonLog', () => {
     expect(lines[0]).not.toContain('db.internal')
   })
 
-  test('withoutStack: leaves name, message and causes', () => {
+  test('withoutStack: the copy keeps name, message and causes', () => {
     const { lines, log } = makeLog()
 
     log('error', 'request', { cause: withoutStack(new TypeError('above', { cause: new RangeError('below') })) })
@@ -70,7 +70,7 @@ describe('jsonLog', () => {
     })
   })
 
-  test('jsonLog: accepts fields that JSON cannot represent', () => {
+  test('jsonLog: fields that JSON cannot represent are logged as strings', () => {
     const { lines, log } = makeLog()
     const circle: Record<string, unknown> = {}
     circle.self = circle

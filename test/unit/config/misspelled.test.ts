@@ -24,7 +24,7 @@ describe('misspelled variables', () => {
     expect(warningsFor(name)).toEqual([`${name} is not a Portico variable and has no effect; did you mean ${meant}?`])
   })
 
-  test('misspelled: variables of others with the same prefix are left alone', () => {
+  test('misspelled: variables of other programs with the same prefix get no warning', () => {
     const kubernetes = [
       'ENGINE_SERVICE_HOST',
       'ENGINE_SERVICE_PORT',
@@ -45,7 +45,7 @@ describe('misspelled variables', () => {
     expect(warningsFor(...kubernetes, ...platforms, 'CATALOG_ID', 'PORT')).toEqual([])
   })
 
-  test('misspelled: no variable of the API is one for a worker, nor the other way round', () => {
+  test('misspelled: variables of the API get no warning on a worker, and vice versa', () => {
     const documented = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
     const names = [...documented.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
     const env = { ...Object.fromEntries(names.map((name) => [name, ''])), ...least }
@@ -55,7 +55,7 @@ describe('misspelled variables', () => {
     expect(parseWorkerConfig(env, { catalogRequired: true }).warnings).toEqual([])
   })
 
-  test('misspelled: stands beside the faults, one of which it explains', () => {
+  test('misspelled: warnings are listed with the errors, because they may be the cause', () => {
     expect(() => parseConfig({ SERVICE_CATALOGID: 'orders' }, { binds: true })).toThrow(
       /2 errors:\n {2}SERVICE_CATALOG_ID is required.*\n {2}SERVICE_CATALOGID is not a Portico variable .* did you mean SERVICE_CATALOG_ID\?/,
     )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { redactValues } from '../../../src/config/redact-log-values.ts'
 
-test('redactValues: the name of the variable stands where its value, or a part of it, stood', () => {
+test('redactValues: a value or a part of it is replaced by the name of its variable', () => {
   const hide = redactValues({
     ENGINE_ADDRESS: 'engine.internal:7233',
     ENGINE_NAMESPACE: 'shop',
@@ -22,7 +22,7 @@ test('redactValues: the name of the variable stands where its value, or a part o
   )
 })
 
-test('redactValues: what a name was resolved to is hidden too', () => {
+test('redactValues: the address that a name resolves to is redacted, too', () => {
   const hide = redactValues({})
 
   expect(hide('connect ECONNREFUSED 10.0.0.7:7233')).toBe('connect ECONNREFUSED <address>')
@@ -31,7 +31,7 @@ test('redactValues: what a name was resolved to is hidden too', () => {
   expect(hide('dial tcp [fe80::1]:7234')).toBe('dial tcp <address>')
 })
 
-test('redactValues: loopback addresses are shown, unless a variable names them', () => {
+test('redactValues: loopback addresses are kept, unless they are the value of a variable', () => {
   const said = [
     'connect ECONNREFUSED ::1:7233',
     'connect ECONNREFUSED 127.0.0.1:7233',
@@ -50,14 +50,14 @@ test('redactValues: loopback addresses are shown, unless a variable names them',
   expect(redactValues({})('connect ECONNREFUSED 127.0.0.1.example.com:1')).toBe('connect ECONNREFUSED <address>')
 })
 
-test('redactValues: what lies below a folder or a URL is hidden as far as it is named', () => {
+test('redactValues: a folder or URL is redacted within a longer path, which keeps the rest', () => {
   const hide = redactValues({ SERVICE_TRACE_LOCAL_DIR: '/var/traces/', SERVICE_API_AUTH_TOKEN: 'first+token==' })
 
   expect(hide("open '/var/traces/x.json'")).toBe("open '<SERVICE_TRACE_LOCAL_DIR>x.json'")
   expect(hide('first+token==x')).toBe('<SERVICE_API_AUTH_TOKEN>x')
 })
 
-test('redactValues: a host that is a plain word is hidden where it is a host, and the default namespace stays', () => {
+test('redactValues: a host that is a plain word is redacted only as a host, and the default namespace is kept', () => {
   const hide = redactValues({ ENGINE_ADDRESS: 'temporal:7233', ENGINE_NAMESPACE: 'default' })
 
   expect(hide('at Object.default (temporal.api.js)')).toBe('at Object.default (temporal.api.js)')
@@ -66,7 +66,7 @@ test('redactValues: a host that is a plain word is hidden where it is a host, an
   )
 })
 
-test('redactValues: a value within a longer word is another word', () => {
+test('redactValues: a value inside a longer word is kept', () => {
   const hide = redactValues({ ENGINE_NAMESPACE: 'shop', SERVICE_STORAGE_BUCKET: '' })
 
   expect(hide('workshop, shops: version 1.2.3')).toBe('workshop, shops: version 1.2.3')

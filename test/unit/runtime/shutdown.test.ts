@@ -20,7 +20,7 @@ function makeShutdown({ timeoutMs = 30_000 } = {}) {
 }
 
 describe('shutdownOnSignal', () => {
-  test('shutdownOnSignal: closes, and ends the process once that is done', async () => {
+  test('shutdownOnSignal: the process exits with 0 after close', async () => {
     const { steps, signal, closed } = makeShutdown()
 
     signal()
@@ -32,7 +32,7 @@ describe('shutdownOnSignal', () => {
     expect(steps).toEqual(['close', 'exit 0'])
   })
 
-  test('shutdownOnSignal: ends the waits one second before the time is over', async () => {
+  test('shutdownOnSignal: waiting requests are drained one second before the timeout', async () => {
     const { steps, signal } = makeShutdown()
 
     signal()
@@ -43,7 +43,7 @@ describe('shutdownOnSignal', () => {
     expect(steps).toEqual(['close', 'drain'])
   })
 
-  test('shutdownOnSignal: gives up when the time is over', async () => {
+  test('shutdownOnSignal: the process exits with 1 after the timeout', async () => {
     const { steps, signal } = makeShutdown()
 
     signal()
@@ -52,7 +52,7 @@ describe('shutdownOnSignal', () => {
     expect(steps).toEqual(['close', 'drain', 'exit 1'])
   })
 
-  test('shutdownOnSignal: with less than a second it ends the waits at once', async () => {
+  test('shutdownOnSignal: with a timeout below one second, waiting requests are drained at once', async () => {
     const { steps, signal } = makeShutdown({ timeoutMs: 300 })
 
     signal()
@@ -61,7 +61,7 @@ describe('shutdownOnSignal', () => {
     expect(steps).toEqual(['close', 'drain'])
   })
 
-  test('shutdownOnSignal: a second signal ends at once, an echo of the first does not', async () => {
+  test('shutdownOnSignal: a second signal exits at once, a duplicate of the first does not', async () => {
     const { steps, signal } = makeShutdown()
 
     signal()

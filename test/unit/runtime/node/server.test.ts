@@ -68,7 +68,7 @@ function slowResult() {
 }
 
 describe('serveNode', () => {
-  test('serveNode: an endless body without a token is answered at once and its connection closed within a second', async () => {
+  test('serveNode: an endless body without a token gets a response at once, and its connection is closed within a second', async () => {
     const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
     const { socket, seen } = await dial()
 
@@ -85,7 +85,7 @@ describe('serveNode', () => {
     expect(Date.now() - startedAt).toBeLessThan(1000)
   })
 
-  test('serveNode: a body that stops half way is a 408 and the end of its connection', async () => {
+  test('serveNode: a body that stalls is a 408 and closes the connection', async () => {
     const { dial } = await serveApi({ bodyTimeoutMs: 50 })
     const { socket, seen } = await dial()
 
@@ -108,7 +108,7 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toContain('413 Payload Too Large')
   })
 
-  test('serveNode: the response to a rejected body is the last on its connection and is not cut by a reset', async () => {
+  test('serveNode: the response to a rejected body is the last on its connection and is not lost to a reset', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
     const errors: Error[] = []
@@ -162,7 +162,7 @@ describe('serveNode', () => {
     await expect.poll(() => query.seen.text).toContain('431 ')
   })
 
-  test('serveNode: garbage ends its own connection and harms no other', async () => {
+  test('serveNode: invalid HTTP closes its own connection and no other', async () => {
     const { dial } = await serveApi()
     const garbage = await dial()
     const other = await dial()
@@ -194,7 +194,7 @@ describe('serveNode', () => {
       .toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
   })
 
-  test('serveNode: HTTP/1.0 needs no Host', async () => {
+  test('serveNode: HTTP/1.0 does not require a Host header', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
@@ -214,7 +214,7 @@ describe('serveNode', () => {
       .toMatch(/^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
   })
 
-  test('serveNode: CONNECT is a 405 with the error body and its request id, and the end of its connection', async () => {
+  test('serveNode: CONNECT is a 405 with the error body and its request id, and closes the connection', async () => {
     const { dial } = await serveApi()
     const { socket, seen } = await dial()
 
@@ -294,7 +294,7 @@ describe('serveNode', () => {
     await expect.poll(() => seen.text).toMatch(/405 Method Not Allowed[\s\S]*allow: POST/i)
   })
 
-  test('serveNode: a client that leaves ends the wait made for it', async () => {
+  test('serveNode: a disconnect ends the wait of the request', async () => {
     const { workflows, seen } = slowResult()
     const { dial, events } = await serveApi({ workflows })
     const { socket } = await dial()
@@ -324,7 +324,7 @@ describe('serveNode, closing', () => {
     await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
   })
 
-  test('close: waits neither for idle connections nor for those that never spoke', async () => {
+  test('close: connections that are idle or never sent a request are closed at once', async () => {
     const { server, dial } = await serveApi()
     const idle = await dial()
     const silent = await dial()
