@@ -139,7 +139,7 @@ describe('a certificate that has expired', () => {
     const warnings = await warningsOf(expired)
 
     expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/the TLS handshake failed \(certificate has expired\), look at ENGINE_TLS_CA\b/),
+      expect.stringMatching(/the TLS handshake failed \(certificate has expired\); check ENGINE_TLS_CA\b/),
     ])
     expect(JSON.stringify(warnings)).not.toMatch(/127\.0\.0\.1| {4}at /)
   })
