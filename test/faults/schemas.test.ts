@@ -1,18 +1,18 @@
 /** Schemas published by a careless or hostile worker: what they cost, and what they accept. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { doubling, numbers } from '../../dev/hostile-schemas.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type Service, startService } from '../support/service.ts'
+import { test } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
 import { cpuMsOf, nested, publishRaw, withSchemas } from './hostile-catalogs.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
-const asked: string[] = []
+const requests: string[] = []
 let service: Service
-let remote: ReturnType<typeof createServer>
 
 const wide = Object.fromEntries(numbers(100_000).map((number) => [`key${number}`, number]))
 const many = numbers(200_000)
@@ -81,13 +81,14 @@ const UNUSABLE: Record<string, unknown> = {
   enormous: { properties: Object.fromEntries(numbers(40_000).map((number) => [`key${number}`, { type: 'string' }])) },
 }
 
-beforeAll(async () => {
-  remote = createServer((request, response) => {
-    asked.push(request.url ?? '')
+test.beforeAll(async ({ startService, cleanup }) => {
+  const remote = createServer((request, response) => {
+    requests.push(request.url ?? '')
     response.end('{"type": "string"}')
   })
   const port = await freePort()
   await new Promise<void>((resolve) => remote.listen(port, '127.0.0.1', resolve))
+  cleanup.defer(() => void remote.close())
   const schemas = Object.fromEntries(
     Object.entries({ ...CATASTROPHIC, ...COSTLY }).map(([name, [schema]]) => [name, schema]),
   )
@@ -108,14 +109,9 @@ beforeAll(async () => {
       Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema])),
     ),
   )
-  service = await startService({ address: inject('engine').address, catalog: CATALOG })
+  service = await startService({ catalog: CATALOG })
   // The catalog is read once, and the validator is loaded once.
   await start('honest', {})
-})
-
-afterAll(async () => {
-  await service?.kill()
-  remote?.close()
 })
 
 const honest = {
@@ -145,7 +141,7 @@ const honest = {
 /** Starts a workflow. Returns the response, the CPU time and what is logged about the check. */
 async function start(workflowName: string, input: unknown, catalog: string = CATALOG) {
   const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
-  const { status, headers, body } = await service.call('POST', '/workflow/start', { workflowName, input, catalog })
+  const { status, headers, body } = await service.start(workflowName, input, { catalog })
   const cpuMs = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
   const event = await until<LogEvent | undefined>('the request is logged', () =>
     service.events.find((it) => it.requestId === headers.get('X-Request-Id')),
@@ -209,7 +205,7 @@ test('schemas: nothing is fetched', async () => {
 
     expect([name, status, unchecked]).toEqual([name, 200, warningOf(name, CATALOG)])
   }
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
 test('schemas: a catastrophic pattern is matched in linear time', async () => {

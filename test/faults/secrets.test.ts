@@ -1,26 +1,24 @@
-/** Every variable marked: what is ours to keep shows nowhere, whatever goes wrong. What may show where stands in `VARIABLES`. */
+/** Every variable has a recognizable value, which shows nowhere whatever fails. `VARIABLES` lists the exceptions. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import { expect } from 'vitest'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { freePort } from '../../dev/servers/ports.ts'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startRclone } from '../../dev/servers/s3.ts'
+import type { RunningRedis } from '../../dev/servers/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
-import { porticoPlugin } from '../../src/worker/index.ts'
 import { type Answer, besideTrace } from '../support/api.ts'
-import { makeCertificates } from '../support/certificates.ts'
+import { type Certificate, makeCertificates } from '../support/certificates.ts'
 import { type CodecServer, startCodec } from '../support/codec.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 import { ENGINE_ERROR_TEXT } from '../support/internal-strings.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { leaksIn, VARIABLES } from '../support/variables.ts'
-import { startWorker } from '../support/worker.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints } from './endpoints.ts'
 import { MARKS, type ServiceWithSecrets, startServiceWithSecrets, TOKEN } from './service-with-secrets.ts'
 
@@ -30,43 +28,36 @@ const CATALOG = MARKS.SERVICE_CATALOG_ID ?? ''
 /** Of the worker's machine and ours: stacks, paths, identities. */
 const FOREIGN = [hostname(), process.cwd(), `${process.pid}@`, 'node_modules', '    at ', 'stackTrace']
 
-const ends: (() => Promise<unknown>)[] = []
-let folder: string
+const test = testWithOwnEngine({ namespaces: [NAMESPACE] })
+test.override('catalog', () => CATALOG)
+
 let engine: RunningEngine
 let proxy: FaultProxy
 let tls: TcpProxy
 let redis: RunningRedis
 let codec: CodecServer
+let cleanup: AsyncDisposableStack
 let env: Record<string, string>
-let well: ServiceWithSecrets
+let healthy: ServiceWithSecrets
 
-beforeAll(async () => {
-  folder = await aFolder('marked-folder-')
-  const elsewhere = await aFolder('elsewhere-')
-  let s3: RunningS3
-  ;[engine, redis, codec, s3] = await Promise.all([
-    startEngine({ namespaces: [NAMESPACE] }),
-    startRedis(),
-    startCodec(),
-    startRclone(),
-  ])
-  ends.push(
-    () => engine.kill(),
-    () => redis.kill(),
-    () => codec.close(),
-    () => s3.stop(),
-  )
-  proxy = await startFaultProxy(engine.address)
-  ends.push(() => proxy.stop())
+test.beforeAll(async ({ engine: ownEngine, redis: ownRedis, faultProxy, s3, cleanup: stack }) => {
+  engine = ownEngine
+  redis = ownRedis
+  proxy = faultProxy
+  cleanup = stack
+  codec = await startCodec()
+  cleanup.defer(() => codec.close())
 
   const { authority, server, client } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
-  tls = await startTcpProxy(proxy.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
-  ends.push(() => tls.close())
+  tls = await startTlsProxy(proxy.address, server)
+  // Not below `folder`, which the worker names in its destinations.
+  const ownFolder = await mkdtemp(join(tmpdir(), 'marked-folder-'))
+  cleanup.defer(() => rm(ownFolder, { recursive: true, force: true }))
   const file = async (name: string, text: string) => {
-    await writeFile(join(folder, name), text)
-    return join(folder, name)
+    await writeFile(join(ownFolder, name), text)
+    return join(ownFolder, name)
   }
-  const traces = join(folder, 'marked-traces')
+  const traces = join(ownFolder, 'marked-traces')
   await mkdir(traces)
   env = {
     ENGINE_ADDRESS: tls.address,
@@ -74,11 +65,14 @@ beforeAll(async () => {
     ENGINE_TLS_CERT: await file('marked-cert.pem', client.cert),
     ENGINE_TLS_KEY: await file('marked-key.pem', client.key),
     ENGINE_CODEC_ENDPOINT: `${codec.url}/marked-codec`,
-    // A password that is none, keys that are none: each store refuses.
+    // A wrong password and wrong keys: each store rejects them.
     SERVICE_KVSTORE_URL: `redis://:marked-kv-password@127.0.0.1:${redis.port}`,
     SERVICE_STORAGE_ENDPOINT: s3.endpoint,
     SERVICE_TRACE_LOCAL_DIR: traces,
   }
+})
+
+test.beforeAll(async ({ startTracedWorker, s3, folder }) => {
   const storage = {
     accessKeyId: 'marked-access-key',
     secretAccessKey: 'marked-secret-key',
@@ -86,47 +80,40 @@ beforeAll(async () => {
     bucket: MARKS.SERVICE_STORAGE_BUCKET ?? '',
     endpoint: s3.endpoint,
   }
-  // It tells its own destinations, and stores nothing in them: the API finds refusals, and a folder that is not its own.
-  const traced = {
-    remote: { storage, kvstore: null },
-    local: { directory: elsewhere, writes: true },
-    maxBytes: 1 << 20,
-  }
-  const plugin = porticoPlugin({ catalog: testCatalog, traces: traced })
-  const options = { plugins: [plugin] }
-  const worker = await startWorker({ address: engine.address, namespace: NAMESPACE, taskQueue: CATALOG, options })
-  ends.push(() => worker.stop())
-  well = await launch({})
-  await until('the catalog is published', async () => (await well.call('GET', '/workflow/catalog')).status === 200)
+  // The worker names its own destinations and stores nothing there: the API is rejected by the stores, and the folder
+  // is outside the API's own.
+  const local = { directory: folder, writes: true }
+  const traces = { remote: { storage, kvstore: null }, local, maxBytes: 1 << 20 }
+  await startTracedWorker({ namespace: NAMESPACE, plugin: { catalog: testCatalog, traces } })
+  healthy = await launch({})
+  await until('the catalog is published', async () => (await healthy.call('GET', '/workflow/catalog')).status === 200)
 })
 
-afterAll(async () => {
-  for (const end of ends.reverse()) await end()
-})
-
-async function aFolder(prefix: string): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), prefix))
-  ends.push(() => rm(made, { recursive: true, force: true }))
-  return made
+async function startTlsProxy(target: string, certificate: Certificate): Promise<TcpProxy> {
+  const proxy = await startTcpProxy(target, { tls: { ...certificate, ALPNProtocols: ['h2'] } })
+  cleanup.defer(() => proxy.close())
+  return proxy
 }
 
 async function launch(overrides: Record<string, string>): Promise<ServiceWithSecrets> {
   const marked = await startServiceWithSecrets({ ...env, ...overrides })
-  ends.push(() => marked.kill())
+  cleanup.defer(async () => void (await marked.kill()))
   return marked
 }
 
-function expectNothingToldBy({ answers, lines, env }: ServiceWithSecrets): void {
-  const told = answers.map((answer) => `${JSON.stringify([...answer.headers])}\n${besideTrace(answer)}`)
-  expect(told.flatMap((text) => leaksIn(text, env, 'answers').map((name) => `${name}: ${text}`))[0]).toBeUndefined()
+function expectNoLeaks({ answers, lines, env }: ServiceWithSecrets): void {
+  const responses = answers.map((answer) => `${JSON.stringify([...answer.headers])}\n${besideTrace(answer)}`)
+  expect(
+    responses.flatMap((text) => leaksIn(text, env, 'answers').map((name) => `${name}: ${text}`))[0],
+  ).toBeUndefined()
   const destinations = answers.map(({ body }) => JSON.stringify(body?.trace ?? null)).join('\n')
   expect(leaksIn(destinations, env, 'destinations')).toEqual([])
   const words = [...FOREIGN, 'PRIVATE KEY', '127.0.0.1', 'Error: ']
-  expect(told.find((text) => words.some((word) => text.includes(word)))).toBeUndefined()
+  expect(responses.find((text) => words.some((word) => text.includes(word)))).toBeUndefined()
 
   expect(lines.flatMap((line) => leaksIn(line, env, 'log').map((name) => `${name}: ${line}`))[0]).toBeUndefined()
   expect(lines.find((line) => line.includes('PRIVATE KEY'))).toBeUndefined()
-  // A bug is told with its stack, what the engine says in its own words (contract §1).
+  // A bug is logged with its stack, an error of the engine with its message (contract §1).
   const expected = lines.filter((line) => !line.includes('"status":500') && !line.includes(ENGINE_ERROR_TEXT))
   expect(expected.find((line) => FOREIGN.some((word) => line.includes(word)))).toBeUndefined()
   const listening = lines.filter((line) => line.includes('127.0.0.1'))
@@ -134,12 +121,12 @@ function expectNothingToldBy({ answers, lines, env }: ServiceWithSecrets): void 
 }
 
 async function run(workflowName: string, input: unknown = null) {
-  return (await well.call('POST', '/workflow/run', { workflowName, input })).body
+  return (await healthy.call('POST', '/workflow/run', { workflowName, input })).body
 }
 
 async function readOf(workflowId: string): Promise<Answer[]> {
   return Promise.all(
-    ['result', 'trace-log', 'status'].map((what) => well.call('GET', `/workflow/${workflowId}/${what}`)),
+    ['result', 'trace-log', 'status'].map((what) => healthy.call('GET', `/workflow/${workflowId}/${what}`)),
   )
 }
 
@@ -150,39 +137,40 @@ test('secrets: failing workflows, activities, queries and updates and their trac
     names.map(() => ['failed', 'string']),
   )
   await Promise.all(failed.map(({ workflowId }) => readOf(workflowId)))
-  const { workflowId, runId } = (await well.call('POST', '/workflow/start', { workflowName: 'messages', input: null }))
-    .body
-  await callEach(well, runEndpoints({ workflowId, runId }).slice(3, 7))
+  const { workflowId, runId } = (
+    await healthy.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+  ).body
+  await callEach(healthy, runEndpoints({ workflowId, runId }).slice(3, 7))
   const paths = ['query/throws', 'query/throwsFailure', 'update/fails', 'update/validated', 'query/none', 'update/none']
   const statuses: number[] = []
   // One after the other: a run holds one waiting query.
   for (const path of paths)
-    statuses.push((await well.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
+    statuses.push((await healthy.call('POST', `/workflow/${workflowId}/${path}`, { payload: -1 })).status)
   expect(statuses).toEqual([422, 422, 422, 422, 404, 404])
 
-  expectNothingToldBy(well)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: rejected requests reveal nothing', async () => {
   const refused = await Promise.all([
-    well.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic wrong' }),
-    well.call('GET', '/workflow/x/status', undefined, { Authorization: `Digest ${TOKEN}x` }),
-    well.call('POST', '/workflow/run', '{"workflowName":'),
-    well.call('POST', '/workflow/run', { workflowName: 'none', input: null }),
-    well.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: 'x' }),
-    well.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: `none-${randomUUID()}` }),
-    well.call('GET', `/workflow/${randomUUID()}/status`),
-    well.call('DELETE', '/workflow/run'),
-    well.call('GET', '/none'),
-    well.call('GET', '/ready'),
-    well.call('OPTIONS', '/workflow/run', undefined, {
+    healthy.call('GET', '/workflow/x/status', undefined, { Authorization: 'Basic wrong' }),
+    healthy.call('GET', '/workflow/x/status', undefined, { Authorization: `Digest ${TOKEN}x` }),
+    healthy.call('POST', '/workflow/run', '{"workflowName":'),
+    healthy.call('POST', '/workflow/run', { workflowName: 'none', input: null }),
+    healthy.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: 'x' }),
+    healthy.call('POST', '/workflow/run', { workflowName: 'echo', input: 1, catalog: `none-${randomUUID()}` }),
+    healthy.call('GET', `/workflow/${randomUUID()}/status`),
+    healthy.call('DELETE', '/workflow/run'),
+    healthy.call('GET', '/none'),
+    healthy.call('GET', '/ready'),
+    healthy.call('OPTIONS', '/workflow/run', undefined, {
       Origin: 'https://another.test',
       'Access-Control-Request-Method': 'POST',
     }),
   ])
 
   expect(refused.map(({ status }) => status)).toEqual([401, 401, 400, 424, 400, 503, 404, 405, 404, 200, 204])
-  expectNothingToldBy(well)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: bugs and unexpected responses of the engine reveal nothing', async () => {
@@ -199,43 +187,43 @@ test('secrets: bugs and unexpected responses of the engine reveal nothing', asyn
   for (const code of codes)
     proxy.on({ method: 'DescribeWorkflowExecution', containing: `leaky-${code}-`, fault: { code, message: leaky } })
 
-  const bug = await well.call('GET', `/workflow/${workflowId}/result`)
-  const told = await Promise.all(codes.map((code) => well.call('GET', `/workflow/leaky-${code}-/status`)))
+  const bug = await healthy.call('GET', `/workflow/${workflowId}/result`)
+  const answers = await Promise.all(codes.map((code) => healthy.call('GET', `/workflow/leaky-${code}-/status`)))
 
   expect(bug.status).toBe(500)
-  expect(told.map(({ status }) => status).filter((status) => status < 500)).toEqual([])
+  expect(answers.map(({ status }) => status).filter((status) => status < 500)).toEqual([])
   const whole = await until('it is logged', () =>
-    well.lines.find((line) => line.includes(ENGINE_ERROR_TEXT) && line.includes('"status":502')),
+    healthy.lines.find((line) => line.includes(ENGINE_ERROR_TEXT) && line.includes('"status":502')),
   )
   expect(whole).toContain('key <ENGINE_API_KEY> of <ENGINE_NAMESPACE> at <ENGINE_ADDRESS>')
-  expectNothingToldBy(well)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: a connection to the engine that breaks before or during a call reveals nothing', async () => {
   const { workflowId, runId } = (
-    await well.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })
+    await healthy.call('POST', '/workflow/start', { workflowName: 'sleepFor', input: { ms: 60_000 } })
   ).body
-  const waiting = well.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '3s' })
+  const waiting = healthy.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: '3s' })
   await until('it waits', async () => (await openPolls(engine.metricsUrl)) > 0)
 
   tls.interrupt()
-  const told = await callEach(well, runEndpoints({ workflowId, runId }))
+  const answers = await callEach(healthy, runEndpoints({ workflowId, runId }))
   const ended = await waiting
-  await until('it is not ready', async () => (await well.call('GET', '/ready')).status === 503)
+  await until('it is not ready', async () => (await healthy.call('GET', '/ready')).status === 503)
   tls.restore()
 
-  expect(told.map(({ status }) => status)).toEqual(told.map(() => 503))
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503))
   expect([ended.status, typeof ended.body.workflowId, typeof ended.body.runId]).toEqual([408, 'string', 'string'])
-  await until('the engine is back', async () => (await well.call('GET', '/ready')).status === 200)
-  expectNothingToldBy(well)
+  await until('the engine is back', async () => (await healthy.call('GET', '/ready')).status === 200)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: stores that reject, disconnect or are unreachable reveal nothing', async () => {
   const { workflowId } = await run('nothing')
 
-  const refused = await well.call('GET', `/workflow/${workflowId}/trace-log`)
+  const refused = await healthy.call('GET', `/workflow/${workflowId}/trace-log`)
   await redis.kill()
-  const gone = await well.call('GET', `/workflow/${workflowId}/trace-log`)
+  const gone = await healthy.call('GET', `/workflow/${workflowId}/trace-log`)
 
   expect(refused.body.warnings).toEqual([
     expect.stringMatching(/^remote: The object storage returned 403 .+check the SERVICE_STORAGE_ credentials/),
@@ -243,33 +231,27 @@ test('secrets: stores that reject, disconnect or are unreachable reveal nothing'
     'local: The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR',
   ])
   expect(gone.body.warnings[1]).toMatch(/^kvstore: The key-value store/)
-  expectNothingToldBy(well)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: a codec that fails or is unreachable reveals nothing', async () => {
   codec.fail(500)
-  const failed = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+  const failed = await healthy.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
   await codec.close()
-  const gone = await well.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+  const gone = await healthy.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
 
   expect([failed, gone].map(({ status, body }) => [status, body.error])).toEqual(
     Array(2).fill([502, 'PayloadCodecError']),
   )
-  const logged = () => well.lines.filter((line) => line.includes('check ENGINE_CODEC_ENDPOINT'))
+  const logged = () => healthy.lines.filter((line) => line.includes('check ENGINE_CODEC_ENDPOINT'))
   await until('it is logged, with the variable to look at', () => logged().length >= 2)
-  expectNothingToldBy(well)
+  expectNoLeaks(healthy)
 })
 
 test('secrets: an engine that is unreachable by name, by port, by its certificate or over HTTP reveals nothing', async () => {
   const { server } = await makeCertificates(MARKS.ENGINE_TLS_SERVER_NAME)
-  const untrusted = await startTcpProxy(engine.address, { tls: { ...server, ALPNProtocols: ['h2'] } })
-  const another = await startTcpProxy(engine.address, {
-    tls: { ...(await makeCertificates()).server, ALPNProtocols: ['h2'] },
-  })
-  ends.push(
-    () => untrusted.close(),
-    () => another.close(),
-  )
+  const untrusted = await startTlsProxy(engine.address, server)
+  const another = await startTlsProxy(engine.address, (await makeCertificates()).server)
   const plain = Object.fromEntries(['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => [`ENGINE_TLS_${name}`, '']))
   const http = { ...plain, ENGINE_TLS: 'false', ENGINE_TRANSPORT: 'http' }
   const run = { workflowId: 'any', runId: randomUUID() }
@@ -284,27 +266,27 @@ test('secrets: an engine that is unreachable by name, by port, by its certificat
     { ...http, ENGINE_HTTP_URL: `http://127.0.0.1:${await freePort()}/marked-base` },
   ]
   const services = await Promise.all(unreachable.map((where) => launch({ ...where, ENGINE_CODEC_ENDPOINT: '' })))
-  const told = await Promise.all(
+  const answers = await Promise.all(
     services.map((service) => callEach(service, [...runEndpoints(run), ...CATALOG_ENDPOINTS])),
   )
 
-  const refused = told.flat().filter(({ status }) => status !== 503)
-  // What the engine's HTTP API lacks needs no engine to be refused.
-  const lacking = unreachable.filter(({ ENGINE_TRANSPORT }) => ENGINE_TRANSPORT === 'http')
+  const refused = answers.flat().filter(({ status }) => status !== 503)
+  // Features that the engine's HTTP API does not support are rejected without the engine.
+  const overHttp = unreachable.filter(({ ENGINE_TRANSPORT }) => ENGINE_TRANSPORT === 'http')
   expect(refused.map(({ endpoint, status }) => `${endpoint} ${status}`)).toEqual(
-    lacking.map(() => 'POST /workflow/update-with-start/set 501'),
+    overHttp.map(() => 'POST /workflow/update-with-start/set 501'),
   )
   await until('each says so', () =>
     services.every(({ lines }) => lines.some((line) => line.includes('cannot use the engine yet'))),
   )
-  for (const service of services) expectNothingToldBy(service)
+  for (const service of services) expectNoLeaks(service)
 })
 
 test('secrets: configuration errors name the variable and never show its value, even one that may show elsewhere', async () => {
-  const faulty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, `marked-${name.toLowerCase()} tökén`]))
+  const invalid = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, `marked-${name.toLowerCase()} tökén`]))
 
   const [wrong, missing, taken] = await Promise.all([
-    launch({ ...faulty, SERVICE_KVSTORE_URL: 'ftp://user:marked-password@host' }),
+    launch({ ...invalid, SERVICE_KVSTORE_URL: 'ftp://user:marked-password@host' }),
     launch({ ENGINE_TLS_CA: MARKS.ENGINE_TLS_CA ?? '' }),
     launch({ SERVICE_HOST: MARKS.SERVICE_HOST ?? '' }),
   ])
