@@ -4,21 +4,14 @@ import type { WorkflowResult } from '../../../src/domain/execution.ts'
 import type { RunCommand } from '../../../src/domain/workflows.ts'
 import { createOpenRequests } from '../../../src/http/open-requests.ts'
 import { makeApi } from './api.ts'
+import { result } from './run-api.ts'
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
 const RUN = { workflowId: 'w', runId: 'r' }
-const RESULT: WorkflowResult = {
-  ...RUN,
-  status: 'completed',
-  input: null,
-  output: 1,
-  trace: null,
-  error: null,
-  errorDetails: null,
-}
+const RESULT: WorkflowResult = { ...result, ...RUN }
 const BODY = { workflowName: 'greet', input: null }
 const EVENTS = { Accept: 'text/event-stream' }
 

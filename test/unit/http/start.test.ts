@@ -2,17 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import type { RunCommand, StartCommand } from '../../../src/domain/workflows.ts'
 import { makeApi, refusal } from './api.ts'
+import { result as completedResult } from './run-api.ts'
 
-const result = {
-  workflowId: 'w',
-  runId: 'r',
-  status: 'completed' as const,
-  input: null,
-  output: null,
-  trace: null,
-  error: null,
-  errorDetails: null,
-}
+const result = { ...completedResult, runId: 'r', output: null }
 
 const EITHER = 'must contain either input (one argument) or args (an array with one element per argument)'
 

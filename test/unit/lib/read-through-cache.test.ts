@@ -54,13 +54,8 @@ describe('readThroughCache', () => {
   })
 
   test('callers that need a newer value than the read in flight share the next read', async () => {
-    const reads: PromiseWithResolvers<string>[] = []
+    const { read, reads } = controlled()
     let now = 100
-    const read = () => {
-      const reading = Promise.withResolvers<string>()
-      reads.push(reading)
-      return reading.promise
-    }
     const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
     const first = cache.get('a')
@@ -76,13 +71,8 @@ describe('readThroughCache', () => {
   })
 
   test('a failed read in flight does not fail callers that need a newer value', async () => {
-    const reads: PromiseWithResolvers<string>[] = []
+    const { read, reads } = controlled()
     let now = 100
-    const read = () => {
-      const reading = Promise.withResolvers<string>()
-      reads.push(reading)
-      return reading.promise
-    }
     const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
     const first = cache.get('a')
@@ -119,6 +109,17 @@ describe('readThroughCache', () => {
     expect(reads()).toBe(4)
   })
 })
+
+/** Reads that the test settles one by one. */
+function controlled() {
+  const reads: PromiseWithResolvers<string>[] = []
+  const read = () => {
+    const reading = Promise.withResolvers<string>()
+    reads.push(reading)
+    return reading.promise
+  }
+  return { read, reads }
+}
 
 function counted() {
   let count = 0

@@ -4,6 +4,7 @@ import type { Workflows } from '../../../../src/domain/workflows.ts'
 import { serveNode } from '../../../../src/runtime/node/server.ts'
 import type { Listener } from '../../../../src/runtime/service.ts'
 import { makeApi } from '../../http/api.ts'
+import { result } from '../../http/run-api.ts'
 
 const open: { server: Listener; sockets: Socket[] }[] = []
 
@@ -52,16 +53,7 @@ function slowResult() {
         resolve()
       })
       await promise
-      return {
-        workflowId: 'w',
-        runId: 'r',
-        status: 'completed',
-        input: null,
-        output: 1,
-        trace: null,
-        error: null,
-        errorDetails: null,
-      }
+      return result
     },
   }
   return { workflows, seen, finish: resolve }

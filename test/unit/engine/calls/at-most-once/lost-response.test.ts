@@ -1,28 +1,14 @@
 import { expect, test } from 'vitest'
-import type { FoundRun } from '../../../../../src/engine/calls/at-most-once/find-run.ts'
 import { compareWithRequest } from '../../../../../src/engine/calls/at-most-once/lost-response.ts'
-
-const SENT_AFTER = 1000
-
-function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
-  return {
-    runId: 'r',
-    firstRunId: 'r',
-    status: 'running',
-    startedByRequest: false,
-    startedAt: SENT_AFTER,
-    closedAt: null,
-    ...overrides,
-  }
-}
+import { foundRun, SENT_AFTER } from './found-run.ts'
 
 test('compareWithRequest: reports that the workflow id has no run', () => {
   expect(compareWithRequest(null, null, SENT_AFTER)).toEqual({ kind: 'none' })
 })
 
 test('compareWithRequest: prefers the run that the request started, however old', () => {
-  const started = aRun({ startedByRequest: true, startedAt: SENT_AFTER + 500 })
-  const successor = aRun({ runId: 'r2', startedAt: SENT_AFTER + 700 })
+  const started = foundRun({ startedByRequest: true, startedAt: SENT_AFTER + 500 })
+  const successor = foundRun({ runId: 'r2', startedAt: SENT_AFTER + 700 })
 
   expect([
     compareWithRequest(started, started, SENT_AFTER),
@@ -34,7 +20,11 @@ test('compareWithRequest: prefers the run that the request started, however old'
 })
 
 test('compareWithRequest: a run that started before the first attempt is older, open or closed', () => {
-  const runs = [aRun(), aRun({ startedAt: SENT_AFTER - 1 }), aRun({ status: 'completed', closedAt: SENT_AFTER + 500 })]
+  const runs = [
+    foundRun(),
+    foundRun({ startedAt: SENT_AFTER - 1 }),
+    foundRun({ status: 'completed', closedAt: SENT_AFTER + 500 }),
+  ]
 
   expect(runs.map((run) => compareWithRequest(run, null, SENT_AFTER))).toEqual(
     runs.map((run) => ({ kind: 'older than request', run })),
@@ -42,7 +32,7 @@ test('compareWithRequest: a run that started before the first attempt is older, 
 })
 
 test('compareWithRequest: a run that may have started after the first attempt may be newer', () => {
-  const runs = [aRun({ startedAt: SENT_AFTER + 1 }), aRun({ startedAt: null })]
+  const runs = [foundRun({ startedAt: SENT_AFTER + 1 }), foundRun({ startedAt: null })]
 
   expect(runs.map((run) => compareWithRequest(run, null, SENT_AFTER).kind)).toEqual([
     'maybe newer than request',

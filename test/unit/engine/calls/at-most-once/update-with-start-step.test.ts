@@ -8,31 +8,21 @@ import {
 } from '../../../../../src/engine/calls/at-most-once/update-with-start-step.ts'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
+import { foundRun, SENT_AFTER } from './found-run.ts'
 
-const SENT_AFTER = 1000
 const DETAILS = { workflowId: 'w', updateId: 'u' }
 const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
 const REJECTED = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
 
-function aRun(overrides: Partial<FoundRun> = {}): FoundRun {
-  return {
-    runId: 'r',
-    firstRunId: 'r',
-    status: 'running',
-    startedByRequest: false,
-    startedAt: SENT_AFTER - 500,
-    closedAt: null,
-    ...overrides,
-  }
-}
+const olderRun = (overrides: Partial<FoundRun> = {}) => foundRun({ startedAt: SENT_AFTER - 500, ...overrides })
 
-const closedAt = (time: number) => aRun({ status: 'completed', closedAt: time })
+const closedAt = (time: number) => olderRun({ status: 'completed', closedAt: time })
 
 test.for<[string, LatestRun, object]>([
   ['there is no run', { kind: 'none' }, { step: 'resend' }],
   [
     'the request started the run',
-    { kind: 'started by request', run: aRun({ startedByRequest: true }) },
+    { kind: 'started by request', run: olderRun({ startedByRequest: true }) },
     { step: 'poll', runId: 'r', started: true },
   ],
   [
@@ -40,7 +30,11 @@ test.for<[string, LatestRun, object]>([
     { kind: 'started by request', run: closedAt(SENT_AFTER - 1) },
     { step: 'poll', runId: 'r', started: true },
   ],
-  ['an older run is open', { kind: 'older than request', run: aRun() }, { step: 'poll', runId: 'r', started: false }],
+  [
+    'an older run is open',
+    { kind: 'older than request', run: olderRun() },
+    { step: 'poll', runId: 'r', started: false },
+  ],
   [
     'an older run closed after the first attempt',
     { kind: 'older than request', run: closedAt(SENT_AFTER) },
@@ -56,7 +50,7 @@ test.for<[string, LatestRun, object]>([
 })
 
 test('stepAfterLostResponse: a run that may be newer makes the outcome unknown', () => {
-  const latest: LatestRun = { kind: 'maybe newer than request', run: aRun() }
+  const latest: LatestRun = { kind: 'maybe newer than request', run: olderRun() }
 
   const step = stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER }, DETAILS)
 
@@ -67,7 +61,7 @@ test('stepAfterLostResponse: a run that may be newer makes the outcome unknown',
 test.for([true, false])(
   'stepAfterRejection: polls the latest run if it is open (started by the request: %s)',
   (started) => {
-    const latest = aRun({ runId: 'r2' })
+    const latest = olderRun({ runId: 'r2' })
 
     expect(stepAfterRejection({ error: REJECTED, latest, started }, DETAILS)).toEqual({
       step: 'poll',
