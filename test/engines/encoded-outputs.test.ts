@@ -27,8 +27,8 @@ describe('workers that encode their payloads', () => {
     )
 
   test('encoded outputs: only the first one is a warning, with its encoding and workflow id', async () => {
-    const { body: first } = await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
-    await service(0).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
+    const { body: first } = await service(0).run('echo', 'secret')
+    await service(0).run('echo', 'secret')
     await service(0).call('GET', `/workflow/${first.workflowId}/result`)
     await untilLogged(service(0), 3)
 
@@ -39,7 +39,7 @@ describe('workers that encode their payloads', () => {
   })
 
   test('encoded outputs: the value of a query is one', async () => {
-    const { body: run } = await service(1).call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+    const { body: run } = await service(1).start('messages')
     await service(1).call('POST', `/workflow/${run.workflowId}/query/state`)
     await untilLogged(service(1), 2)
 
@@ -47,7 +47,7 @@ describe('workers that encode their payloads', () => {
   })
 
   test('encoded outputs: with the workers’ codec there is no warning', async () => {
-    const { body } = await service(2).call('POST', '/workflow/run', { workflowName: 'echo', input: 'secret' })
+    const { body } = await service(2).run('echo', 'secret')
     await untilLogged(service(2), 1)
 
     expect(body.output).toBe('secret')

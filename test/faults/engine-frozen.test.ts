@@ -51,14 +51,9 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
     async () => (await remembering.call('GET', '/workflow/catalog')).status === 200,
   )
   const start = async (workflowId: string): Promise<{ workflowId: string; runId: string }> =>
-    (await remembering.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })).body
+    (await remembering.start('messages', null, { workflowId })).body
   const [target, forgotten, busy] = await Promise.all([start('target'), start('forgotten'), start('busy')])
-  const waiting = remembering.call('POST', '/workflow/run', {
-    workflowName: 'waitForSignal',
-    input: null,
-    workflowId: 'waits',
-    timeout: '60s',
-  })
+  const waiting = remembering.run('waitForSignal', null, { workflowId: 'waits', timeout: '60s' })
   await startForNobody('unheard')
   const messages = [
     remembering.call('POST', `/workflow/${busy.workflowId}/update/wait`, { payload: 600_000 }),
@@ -103,7 +98,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
       remembering.call('POST', `/workflow/${after.workflowId}/query/state`),
       remembering.call('POST', `/workflow/${after.workflowId}/update/set`, { payload: 1 }),
       forgetful.call('GET', '/workflow/catalog'),
-      forgetful.call('POST', '/workflow/run', { workflowName: 'nothing', input: null }),
+      forgetful.run('nothing'),
     ])
     if (all.some(({ status }) => status !== 200)) throw new Error(all.map(({ text }) => text).join())
     return true

@@ -37,12 +37,7 @@ test.concurrent('engine hangs: a run that has ended returns its result even if n
   serviceBehindFaultProxy: service,
 }) => {
   const workflowId = `${catalog}-ended`
-  const waiting = service.call('POST', '/workflow/run', {
-    workflowName: 'messages',
-    input: 'Ada',
-    workflowId,
-    timeout: '30s',
-  })
+  const waiting = service.run('messages', 'Ada', { workflowId, timeout: '30s' })
   const direct = client.workflow.getHandle(workflowId)
   await until('it runs', async () => (await direct.describe()).historyLength >= 4)
   faultProxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
@@ -66,12 +61,7 @@ test.concurrent('engine hangs: run fails within 5 s after several attempts to st
   const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
   const sentAt = performance.now()
 
-  const { status, body } = await service.call('POST', '/workflow/run', {
-    workflowName: 'echo',
-    input: 1,
-    workflowId,
-    timeout: '20s',
-  })
+  const { status, body } = await service.run('echo', 1, { workflowId, timeout: '20s' })
   heal()
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
@@ -93,7 +83,7 @@ test('engine hangs: a start during shutdown does not blame a slow worker', async
       return 'hang' as const
     },
   })
-  const starting = service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, workflowId })
+  const starting = service.start('echo', 1, { workflowId })
   await until('it waits for the engine', () => hangs)
 
   service.drain()

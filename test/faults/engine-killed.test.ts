@@ -59,12 +59,10 @@ test.beforeAll(async ({ startWorker, startService, cleanup }) => {
 })
 
 async function killAndRestart(): Promise<Seen> {
-  const target = (await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })).body
+  const target = (await service.start('neverEnds')).body
   const waitingIds = Array.from({ length: WAITING }, (_, number) => `waiting-${number}`)
-  const waiting = waitingIds.map((workflowId) =>
-    service.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, timeout: '60s', workflowId }),
-  )
-  await service.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId: 'busy' })
+  const waiting = waitingIds.map((workflowId) => service.run('waitForSignal', null, { timeout: '60s', workflowId }))
+  await service.start('messages', null, { workflowId: 'busy' })
   const message = service.call('POST', '/workflow/busy/update/wait', { payload: 600_000 })
   await until(
     'all of them run, and the update is at work',
@@ -96,7 +94,7 @@ async function killAndRestart(): Promise<Seen> {
       service.call('GET', `/workflow/${target.workflowId}/status`),
       service.call('GET', '/workflow/catalog'),
       service.call('POST', `/workflow/${target.workflowId}/signal/add`),
-      service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null }),
+      service.start('nothing'),
     ])
     if (answers.some(({ status }) => status !== 200)) throw new Error(answers.map(({ text }) => text).join())
     return true
@@ -115,7 +113,7 @@ function keepStarting(): Promise<Seen['started'][number]>[] {
   load = setInterval(() => {
     const workflowId = `load-${started.length}`
     const sentAt = performance.now()
-    const sent = service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+    const sent = service.start('nothing', null, { workflowId })
     started.push(sent.then((answer) => ({ workflowId, answer, ms: performance.now() - sentAt })))
   }, START_EVERY_MS)
   return started

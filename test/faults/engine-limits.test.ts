@@ -43,7 +43,7 @@ test.beforeAll(async ({ service, engine: ownEngine, connection: direct }) => {
 })
 
 async function startRun(workflowName: string, input: unknown = null): Promise<string> {
-  return (await api.call('POST', '/workflow/start', { workflowName, input })).body.workflowId
+  return (await api.start(workflowName, input)).body.workflowId
 }
 
 function facts({ status, body, headers }: Answer) {
@@ -51,9 +51,7 @@ function facts({ status, body, headers }: Answer) {
 }
 
 test('limits: more concurrent runs than the engine allows polls all return their result', async () => {
-  const running = Array.from({ length: 3 * MAX_POLLS }, () =>
-    api.call('POST', '/workflow/run', { workflowName: 'waitForSignal', input: null, timeout: '60s' }),
-  )
+  const running = Array.from({ length: 3 * MAX_POLLS }, () => api.run('waitForSignal', null, { timeout: '60s' }))
   const { workflow } = new Client({ connection })
   const ids = await until('all of them run', async () => {
     const found: string[] = []
@@ -88,8 +86,8 @@ test('limits: a payload above the engine’s limit is a 413 and harms no run, ex
   const large = 'x'.repeat(30_000)
 
   const answers = await Promise.all([
-    api.call('POST', '/workflow/start', { workflowName: 'echo', input: large }),
-    api.call('POST', '/workflow/run', { workflowName: 'echo', input: large }),
+    api.start('echo', large),
+    api.run('echo', large),
     api.call('POST', `/workflow/${workflowId}/signal/add`, { payload: large }),
     api.call('POST', `/workflow/${workflowId}/query/echo`, { payload: large }),
   ])
@@ -131,11 +129,7 @@ test('limits: an update that makes the history too long ends the run, and the er
 })
 
 test('limits: a run whose history grows too long during a wait is terminated, with the reason', async () => {
-  const { status, body } = await api.call('POST', '/workflow/run', {
-    workflowName: 'manySteps',
-    input: { n: 30 },
-    timeout: '20s',
-  })
+  const { status, body } = await api.run('manySteps', { n: 30 }, { timeout: '20s' })
 
   expect([status, body.status, body.error]).toEqual([200, 'terminated', expect.stringContaining('history')])
 })

@@ -31,9 +31,9 @@ test.beforeAll(async ({ service, cleanup }) => {
 
 async function hurryEngine(api: Api): Promise<Seen> {
   await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
-  const target = (await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
+  const target = (await api.start('messages')).body
   const run = (workflowName: string, input: unknown, workflowId: string) =>
-    api.call('POST', '/workflow/run', { workflowName, input, workflowId, timeout: '25s' })
+    api.run(workflowName, input, { workflowId, timeout: '25s' })
   const waiting = [
     run('sleepFor', { ms: 1500 }, 'sleeps'),
     // Their ends have to be read as well: the last run of a chain for its input, a cancelled one for its reason.

@@ -50,7 +50,7 @@ async function running(by: Api, workflowId: string): Promise<void> {
 }
 
 function run(by: Api, workflowName: string, workflowId: string, timeout: string | number): Promise<Answer> {
-  return by.call('POST', '/workflow/run', { workflowName, input: null, workflowId, timeout })
+  return by.run(workflowName, null, { workflowId, timeout })
 }
 
 describe('an engine that rejects polls', () => {
@@ -117,11 +117,7 @@ describe('a poll without a response', () => {
 
 describe('a codec that fails', () => {
   test('interrupted waits: a codec that fails once loses no response', async () => {
-    const waiting = coded.call('POST', '/workflow/run', {
-      workflowName: 'waitForSignal',
-      input: null,
-      workflowId: 'coded-1',
-    })
+    const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-1' })
     await running(coded, 'coded-1')
     codec.fail(503, 1)
     await coded.call('POST', '/workflow/coded-1/signal/finish')
@@ -135,11 +131,7 @@ describe('a codec that fails', () => {
   })
 
   test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait', async () => {
-    const waiting = coded.call('POST', '/workflow/run', {
-      workflowName: 'waitForSignal',
-      input: null,
-      workflowId: 'coded-2',
-    })
+    const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-2' })
     await running(coded, 'coded-2')
     await coded.call('POST', '/workflow/coded-2/signal/finish')
     codec.fail(503)
@@ -152,11 +144,11 @@ describe('a codec that fails', () => {
   })
 
   test('interrupted waits: an unreachable codec has its own error, and a read is retryable', async () => {
-    await coded.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, workflowId: 'coded-3' })
+    await coded.run('nothing', null, { workflowId: 'coded-3' })
     await run(coded, 'echo', 'coded-4', '5s')
     codec.fail(500)
     const read = await coded.call('GET', '/workflow/coded-4/result')
-    const started = await coded.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
+    const started = await coded.start('echo', 1)
     codec.fail(500, 0)
 
     const facts = ({ status, body, headers }: Answer) => [

@@ -23,9 +23,9 @@ test('lost answers: a start is sent again as the same request, and returns its o
   const lost = async () => {}
   const takeBack = proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
 
-  const started = await api.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId })
+  const started = await api.start('neverEnds', null, { workflowId })
   takeBack()
-  const again = await api.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId })
+  const again = await api.start('neverEnds', null, { workflowId })
 
   expect([started.status, started.body.status]).toEqual([200, 'running'])
   // Had a second run been started, the id would be its.
@@ -39,11 +39,7 @@ test('lost answers: a run whose chain ended before the second attempt returns it
   const ended = () => until('the chain has ended', async () => (await link()).output?.links === 2)
   proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost: ended }, times: 1 })
 
-  const { status, body } = await api.call('POST', '/workflow/run', {
-    workflowName: 'chain',
-    input: { links: 2 },
-    workflowId,
-  })
+  const { status, body } = await api.run('chain', { links: 2 }, { workflowId })
 
   expect([status, body.status, body.output]).toEqual([200, 'completed', { links: 2, link: 2 }])
   expect(body.runId).toBe((await link()).runId)
@@ -116,7 +112,7 @@ test('lost answers: an update-with-start whose run continued as new before the s
 
 test('lost answers: an update-with-start that found a run returns the result of that run, open or closed', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const { body: run } = await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+  const { body: run } = await api.start('messages', null, { workflowId })
   const closes = () => api.call('POST', `/workflow/${workflowId}/terminate`)
 
   const open = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'a' })
@@ -132,11 +128,7 @@ test('lost answers: if the run that accepted the update is unknown, the error ha
   serve,
 }) => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const { body: other } = await api.call('POST', '/workflow/start', {
-    workflowName: 'messages',
-    input: null,
-    workflowId,
-  })
+  const { body: other } = await api.start('messages', null, { workflowId })
   // It has not measured the engine's clock: to it a run as young as this may have come after the request.
   const through = serve({ ENGINE_ADDRESS: proxy.address }, 'faulty')
 

@@ -37,7 +37,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     )
 
     async function start(workflowName: string, input: unknown = null, workflowId = `lost-${crypto.randomUUID()}`) {
-      const { body } = await api.call('POST', '/workflow/start', { workflowName, input, workflowId })
+      const { body } = await api.start(workflowName, input, { workflowId })
       return { workflowId, runId: String(body.runId) }
     }
 

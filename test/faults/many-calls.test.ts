@@ -30,18 +30,16 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
 }, async () => {
   let answered = 0
   const counted = async (answer: Promise<Answer>): Promise<Answer> => answer.finally(() => answered++)
-  const { workflowId } = (await api.call('POST', '/workflow/start', { workflowName: 'messages', input: null })).body
+  const { workflowId } = (await api.start('messages')).body
   const updates = idle.map((id) => counted(api.call('POST', `/workflow/${id}/update/set`, { payload: 1 })))
-  const runs = idle.map(() =>
-    counted(api.call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null, timeout: TIMEOUT })),
-  )
+  const runs = idle.map(() => counted(api.run('neverEnds', null, { timeout: TIMEOUT })))
   await until('each is with the engine', () => proxy.open() >= 2 * COUNT, { timeoutMs: 20_000 })
 
   const meanwhile = await Promise.all([
     ...idle.map((id) => api.call('GET', `/workflow/${id}/status`)),
     api.call('POST', `/workflow/${workflowId}/query/state`),
     api.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 }),
-    api.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 }),
+    api.run('echo', 1),
   ])
 
   expect(answered).toBe(0)

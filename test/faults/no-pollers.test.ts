@@ -15,13 +15,9 @@ test.beforeAll(async ({ engine, startWorker, startService }) => {
   const overHttp = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }
   services = await Promise.all([startService(), startService({ env: overHttp })])
   for (const service of services) {
-    await service.call('POST', '/workflow/run', {
-      workflowName: 'echo',
-      input: 1,
-      workflowId: `closed-${portOf(service)}`,
-    })
+    await service.run('echo', 1, { workflowId: `closed-${portOf(service)}` })
     const open = `open-${portOf(service)}`
-    await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null, workflowId: open })
+    await service.start('neverEnds', null, { workflowId: open })
     await until(
       'the worker has had it',
       async () => (await service.call('GET', `/workflow/${open}/status`)).body.historyLength >= 4,

@@ -88,11 +88,7 @@ test('races: a deployment that replaces the catalog under 200 requests a second 
   const workflowId = `${api.catalog}-in-use`
   await publish(api.catalog, version(0))
   await until('it runs', async () => {
-    const { status } = await api.call('POST', '/workflow/start', {
-      workflowName: 'waitForSignal',
-      input: null,
-      workflowId,
-    })
+    const { status } = await api.start('waitForSignal', null, { workflowId })
     return status === 200
   })
 
@@ -102,7 +98,7 @@ test('races: a deployment that replaces the catalog under 200 requests a second 
   deploying = setInterval(() => {
     // What a busy machine was late with is made up for.
     while (asked.length < ((performance.now() - beganAt) / 1000) * PER_SECOND) {
-      asked.push(api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId }))
+      asked.push(api.start('waitForSignal', null, { workflowId }))
       asked.push(api.call('GET', '/workflow/catalog'))
     }
   }, 25)
@@ -123,11 +119,7 @@ test('races: of 50 starts of one workflow id one succeeds, and the others name i
   const workflowId = `${api.catalog}-wanted`
   await api.call('GET', '/workflow/catalog')
 
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () =>
-      api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId }),
-    ),
-  )
+  const answers = await Promise.all(Array.from({ length: 50 }, () => api.start('waitForSignal', null, { workflowId })))
 
   await api.call('POST', `/workflow/${workflowId}/terminate`)
   expect(tally(answers)).toEqual({ 200: 1, '409 WorkflowAlreadyStartedError': 49 })
@@ -137,7 +129,7 @@ test('races: of 50 starts of one workflow id one succeeds, and the others name i
 test('races: stop, terminate and signal of a closing run succeed or report that it is closed', async () => {
   const race = async (round: number) => {
     const workflowId = `${api.catalog}-closing-${round}`
-    await api.call('POST', '/workflow/start', { workflowName: 'waitForSignal', input: null, workflowId })
+    await api.start('waitForSignal', null, { workflowId })
     const finishing = api.call('POST', `/workflow/${workflowId}/signal/finish`)
     // From what comes before the worker knows, to what comes when it has done.
     await pause((round * round) / 2)

@@ -72,7 +72,7 @@ function target(runs: Run[], { verb, pin }: Ask): { index: number; before: Run |
 function send({ verb, value }: Ask, workflowId: string, path: string): Promise<Answer> {
   switch (verb) {
     case 'start':
-      return api.call('POST', '/workflow/start', { workflowName: 'messages', input: null, workflowId })
+      return api.start('messages', null, { workflowId })
     case 'finish':
       return api.call('POST', `${path}/signal/finish`)
     case 'signal':

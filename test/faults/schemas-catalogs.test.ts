@@ -24,7 +24,7 @@ async function listing(catalog: string) {
 }
 
 async function start(catalog: string, workflowName: string) {
-  const { status, body } = await service.call('POST', '/workflow/start', { workflowName, input: null, catalog })
+  const { status, body } = await service.start(workflowName, null, { catalog })
   return [status, body.error ?? null]
 }
 

@@ -30,7 +30,7 @@ test.beforeAll(async ({ startWorker, startService }) => {
 })
 
 function run(service: Service, workflowName: string, workflowId: string, input: unknown = null): Promise<Answer> {
-  return service.call('POST', '/workflow/run', { workflowName, input, workflowId, timeout: '60s' })
+  return service.run(workflowName, input, { workflowId, timeout: '60s' })
 }
 
 async function untilRunning(workflowId: string, events: number): Promise<void> {

@@ -54,7 +54,7 @@ async function takeAllLists(): Promise<void> {
 
 /** A run in its middle, with spans that wait in the store. */
 async function startStory(): Promise<string> {
-  const { body } = await api.call('POST', '/workflow/start', { workflowName: 'story', input: { end: 'open' } })
+  const { body } = await api.start('story', { end: 'open' })
   await until('its spans are in the store', async () => {
     const { body: trace } = await api.call('GET', `/workflow/${body.workflowId}/trace-log`)
     return trace.source === 'kvstore' && JSON.stringify(trace.data).includes('"llm"')
@@ -70,7 +70,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
 
   await takeAllLists()
   const second = await startWorkerProcess()
-  const ran = await api.call('POST', '/workflow/run', { workflowName: 'story', input: { end: 'complete' } })
+  const ran = await api.run('story', { end: 'complete' })
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
   await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {

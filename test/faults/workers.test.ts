@@ -27,7 +27,7 @@ test.beforeAll(async ({ engine, startService, cleanup }) => {
   cleanup.defer(async () => void (await worker.kill()))
   service = await startService({ env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } })
   await until('the worker is ready', () => worker.output().includes('ready'), { timeoutMs: 40_000 })
-  failing = (await service.call('POST', '/workflow/start', { workflowName: 'failTask', input: null })).body.workflowId
+  failing = (await service.start('failTask')).body.workflowId
 })
 
 test('workers: a run whose worker is killed completes on another worker', async ({
@@ -35,12 +35,7 @@ test('workers: a run whose worker is killed completes on another worker', async 
   startWorker,
 }) => {
   const running = ['waitForSignal', 'longStep'].map((workflowName) =>
-    service.call('POST', '/workflow/run', {
-      workflowName,
-      input: { ms: 1000 },
-      workflowId: `${catalog}-${workflowName}`,
-      timeout: '60s',
-    }),
+    service.run(workflowName, { ms: 1000 }, { workflowId: `${catalog}-${workflowName}`, timeout: '60s' }),
   )
   await until('the worker has both in hand', async () => {
     const [waits, steps] = await Promise.all(

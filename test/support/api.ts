@@ -33,6 +33,10 @@ export interface Api {
     headers?: Record<string, string>,
     signal?: AbortSignal,
   ): Promise<Answer>
+  /** POST /workflow/start; `more` has the other fields of the body. */
+  start(workflowName: string, input?: unknown, more?: object): Promise<Answer>
+  /** POST /workflow/run, which waits for the result. */
+  run(workflowName: string, input?: unknown, more?: object): Promise<Answer>
 }
 
 export function makeApi({
@@ -41,7 +45,9 @@ export function makeApi({
   token,
   engine = 'real',
 }: ApiOptions): Api {
-  return {
+  const api: Api = {
+    start: (workflowName, input = null, more) => api.call('POST', '/workflow/start', { workflowName, input, ...more }),
+    run: (workflowName, input = null, more) => api.call('POST', '/workflow/run', { workflowName, input, ...more }),
     async call(method, path, body, headers = {}, signal) {
       const request = new Request(`${url}${path}`, {
         method,
@@ -60,6 +66,7 @@ export function makeApi({
       return answer
     },
   }
+  return api
 }
 
 /** Records an answer, and checks it. For those that did not come through `call`. */

@@ -24,10 +24,7 @@ describe('traces of older workers', () => {
   })
 
   async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {
-    const { body } = await api.call('POST', '/workflow/run', {
-      workflowName,
-      input: { output: 1, trace: { destinations } },
-    })
+    const { body } = await api.run(workflowName, { output: 1, trace: { destinations } })
     return body as { workflowId: string; runId: string }
   }
   async function traceLog({ workflowId }: { workflowId: string }) {

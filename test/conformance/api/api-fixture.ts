@@ -134,7 +134,7 @@ export async function startMessages(
   api: ApiFixture,
   service: Api = api.service,
 ): Promise<{ workflowId: string; runId: string }> {
-  const { body } = await service.call('POST', '/workflow/start', { workflowName: 'messages', input: null })
+  const { body } = await service.start('messages')
   await untilStatus(api, body.workflowId, 'running', { events: 4 })
   return body
 }

@@ -39,7 +39,7 @@ export function badInput(api: () => ApiFixture): void {
     const started = await Promise.all(sent.map((body) => service.call('POST', '/workflow/start', body)))
 
     expect(started.map(refusal)).toEqual(ran.map(refusal))
-    const good = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1, catalog })
+    const good = await service.start('echo', 1, { catalog })
     // Once the good one is counted all that came before it would be.
     const count = () => client.workflow.count(`TaskQueue = '${catalog}'`)
     await until('the good one is counted', async () => (await count()).count > 0)
@@ -340,7 +340,7 @@ export function badInput(api: () => ApiFixture): void {
 
     test('bad input: reasons and keys of stop and terminate', async () => {
       const { service } = api()
-      const { body } = await service.call('POST', '/workflow/start', { workflowName: 'neverEnds', input: null })
+      const { body } = await service.start('neverEnds')
       const bodies = [
         { reason: 1 },
         { reason: null },

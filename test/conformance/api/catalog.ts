@@ -115,10 +115,10 @@ export function catalogs(api: () => ApiFixture): void {
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
 
       const listing = await service.call('GET', `/workflow/catalog/${catalog}`)
-      const ran = await service.call('POST', '/workflow/run', { workflowName: 'parrot', input: 7, catalog })
-      const unknown = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null, catalog })
+      const ran = await service.run('parrot', 7, { catalog })
+      const unknown = await service.run('nothing', null, { catalog })
       const coerced = { count: '2', requestId: 'req-123' }
-      const unfit = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: coerced, catalog })
+      const unfit = await service.run('echo', coerced, { catalog })
       await worker.stop()
 
       expect(listing.body.workflows).toEqual([
@@ -170,11 +170,7 @@ export function catalogs(api: () => ApiFixture): void {
       const catalog = `names-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
 
-      const { status, body } = await service.call('POST', '/workflow/run', {
-        workflowName: 'toString',
-        input: null,
-        catalog,
-      })
+      const { status, body } = await service.run('toString', null, { catalog })
 
       expect([status, body.error, body.available, body.source]).toEqual([
         424,
@@ -189,11 +185,7 @@ export function catalogs(api: () => ApiFixture): void {
       const catalog = `parked-${randomUUID()}`
       await publish(catalog, ['echo'])
 
-      const { status, body } = await service.call('POST', '/workflow/start', {
-        workflowName: 'echo',
-        input: 1,
-        catalog,
-      })
+      const { status, body } = await service.start('echo', 1, { catalog })
 
       expect(status).toBe(200)
       await service.call('POST', `/workflow/${body.workflowId}/terminate`)
@@ -202,8 +194,8 @@ export function catalogs(api: () => ApiFixture): void {
     test('names: the error for an input that does not match its schema names the path', async () => {
       const { service } = api()
 
-      const wrong = await service.call('POST', '/workflow/run', { workflowName: 'sleepFor', input: { ms: 'long' } })
-      const missing = await service.call('POST', '/workflow/start', { workflowName: 'nap', input: {} })
+      const wrong = await service.run('sleepFor', { ms: 'long' })
+      const missing = await service.start('nap', {})
 
       expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
       expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
@@ -216,14 +208,10 @@ export function catalogs(api: () => ApiFixture): void {
     test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {
       const { service, plainTaskQueue } = api()
 
-      const known = await service.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 1,
-        catalog: plainTaskQueue,
-      })
+      const known = await service.run('echo', 1, { catalog: plainTaskQueue })
       const ofObjects = await Promise.all(
         ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
-          service.call('POST', '/workflow/run', { workflowName, input: null, catalog: plainTaskQueue }),
+          service.run(workflowName, null, { catalog: plainTaskQueue }),
         ),
       )
 
@@ -236,11 +224,7 @@ export function catalogs(api: () => ApiFixture): void {
     test('names: without a worker and a catalog nothing is started', async () => {
       const { service } = api()
 
-      const { status, body, headers } = await service.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 1,
-        catalog: randomUUID(),
-      })
+      const { status, body, headers } = await service.run('echo', 1, { catalog: randomUUID() })
 
       expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
     })
@@ -277,21 +261,12 @@ export function catalogs(api: () => ApiFixture): void {
       const { restrictedService } = api()
       const catalog = `less-${randomUUID()}`
       await publish(catalog, ['echo', 'nothing'])
-      const { body } = await restrictedService.call('POST', '/workflow/start', {
-        workflowName: 'nothing',
-        input: null,
-        catalog,
-      })
+      const { body } = await restrictedService.start('nothing', null, { catalog })
       await publish(catalog, ['echo'])
 
       const refused = await until('the new catalog counts', async () => {
         const { workflowId } = body
-        const answer = await restrictedService.call('POST', '/workflow/start', {
-          workflowName: 'nothing',
-          input: null,
-          catalog,
-          workflowId,
-        })
+        const answer = await restrictedService.start('nothing', null, { catalog, workflowId })
         return answer.status === 424 && answer.body.error
       })
 

@@ -85,8 +85,8 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     rule('auth.open-locally-without-a-token', async () => {
       const { service } = api()
 
-      const run = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
-      const start = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 })
+      const run = await service.run('echo', 1)
+      const start = await service.start('echo', 1)
 
       expect([run.status, start.status]).toEqual([200, 200])
     })
@@ -211,7 +211,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
 
     test('routes: HEAD is GET without the body', async () => {
       const { service } = api()
-      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
+      const { body } = await service.run('nothing')
 
       const found = await service.call('HEAD', `/workflow/${body.workflowId}/status`)
       const notFound = await service.call('HEAD', `/workflow/${anId()}/status`)

@@ -6,7 +6,7 @@ import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 /** PATCH stop and POST terminate. */
 export function control(api: () => ApiFixture): void {
   async function start(workflowName: string, input: unknown = null) {
-    const { body } = await api().service.call('POST', '/workflow/start', { workflowName, input })
+    const { body } = await api().service.start(workflowName, input)
     await untilStatus(api(), body.workflowId, 'running', { events: 4 })
     return body
   }
@@ -40,7 +40,7 @@ export function control(api: () => ApiFixture): void {
 
     test('stop: does not change a closed run and returns its status', async () => {
       const { service } = api()
-      const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })
+      const { body: ran } = await service.run('nothing')
       const { workflowId, runId } = ran
 
       const latest = await service.call('PATCH', `/workflow/${workflowId}/stop`)

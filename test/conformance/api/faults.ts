@@ -25,8 +25,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       const answers = await Promise.all([
         serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
         serviceWithoutEngine.call('GET', `/workflow/${anId()}/result`),
-        serviceWithoutEngine.call('POST', '/workflow/start', { workflowName: 'echo', input: 1 }),
-        serviceWithoutEngine.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 }),
+        serviceWithoutEngine.start('echo', 1),
+        serviceWithoutEngine.run('echo', 1),
         serviceWithoutEngine.call('POST', `/workflow/${anId()}/signal/add`),
         serviceWithoutEngine.call('POST', `/workflow/${anId()}/query/state`),
         serviceWithoutEngine.call('POST', `/workflow/${anId()}/update/set`),
@@ -59,11 +59,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
         fault: { code: UNAVAILABLE, message: 'gone' },
       })
 
-      const { status, body, headers } = await serviceBehindFaultProxy.call('POST', '/workflow/start', {
-        workflowName: 'echo',
-        input: 1,
-        workflowId,
-      })
+      const { status, body, headers } = await serviceBehindFaultProxy.start('echo', 1, { workflowId })
 
       expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
         503,
@@ -83,11 +79,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
         times: 2,
       })
 
-      const { status, body } = await serviceBehindFaultProxy.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 1,
-        workflowId,
-      })
+      const { status, body } = await serviceBehindFaultProxy.run('echo', 1, { workflowId })
 
       expect([status, body.output]).toEqual([200, 1])
     })
@@ -112,11 +104,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
       faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
 
-      const { status, body } = await serviceBehindFaultProxy.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 'patient',
-        workflowId,
-      })
+      const { status, body } = await serviceBehindFaultProxy.run('echo', 'patient', { workflowId })
 
       expect([status, body.output]).toEqual([200, 'patient'])
     })

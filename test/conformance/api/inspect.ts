@@ -18,10 +18,7 @@ export function inspect(api: () => ApiFixture): void {
   describe('status', () => {
     rule('status.tells-the-current-status', async () => {
       const { service } = api()
-      const { body: started } = await service.call('POST', '/workflow/start', {
-        workflowName: 'waitForSignal',
-        input: null,
-      })
+      const { body: started } = await service.start('waitForSignal')
 
       const running = await service.call('GET', `/workflow/${started.workflowId}/status`)
       await service.call('POST', `/workflow/${started.workflowId}/signal/finish`)
@@ -124,8 +121,8 @@ export function inspect(api: () => ApiFixture): void {
 
     test('status: a missing execution, a missing run and a run of another execution are 404', async () => {
       const { service } = api()
-      const { body: one } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
-      const { body: other } = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null })
+      const { body: one } = await service.start('nothing')
+      const { body: other } = await service.start('nothing')
       const workflowId = anId()
 
       const unknown = await service.call('GET', `/workflow/${workflowId}/status`)
@@ -167,10 +164,7 @@ export function inspect(api: () => ApiFixture): void {
   describe('result', () => {
     test('result: an open run has no result yet', async () => {
       const { service } = api()
-      const { body: started } = await service.call('POST', '/workflow/start', {
-        workflowName: 'neverEnds',
-        input: null,
-      })
+      const { body: started } = await service.start('neverEnds')
 
       const latest = await service.call('GET', `/workflow/${started.workflowId}/result`)
       const pinned = await service.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
@@ -232,7 +226,7 @@ export function inspect(api: () => ApiFixture): void {
   describe('trace-log', () => {
     rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
       const { service } = api()
-      const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'everyKind', input: { a: 1 } })
+      const { body: ran } = await service.run('everyKind', { a: 1 })
 
       const { status, body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const pinned = await service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
@@ -261,10 +255,7 @@ export function inspect(api: () => ApiFixture): void {
 
     test('trace-log: an open run has an incomplete trace', async () => {
       const { service } = api()
-      const { body: started } = await service.call('POST', '/workflow/start', {
-        workflowName: 'neverEnds',
-        input: null,
-      })
+      const { body: started } = await service.start('neverEnds')
 
       const { body } = await service.call('GET', `/workflow/${started.workflowId}/trace-log`)
 
@@ -275,10 +266,7 @@ export function inspect(api: () => ApiFixture): void {
 
     test('trace-log: a failed run has its failure and the number of attempts', async () => {
       const { service } = api()
-      const { body: ran } = await service.call('POST', '/workflow/run', {
-        workflowName: 'failAfterRetries',
-        input: null,
-      })
+      const { body: ran } = await service.run('failAfterRetries')
 
       const { body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
 

@@ -12,10 +12,7 @@ const MEBIBYTE = 1 << 20
 export function limits(api: () => ApiFixture): void {
   describe('too large', () => {
     test('limits: a body above 2 MiB', async () => {
-      const { status, body } = await api().service.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 'x'.repeat(3 * MEBIBYTE),
-      })
+      const { status, body } = await api().service.run('echo', 'x'.repeat(3 * MEBIBYTE))
 
       expect([status, body.error, body.source]).toEqual([413, 'PayloadTooLargeError', 'gateway'])
     })
@@ -47,7 +44,7 @@ export function limits(api: () => ApiFixture): void {
       const { workflowId } = await startMessages(api())
       const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
 
-      const run = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: payload })
+      const run = await service.run('echo', payload)
       const update = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload })
       const halves = await service.call('POST', `/workflow/${workflowId}/signal/add`, {
         args: [payload.slice(MEBIBYTE), payload.slice(-MEBIBYTE)],
@@ -67,24 +64,15 @@ export function limits(api: () => ApiFixture): void {
     test('limits: two of the engine’s three size errors', async () => {
       const { restrictedService } = api()
 
-      const blob = await restrictedService.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 'x'.repeat(3 * MEBIBYTE),
-      })
-      const message = await restrictedService.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 'x'.repeat(5 * MEBIBYTE),
-      })
+      const blob = await restrictedService.run('echo', 'x'.repeat(3 * MEBIBYTE))
+      const message = await restrictedService.run('echo', 'x'.repeat(5 * MEBIBYTE))
 
       const expected = [413, 'PayloadTooLargeError', 'engine']
       expect([blob, message].map(({ status, body }) => [status, body.error, body.source])).toEqual([expected, expected])
     })
 
     test('limits: values just below the limits are accepted', async () => {
-      const { status, body } = await api().service.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 'x'.repeat(1.9 * MEBIBYTE),
-      })
+      const { status, body } = await api().service.run('echo', 'x'.repeat(1.9 * MEBIBYTE))
 
       expect([status, body.status, body.output.length]).toEqual([200, 'completed', Math.floor(1.9 * MEBIBYTE)])
     })

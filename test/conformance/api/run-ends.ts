@@ -11,7 +11,7 @@ const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'statu
 /** How a run ended, as `run` and `result` tell it. */
 export function runEnds(api: () => ApiFixture): void {
   async function runOf(workflowName: string, input: unknown = null) {
-    const { status, body } = await api().service.call('POST', '/workflow/run', { workflowName, input })
+    const { status, body } = await api().service.run(workflowName, input)
     expect(status).toBe(200)
     return body
   }
@@ -19,7 +19,7 @@ export function runEnds(api: () => ApiFixture): void {
   /** Runs `workflowName`, does something to it, and says what `run` answered. */
   async function runWhile(workflowName: string, act: (workflowId: string) => Promise<unknown>) {
     const workflowId = anId()
-    const answer = api().service.call('POST', '/workflow/run', { workflowName, input: {}, workflowId })
+    const answer = api().service.run(workflowName, {}, { workflowId })
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     await act(workflowId)
     return answer
@@ -180,21 +180,9 @@ export function runEnds(api: () => ApiFixture): void {
       const { service, plainTaskQueue } = api()
       const trace = { local: '/traces/one.json', remote: 'https://bucket.s3.eu-central-1.amazonaws.com/one.json' }
 
-      const full = await service.call('POST', '/workflow/run', {
-        workflowName: 'saysTrace',
-        input: { trace },
-        catalog: plainTaskQueue,
-      })
-      const empty = await service.call('POST', '/workflow/run', {
-        workflowName: 'saysTrace',
-        input: { trace: {} },
-        catalog: plainTaskQueue,
-      })
-      const none = await service.call('POST', '/workflow/run', {
-        workflowName: 'echo',
-        input: 1,
-        catalog: plainTaskQueue,
-      })
+      const full = await service.run('saysTrace', { trace }, { catalog: plainTaskQueue })
+      const empty = await service.run('saysTrace', { trace: {} }, { catalog: plainTaskQueue })
+      const none = await service.run('echo', 1, { catalog: plainTaskQueue })
 
       expect([full.body.trace, empty.body.trace, none.body.trace]).toEqual([
         { destinations: trace },
@@ -233,12 +221,7 @@ export function runEnds(api: () => ApiFixture): void {
       const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
       const workflowId = anId()
 
-      const { body } = await service.call('POST', '/workflow/run', {
-        workflowName: 'failRetryable',
-        input: null,
-        workflowId,
-        catalog,
-      })
+      const { body } = await service.run('failRetryable', null, { workflowId, catalog })
       await worker.stop()
 
       expect(body.trace).toEqual({

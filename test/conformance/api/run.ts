@@ -8,10 +8,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.blocks-until-end', async () => {
       const sentAt = performance.now()
 
-      const { status, body } = await api().service.call('POST', '/workflow/run', {
-        workflowName: 'sleepFor',
-        input: { ms: 500 },
-      })
+      const { status, body } = await api().service.run('sleepFor', { ms: 500 })
 
       expect([status, body.status, body.output]).toEqual([200, 'completed', 'slept'])
       expect(performance.now() - sentAt).toBeGreaterThan(500)
@@ -19,7 +16,7 @@ export function run(api: () => ApiFixture): void {
 
     rule('run.workflowName-is-required', async () => {
       const missing = await api().service.call('POST', '/workflow/run', { input: null })
-      const empty = await api().service.call('POST', '/workflow/run', { workflowName: '', input: null })
+      const empty = await api().service.run('')
 
       expect([missing.status, missing.body.error, missing.body.issues]).toEqual([
         400,
@@ -42,9 +39,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.input-is-any-json', async () => {
       const inputs = [null, '', 'text', 0, -1.5, true, [], [1, [2]], {}, { a: { b: [null] }, ä: '🚪' }]
 
-      const answers = await Promise.all(
-        inputs.map((input) => api().service.call('POST', '/workflow/run', { workflowName: 'echo', input })),
-      )
+      const answers = await Promise.all(inputs.map((input) => api().service.run('echo', input)))
 
       expect(answers.map(({ body }) => body.output)).toEqual(inputs)
       expect(answers.map(({ body }) => body.input)).toEqual(inputs)
@@ -53,11 +48,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.workflowId-is-used', async () => {
       const workflowId = anId()
 
-      const { body } = await api().service.call('POST', '/workflow/run', {
-        workflowName: 'whoAmI',
-        input: null,
-        workflowId,
-      })
+      const { body } = await api().service.run('whoAmI', null, { workflowId })
 
       expect([body.workflowId, body.output.workflowId]).toEqual([workflowId, workflowId])
       expect(body.output.runId).toBe(body.runId)
@@ -66,13 +57,9 @@ export function run(api: () => ApiFixture): void {
     rule('run.workflowId-is-unique', async () => {
       const { service } = api()
       const workflowId = anId()
-      const first = await service.call('POST', '/workflow/start', {
-        workflowName: 'neverEnds',
-        input: null,
-        workflowId,
-      })
+      const first = await service.start('neverEnds', null, { workflowId })
 
-      const second = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: null, workflowId })
+      const second = await service.run('echo', null, { workflowId })
 
       expect([second.status, second.body]).toEqual([
         409,
@@ -100,9 +87,7 @@ export function run(api: () => ApiFixture): void {
     test('run: generated ids are safe in a URL and sort by time', async () => {
       const ids: string[] = []
       for (let nth = 0; nth < 3; nth++) {
-        ids.push(
-          (await api().service.call('POST', '/workflow/run', { workflowName: 'nothing', input: null })).body.workflowId,
-        )
+        ids.push((await api().service.run('nothing')).body.workflowId)
       }
 
       expect(ids.every((id) => /^[\w.~-]+$/.test(id))).toBe(true)
@@ -110,7 +95,7 @@ export function run(api: () => ApiFixture): void {
     })
 
     rule('run.default-catalog', async () => {
-      const { body } = await api().service.call('POST', '/workflow/run', { workflowName: 'whoAmI', input: null })
+      const { body } = await api().service.run('whoAmI')
 
       expect(body.output.taskQueue).toBe(api().catalog)
     })
@@ -118,11 +103,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.catalog-routes', async () => {
       const { service, plainTaskQueue } = api()
 
-      const { body, headers } = await service.call('POST', '/workflow/run', {
-        workflowName: 'whoAmI',
-        input: null,
-        catalog: plainTaskQueue,
-      })
+      const { body, headers } = await service.run('whoAmI', null, { catalog: plainTaskQueue })
 
       expect(body.output.taskQueue).toBe(plainTaskQueue)
       expect(headers.has('Deprecation')).toBe(false)
@@ -131,11 +112,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.taskQueue-is-a-deprecated-alias', async () => {
       const { service, plainTaskQueue } = api()
 
-      const { body, headers } = await service.call('POST', '/workflow/run', {
-        workflowName: 'whoAmI',
-        input: null,
-        taskQueue: plainTaskQueue,
-      })
+      const { body, headers } = await service.run('whoAmI', null, { taskQueue: plainTaskQueue })
 
       expect(body.output.taskQueue).toBe(plainTaskQueue)
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
@@ -145,12 +122,7 @@ export function run(api: () => ApiFixture): void {
     rule('run.catalog-wins-over-taskQueue', async () => {
       const { service, plainTaskQueue, catalog } = api()
 
-      const { body } = await service.call('POST', '/workflow/run', {
-        workflowName: 'whoAmI',
-        input: null,
-        catalog,
-        taskQueue: plainTaskQueue,
-      })
+      const { body } = await service.run('whoAmI', null, { catalog, taskQueue: plainTaskQueue })
 
       expect(body.output.taskQueue).toBe(catalog)
     })
@@ -159,12 +131,7 @@ export function run(api: () => ApiFixture): void {
       const { service } = api()
       const workflowId = anId()
 
-      const answer = await service.call('POST', '/workflow/run', {
-        workflowName: 'waitForSignal',
-        input: null,
-        workflowId,
-        timeout: 300,
-      })
+      const answer = await service.run('waitForSignal', null, { workflowId, timeout: 300 })
 
       expect([answer.status, answer.body]).toEqual([
         408,
@@ -189,10 +156,7 @@ export function run(api: () => ApiFixture): void {
       async () => {
         const sentAt = performance.now()
 
-        const { status, body } = await api().service.call('POST', '/workflow/run', {
-          workflowName: 'neverEnds',
-          input: null,
-        })
+        const { status, body } = await api().service.run('neverEnds')
 
         expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
         expect(performance.now() - sentAt).toBeGreaterThan(29_900)
@@ -206,11 +170,7 @@ export function run(api: () => ApiFixture): void {
       const { service } = api()
       const sentAt = performance.now()
 
-      const { status, body } = await service.call('POST', '/workflow/run', {
-        workflowName: 'neverEnds',
-        input: null,
-        timeout: '0.2s',
-      })
+      const { status, body } = await service.run('neverEnds', null, { timeout: '0.2s' })
 
       expect(status).toBe(408)
       expect(performance.now() - sentAt).toBeLessThan(10_000)
@@ -222,7 +182,7 @@ export function run(api: () => ApiFixture): void {
         '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
 
       const given = await api().service.call('POST', '/workflow/run', sent)
-      const made = await api().service.call('POST', '/workflow/run', { workflowName: 'hugeNumbers', input: null })
+      const made = await api().service.run('hugeNumbers')
 
       expect(given.text).toContain('"input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}')
       expect(made.text).toContain('"output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}')
@@ -241,7 +201,7 @@ export function run(api: () => ApiFixture): void {
     test('run: an alias runs the workflow it stands for', async () => {
       const { service } = api()
 
-      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'parrot', input: 'hi' })
+      const { body } = await service.run('parrot', 'hi')
       const { body: status } = await service.call('GET', `/workflow/${body.workflowId}/status`)
 
       expect([body.output, status.workflowName]).toEqual(['hi', 'echo'])
@@ -250,9 +210,7 @@ export function run(api: () => ApiFixture): void {
     test('run: many at once each get their own answer', async () => {
       const numbers = Array.from({ length: 40 }, (_, number) => number)
 
-      const answers = await Promise.all(
-        numbers.map((input) => api().service.call('POST', '/workflow/run', { workflowName: 'echo', input })),
-      )
+      const answers = await Promise.all(numbers.map((input) => api().service.run('echo', input)))
 
       expect(answers.map(({ body }) => body.output)).toEqual(numbers)
       expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(40)
@@ -283,11 +241,7 @@ export function run(api: () => ApiFixture): void {
     test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
       const { service, plainTaskQueue } = api()
 
-      const { status, body } = await service.call('POST', '/workflow/run', {
-        workflowName: 'everyKind',
-        input: { a: 1 },
-        catalog: plainTaskQueue,
-      })
+      const { status, body } = await service.run('everyKind', { a: 1 }, { catalog: plainTaskQueue })
 
       expect([status, body.status, body.input, body.output]).toEqual([200, 'completed', { a: 1 }, { a: 1 }])
     })
@@ -295,7 +249,7 @@ export function run(api: () => ApiFixture): void {
     test('run: follows continue-as-new, and speaks of the last run alone', async () => {
       const { service } = api()
 
-      const { body } = await service.call('POST', '/workflow/run', { workflowName: 'chain', input: { links: 3 } })
+      const { body } = await service.run('chain', { links: 3 })
 
       expect([body.status, body.input, body.output]).toEqual([
         'completed',
@@ -310,12 +264,7 @@ export function run(api: () => ApiFixture): void {
       const { service } = api()
       const workflowId = anId()
 
-      const running = service.call('POST', '/workflow/run', {
-        workflowName: 'chainOnSignal',
-        input: 1,
-        workflowId,
-        timeout: 5000,
-      })
+      const running = service.run('chainOnSignal', 1, { workflowId, timeout: 5000 })
       await untilStatus(api(), workflowId, 'running', { events: 4 })
       const before = await service.call('GET', `/workflow/${workflowId}/status`)
       await service.call('POST', `/workflow/${workflowId}/signal/next`)

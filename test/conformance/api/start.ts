@@ -8,10 +8,7 @@ export function start(api: () => ApiFixture): void {
     rule('start.returns-the-id-at-once', async () => {
       const { service } = api()
 
-      const { status, body, headers } = await service.call('POST', '/workflow/start', {
-        workflowName: 'waitForSignal',
-        input: null,
-      })
+      const { status, body, headers } = await service.start('waitForSignal')
 
       expect([status, body]).toEqual([
         200,
@@ -26,7 +23,7 @@ export function start(api: () => ApiFixture): void {
     rule('start.takes-name-and-input', async () => {
       const { service } = api()
 
-      const started = await service.call('POST', '/workflow/start', { workflowName: 'echo', input: { a: 1 } })
+      const started = await service.start('echo', { a: 1 })
       const nameless = await service.call('POST', '/workflow/start', { input: { a: 1 } })
 
       await untilStatus(api(), started.body.workflowId, 'completed')
@@ -84,12 +81,7 @@ export function start(api: () => ApiFixture): void {
     test('start: catalog takes precedence over taskQueue, which is reported as deprecated', async () => {
       const { service, catalog, plainTaskQueue } = api()
 
-      const { body, headers } = await service.call('POST', '/workflow/start', {
-        workflowName: 'nothing',
-        input: 1,
-        catalog,
-        taskQueue: plainTaskQueue,
-      })
+      const { body, headers } = await service.start('nothing', 1, { catalog, taskQueue: plainTaskQueue })
 
       expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
       expect((await service.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
@@ -130,12 +122,8 @@ export function start(api: () => ApiFixture): void {
     test('start: checks the timeout that it has no use for', async () => {
       const { service } = api()
 
-      const right = await service.call('POST', '/workflow/start', {
-        workflowName: 'nothing',
-        input: null,
-        timeout: '30s',
-      })
-      const wrong = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, timeout: -1 })
+      const right = await service.start('nothing', null, { timeout: '30s' })
+      const wrong = await service.start('nothing', null, { timeout: -1 })
 
       expect([right.status, wrong.status, wrong.body.issues[0].path]).toEqual([200, 400, '/timeout'])
     })
@@ -147,11 +135,7 @@ export function start(api: () => ApiFixture): void {
       const slashed = `${anId()}/a b?c#d%e/🚪`
       const odd = hasGap('slashes') ? slashed.replaceAll('/', '\\') : slashed
       for (const workflowId of [odd, `${anId()}..`, bytes]) {
-        const { status, body, headers } = await service.call('POST', '/workflow/start', {
-          workflowName: 'nothing',
-          input: null,
-          workflowId,
-        })
+        const { status, body, headers } = await service.start('nothing', null, { workflowId })
         const path = `/workflow/${encodeURIComponent(workflowId)}`
 
         expect([status, body.workflowId, headers.get('Location')]).toEqual([200, workflowId, `${path}/result`])
@@ -164,7 +148,7 @@ export function start(api: () => ApiFixture): void {
       const { service, hasGap } = api()
       const workflowId = `${anId()}/a`
 
-      const start = await service.call('POST', '/workflow/start', { workflowName: 'nothing', input: null, workflowId })
+      const start = await service.start('nothing', null, { workflowId })
       const status = await service.call('GET', `/workflow/${encodeURIComponent(workflowId)}/status`)
 
       if (!hasGap('slashes')) return expect([start.status, status.status]).toEqual([200, 200])

@@ -33,16 +33,10 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
     })
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
-      const { body: ran } = await withCodec.call('POST', '/workflow/run', {
-        workflowName: 'bigOutput',
-        input: { bytes: 600 },
-      })
+      const { body: ran } = await withCodec.run('bigOutput', { bytes: 600 })
       const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
       const { body: capabilities } = await withCodec.call('GET', '/capabilities')
-      const { body: run } = await withCodec.call('POST', '/workflow/start', {
-        workflowName: 'messages',
-        input: null,
-      })
+      const { body: run } = await withCodec.start('messages')
       const set = await withCodec.call('POST', `/workflow/${run.workflowId}/update/echo`, { payload: LARGE })
       await withCodec.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: LARGE })
       const state = await withCodec.call('POST', `/workflow/${run.workflowId}/query/state`)
@@ -55,10 +49,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
 
     test('stored elsewhere: without a codec server an output is an error with the ids and its size, and a trace has a warning', async () => {
       const { service } = api()
-      const { body: ran } = await withCodec.call('POST', '/workflow/run', {
-        workflowName: 'bigOutput',
-        input: { bytes: 600 },
-      })
+      const { body: ran } = await withCodec.run('bigOutput', { bytes: 600 })
       const { workflowId, runId } = ran
 
       const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
