@@ -9,7 +9,7 @@ export interface EngineConfig {
   address: string
   namespace: string
   apiKey: string | null
-  /** Null: plain anyString. */
+  /** Null: no TLS. */
   tls: EngineTls | null
 }
 
