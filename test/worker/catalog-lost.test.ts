@@ -146,7 +146,7 @@ test('transient errors are retried until the catalog is published, with one warn
   const taskQueue = aTaskQueue()
   const fault = { code: UNAVAILABLE, message: 'away' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
-  const worker = await run({ address: faultProxy.address, taskQueue, publishTimeoutMs: 1000 })
+  const worker = await run({ address: faultProxy.address, taskQueue })
   await until('two attempts have failed', () => worker.checks() > 2, { timeoutMs: 40_000 })
   expect(await isPolled(connection, taskQueue)).toBe(false)
 
