@@ -17,7 +17,7 @@ export function traceDestinations({ remote, local }: WorkerTraces): TraceDestina
   ]
 }
 
-/** Tells the API, through the catalog's memo, where the worker's traces are. False if the worker writes none. */
+/** Where the worker writes traces. The API reads it from the catalog's memo. False if the worker writes none. */
 export function traceTemplates({ remote, local }: WorkerTraces): TraceTemplates {
   if (remote === null && !local?.writes) return false
   return {

@@ -50,7 +50,7 @@ function unique(entries: readonly TraceEntry[]): TraceEntry[] {
 }
 
 /**
- * The document as text of at most `maxBytes`. A larger one is truncated: it keeps how the run began and ended, marks
+ * The document as JSON of at most `maxBytes`. A larger one is truncated: it keeps how the run began and ended, marks
  * the run with the attribute `truncated`, and drops the latest entries.
  */
 export function fitTrace(document: ClosedRun & { entries: TraceEntry[] }, maxBytes: number): string {

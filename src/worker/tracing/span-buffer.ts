@@ -6,7 +6,7 @@ import type { SpanRun } from './span.ts'
 
 export interface SpanBufferOptions {
   /** Appends entries, each as a JSON string, to the run's list. Called again with the same entries after a failure. */
-  send(run: SpanRun, texts: readonly string[]): Promise<void>
+  send(run: SpanRun, entries: readonly string[]): Promise<void>
   /** Encodes the values with the worker's payload codecs; null if there are none. */
   encode: ((entries: readonly TraceEntry[]) => Promise<TraceEntry[]>) | null
   redact: Redact

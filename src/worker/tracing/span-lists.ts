@@ -10,7 +10,7 @@ import type { SpanRun } from './span.ts'
 /** Holds the spans of each run, in one list per run, until the run is archived. */
 export interface SpanLists {
   /** May be repeated after a lost response: duplicate entries are ignored. */
-  append(run: SpanRun, texts: readonly string[], call: StoreCall): Promise<void>
+  append(run: SpanRun, entries: readonly string[], call: StoreCall): Promise<void>
   read(run: SpanRun, maxBytes: number, call: StoreCall): Promise<{ values: string[]; complete: boolean }>
   /** Removes the entries in `read` after they were archived. Does nothing if another archiver has removed them. */
   trim(run: SpanRun, read: readonly string[], call: StoreCall): Promise<void>
@@ -30,7 +30,7 @@ function listsInKv(config: KvStoreConfig): SpanLists {
   const kv = createKvStore(config)
   const key = ({ namespace, runId }: SpanRun) => spansKey(namespace, runId)
   return {
-    append: (run, texts, call) => kv.append(key(run), texts, TTL_MS, call),
+    append: (run, entries, call) => kv.append(key(run), entries, TTL_MS, call),
     read: (run, maxBytes, call) => kv.readList(key(run), maxBytes, call),
     trim: (run, read, call) => kv.trim(key(run), read, call),
     close: () => kv.close(),
@@ -40,11 +40,11 @@ function listsInKv(config: KvStoreConfig): SpanLists {
 function listsInFiles(directory: string): SpanLists {
   const pathOf = ({ runId }: SpanRun) => join(directory, spansFile(runId))
   return {
-    async append(run, texts) {
+    async append(run, entries) {
       const path = pathOf(run)
       await mkdir(dirname(path), { recursive: true })
       // In a single write, because several processes append to the file.
-      await appendFile(path, texts.map((text) => `${text}\n`).join(''))
+      await appendFile(path, entries.map((entry) => `${entry}\n`).join(''))
     },
     async read(run, maxBytes) {
       const values = await linesOf(pathOf(run))

@@ -132,8 +132,8 @@ function startTracing(
   const lists = spanLists(traces)
   const sending = new AbortController()
   const buffer = createSpanBuffer({
-    send: async (run, texts) =>
-      lists?.append(run, texts, { signal: sending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
+    send: async (run, entries) =>
+      lists?.append(run, entries, { signal: sending.signal, deadlineAt: Date.now() + SEND_TIMEOUT_MS }),
     encode,
     redact: ownRedact,
     warn,
