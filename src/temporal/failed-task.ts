@@ -6,7 +6,7 @@ import type { PayloadReader } from './payload-reader.ts'
 import { redactMachineDetails } from './redact-machine-details.ts'
 
 // The engine fails a task with these causes although its worker did nothing wrong.
-const NOT_THE_WORKERS_FAULT: ReadonlySet<unknown> = new Set([
+const NOT_CAUSED_BY_WORKER: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.UNHANDLED_COMMAND,
   WorkflowTaskFailedCause.RESET_STICKY_TASK_QUEUE,
   WorkflowTaskFailedCause.FORCE_CLOSE_COMMAND,
@@ -16,12 +16,12 @@ const NOT_THE_WORKERS_FAULT: ReadonlySet<unknown> = new Set([
   WorkflowTaskFailedCause.WORKFLOW_PAUSE_REQUESTED_BEFORE_TASK_STARTED,
 ])
 
-const TIMED_OUT: Failure = { message: 'no answer to the workflow task in time', timeoutFailureInfo: {} }
+const TIMED_OUT: Failure = { message: 'the worker did not complete the workflow task in time', timeoutFailureInfo: {} }
 
 /** The failure of a workflow task; null when the event is not one, or the worker did not cause it. */
 export function workflowTaskFailure(event: HistoryEvent): Failure | null {
   const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
-  if (failed) return NOT_THE_WORKERS_FAULT.has(failed.cause) ? null : (failed.failure ?? {})
+  if (failed) return NOT_CAUSED_BY_WORKER.has(failed.cause) ? null : (failed.failure ?? {})
   // A task that no worker has started has not failed.
   return timedOut?.timeoutType === TimeoutType.START_TO_CLOSE ? TIMED_OUT : null
 }

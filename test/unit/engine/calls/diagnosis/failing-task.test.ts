@@ -47,7 +47,7 @@ test('problem: reports only the pending task, since its first failure, with the 
 test('problem: prefers a failure that a worker reported to a later timeout', async () => {
   expect((await problem(latestFirst(timedOut(9), failed(7, 'a bug')))).problem?.message).toBe('a bug')
   expect((await problem(latestFirst(timedOut(9), timedOut(7)))).problem?.message).toBe(
-    'no answer to the workflow task in time',
+    'the worker did not complete the workflow task in time',
   )
 })
 
