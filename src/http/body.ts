@@ -69,8 +69,8 @@ function requireJson(headers: Headers): void {
 }
 
 function invalid(request: Request, cause: unknown): ServiceError {
-  const fault = request.signal.aborted ? 'is incomplete' : 'is not valid UTF-8'
-  return new ServiceError('ValidationError', `The request body ${fault}`, { cause })
+  const problem = request.signal.aborted ? 'is incomplete' : 'is not valid UTF-8'
+  return new ServiceError('ValidationError', `The request body ${problem}`, { cause })
 }
 
 function timedOut(timeoutMs: number): ServiceError {

@@ -7,7 +7,7 @@ import { type Issue, toIssue } from './report.ts'
 
 export interface ValidationResult {
   issues: Issue[]
-  /** Why validation ended before it had an answer: the budget is spent, or a keyword cannot be evaluated. Null otherwise. */
+  /** Why validation ended without a result: the budget is spent, or a keyword cannot be evaluated. Null otherwise. */
   abortedBy: unknown
 }
 

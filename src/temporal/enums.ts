@@ -1,7 +1,4 @@
-/**
- * The numbers of Temporal's enums that we use. Importing them from its own package takes longer than loading all our
- * code.
- */
+/** The numbers of Temporal's enums that we use. Temporal's own package takes longer to load than all our code. */
 
 export const WorkflowExecutionStatus = {
   RUNNING: 1,

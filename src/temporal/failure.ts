@@ -6,10 +6,7 @@ import type { PayloadReader } from './payload-reader.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
 
-/**
- * The error that the user's code threw: the outermost failure that is not a wrapper. Without stacks, hosts and
- * identities.
- */
+/** The error that the user's code threw: the outermost failure that is not a wrapper. It has no stack and no identity. */
 export function toErrorDetails(failure: Failure): ErrorDetails {
   let own = failure
   let activityId: string | null = null
@@ -36,9 +33,7 @@ export async function decodeFailure(failure: Failure, payloads: Pick<PayloadRead
   return { ...failure, message: message ?? null, cause }
 }
 
-// A workflow that rethrows the failure of an activity or a child with `ApplicationFailure.fromError` gives it the type
-// and
-// message of the wrapper.
+// `ApplicationFailure.fromError` keeps the type of a wrapper when a workflow rethrows the failure of an activity.
 const WRAPPER_TYPES: ReadonlySet<unknown> = new Set([
   'ActivityFailure',
   'ChildWorkflowFailure',

@@ -1,4 +1,4 @@
-/** Whether a start is admitted by its catalog: its workflow name, and its input. */
+/** Whether the catalog admits a start: its workflow name, and its input. */
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'

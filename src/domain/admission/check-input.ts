@@ -6,7 +6,7 @@ import type { Issue } from '../errors.ts'
 
 export interface InputCheck {
   issues: Issue[]
-  /** Why the check ended before it had an answer; null otherwise. */
+  /** Why the check ended without a result; null otherwise. */
   abortedBy: string | null
   /** The parts of the schema that are skipped because they cannot be evaluated. Listed once for each schema. */
   skipped: string[]

@@ -32,8 +32,7 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
     ])
     if (closing !== null) return { ...started, status: closing.outcome.status, closing }
 
-    // The run is open, or its history is longer than the page: only its description says which, and names the latest
-    // run.
+    // The run is open, or its history is longer than the page. Its description says which, and names the latest run.
     const description = await describe(context, ref, call)
     const given = started.runId === description.runId ? started.input : await input(context, description, call)
     return {

@@ -169,7 +169,7 @@ async function isStartedByRequest(
   }
 }
 
-const LACKS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
+const NEEDS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])
 
 /** Adds the run that may have received the update to an error about a worker that did not respond. */
 async function withRunId(
@@ -178,7 +178,7 @@ async function withRunId(
   error: ServiceError,
   call: Call,
 ): Promise<ServiceError> {
-  if (!LACKS_RUN_ID.has(error.error) || error.details.runId !== undefined) return error
+  if (!NEEDS_RUN_ID.has(error.error) || error.details.runId !== undefined) return error
   const latest = await findRun(context, request, unabortable(call, TIMEOUT_MS.updatedRun)).catch(
     // The response is late already, and useful without the run: it carries the update id.
     () => null,

@@ -1,7 +1,7 @@
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 
 /**
- * The gRPC code for an HTTP status that a proxy or gateway answered instead of the engine.
+ * The gRPC code for the HTTP status of a proxy or gateway in front of the engine.
  *
  * It follows https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, except that a proxy's 404 or 400
  * is never the engine's NOT_FOUND or UNIMPLEMENTED.

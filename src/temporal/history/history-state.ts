@@ -30,10 +30,7 @@ export interface HistoryState {
   activityIds: Set<string>
   /** Of open activities, by the id of the event that scheduled them. */
   attempts: Map<string, { attempts: number; queueMs: number | null; lastFailure: Failure | null }>
-  /**
-   * Node ids of local activities that will be retried, by name and scheduling time: each attempt has another activity
-   * id.
-   */
+  /** Node ids of local activities that will be retried, by name and scheduling time. Activity ids differ by attempt. */
   localRetries: Map<string, string>
   /** The last workflow task. */
   task: {

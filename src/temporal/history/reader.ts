@@ -13,17 +13,13 @@ import { resolveEntries, type UnresolvedEntry } from './unresolved-entry.ts'
 import { workflowEvents } from './workflow-events.ts'
 import { workflowTaskEvents } from './workflow-task-events.ts'
 
-/**
- * Turns the history of a run into trace entries, page by page, oldest event first. It supports the histories of every
- * SDK.
- */
+/** Converts the history of a run, recorded by any SDK, to trace entries: page by page, oldest event first. */
 export interface HistoryReader {
   /** The entries for what began or ended in these events: for most events one or none. */
   entriesOf(events: readonly HistoryEvent[]): Promise<TraceEntry[]>
 }
 
-// Events without a handler (workflow tasks that succeed, versions, side effects, search attributes) are not shown in
-// traces.
+// Traces do not show the other events: workflow tasks that succeed, versions, side effects, search attributes.
 const HANDLERS: EventTable = {
   ...workflowEvents,
   ...workflowTaskEvents,

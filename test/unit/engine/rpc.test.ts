@@ -198,7 +198,10 @@ test('rpc: an error says that no attempt was sent', async () => {
 })
 
 test('rpc: an abort ends the delay between two attempts', async () => {
-  const { transport, sent } = transportThat(DOWN, new RpcError('the caller went away', { code: GrpcCode.CANCELLED }))
+  const { transport, sent } = transportThat(
+    DOWN,
+    new RpcError('the caller aborted the call', { code: GrpcCode.CANCELLED }),
+  )
   const caller = new AbortController()
   const outcome = createRpc(transport)('startWorkflowExecution', REQUEST, aCall({ signal: caller.signal })).catch(
     (error: unknown) => error,

@@ -21,13 +21,13 @@ export async function withProblem<T>(
   try {
     return await act()
   } catch (error) {
-    throw error instanceof ServiceError && lacksProblem(error) && hasClient(call)
+    throw error instanceof ServiceError && needsProblem(error) && hasClient(call)
       ? await addProblem(context, ref, call, error)
       : error
   }
 }
 
-function lacksProblem({ error, details }: ServiceError): boolean {
+function needsProblem({ error, details }: ServiceError): boolean {
   return (
     error === 'DeadlineExceededError' || (error === 'WorkflowNotReadyError' && details.workflowStatus === undefined)
   )

@@ -1,6 +1,6 @@
 /**
- * A connection of the SDK's client. It is slow to load, and bundled as CommonJS: grpc/transport.ts imports it on the
- * first call.
+ * A connection of the SDK's client. `grpc/transport.ts` imports this file on the first call, because the client is
+ * slow to load, and bundled as CommonJS.
  */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { linkSignals } from '../../../lib/abort.ts'
@@ -11,14 +11,12 @@ import type { GrpcOptions, GrpcTls } from './options.ts'
 import { toRpcError } from './rpc-error.ts'
 
 const CHANNEL_ARGS = {
-  // A history page may be far larger than grpc-js's limit of 4 MiB. The SDK's own setting has no effect: its key has no
-  // prefix.
+  // A history page may exceed grpc-js's limit of 4 MiB. The SDK's own setting has no effect: its key has no "grpc.".
   'grpc.max_receive_message_length': 128 * 1024 * 1024,
   // Reconnects to a restarted engine within a third of a second instead of three seconds.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
-  // By default all connections share one TCP connection: long calls that use up its stream limit would block all other
-  // calls.
+  // By default all connections share one TCP connection, whose stream limit the long calls could use up.
   'grpc.use_local_subchannel_pool': 1,
 }
 
@@ -44,7 +42,8 @@ async function send<M extends Method>(
   request: Request<M>,
   { deadlineAt, signal }: CallOptions,
 ): Promise<Response<M>> {
-  if (signal.aborted) throw new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
+  if (signal.aborted)
+    throw new RpcError('the caller aborted the call', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
   // The SDK never removes its listener from the signal that it is given: each call gets a signal of its own.
   const linked = linkSignals(signal)
   try {

@@ -2,8 +2,7 @@
 import type { CallOptions, Method, Request, Response } from '../transport.ts'
 import type { GrpcConnection } from './connection.ts'
 
-// A usual limit of proxies and servers for the streams of one connection. A call above the limit waits until another
-// one ends.
+// A usual limit of proxies and servers for the streams of one connection. Further calls would have to wait.
 const MAX_CALLS = 100
 
 interface Member {
@@ -11,10 +10,7 @@ interface Member {
   calls: number
 }
 
-/**
- * A connection is added when all others are full, and kept. The engine closes idle connections; the next call reopens
- * them.
- */
+/** Adds a connection when all others are full, and keeps it. The next call reopens one that the engine has closed. */
 export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
   const members: Member[] = []
 

@@ -26,8 +26,7 @@ interface GrpcError extends Error {
 function codeOf({ code, details }: GrpcError, aborted: boolean): number {
   const [, httpStatus] = /^Received HTTP status code (\d+)/.exec(details) ?? []
   if (httpStatus !== undefined) return toGrpcCode(Number(httpStatus))
-  // The server's stream reset often arrives before our own deadline: without an abort of ours, CANCELLED is
-  // DEADLINE_EXCEEDED.
+  // The server's reset of the stream often arrives before our own deadline.
   if (code === GrpcCode.CANCELLED && !aborted) return GrpcCode.DEADLINE_EXCEEDED
   // A proxy is at its limit. When the engine is at its own limit, the error has details.
   if (code === GrpcCode.RESOURCE_EXHAUSTED && /^Bandwidth exhausted or memory limit exceeded/.test(details))

@@ -33,9 +33,7 @@ const WORKER_CALLS: ReadonlySet<Method> = new Set<Method>([
   'executeMultiOperation',
 ])
 
-/**
- * Whether the engine may hold the call until a worker answers or an event comes. Such calls must not delay short ones.
- */
+/** Whether the engine may hold the call until a worker responds or an event is recorded. */
 function isLongCall(method: Method, request: object): boolean {
   return WORKER_CALLS.has(method) || ('waitNewEvent' in request && request.waitNewEvent === true)
 }

@@ -12,7 +12,7 @@ export interface HttpMessages {
   /** Throws `NotSupportedError` for a call without a path, and for an id or a name that a path cannot contain. */
   toCall<M extends Method>(method: M, request: Request<M>): HttpCall
   /** Throws when `text` is not a response to `method`. */
-  fromAnswer<M extends Method>(method: M, text: string): Response<M>
+  fromResponse<M extends Method>(method: M, text: string): Response<M>
   /** The details of an error. Those of unknown types have a name and no fields. */
   toDetails(json: readonly unknown[]): ErrorDetail[]
 }
@@ -38,7 +38,7 @@ export function createHttpMessages(): HttpMessages {
       const query = new URLSearchParams(leaves(json).filter(([field]) => !inPath.has(field)))
       return { verb, path: query.size === 0 ? path : `${path}?${query}`, body: null }
     },
-    fromAnswer: <M extends Method>(method: M, text: string) =>
+    fromResponse: <M extends Method>(method: M, text: string) =>
       read(calls[sharedMethod(method)].response, JSON.parse(text)) as Response<M>,
     toDetails: (json) => json.map((detail) => read('Any', detail) as ErrorDetail),
   }

@@ -10,10 +10,7 @@ import { type Kind, SCALARS, toInteger, toText, unexpected } from './proto-scala
 import type { HttpSchema } from './schema.ts'
 
 export interface ProtoJson {
-  /**
-   * `type` is a name in the schema. Missing fields get their defaults. Throws when the JSON is not a message of this
-   * type.
-   */
+  /** `type` is a name in the schema. Missing fields get defaults. Throws when the JSON is not a message of the type. */
   read(type: string, json: unknown): object
   write(type: string, message: object): object
 }

@@ -34,7 +34,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ({ createHttpMessages }) => createHttpMessages(),
   )
 
-  async function send({ verb, path, body }: HttpCall, remainingMs: number, signal: AbortSignal): Promise<Answer> {
+  async function send({ verb, path, body }: HttpCall, remainingMs: number, signal: AbortSignal): Promise<HttpResponse> {
     try {
       const response = await fetch(`${base}${path}`, {
         method: verb,
@@ -61,18 +61,18 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ): Promise<Response<M>> {
       const messages = await lazyMessages.get()
       // Checked after loading: the signal may have aborted meanwhile.
-      if (signal.aborted) throw callerGone()
+      if (signal.aborted) throw abortedByCaller()
       const remainingMs = Math.max(1, deadlineAt - Date.now())
       // Every call gets a signal of its own: listeners must not accumulate on the caller's.
       const linked = deadlineSignal(Date.now() + remainingMs, signal)
       try {
         const { status, text } = await send(messages.toCall(method, request), remainingMs, linked.signal)
-        if (status === 200) return parseAnswer(messages, method, text)
+        if (status === 200) return parseResponse(messages, method, text)
         throw responseError(status, text, messages.toDetails)
       } catch (error) {
-        if (signal.aborted) throw callerGone(error)
+        if (signal.aborted) throw abortedByCaller(error)
         if (linked.signal.aborted || isCancellation(error))
-          throw new RpcError('no answer before the deadline', { code: GrpcCode.DEADLINE_EXCEEDED, cause: error })
+          throw new RpcError('no response before the deadline', { code: GrpcCode.DEADLINE_EXCEEDED, cause: error })
         throw error
       } finally {
         linked.release()
@@ -83,24 +83,28 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
   }
 }
 
-interface Answer {
+interface HttpResponse {
   status: number
   text: string
 }
 
 /** Without `cause` the request has not been sent. */
-function callerGone(cause?: unknown): RpcError {
-  return new RpcError('the caller went away', { code: GrpcCode.CANCELLED, mayHaveBeenSent: cause !== undefined, cause })
+function abortedByCaller(cause?: unknown): RpcError {
+  return new RpcError('the caller aborted the call', {
+    code: GrpcCode.CANCELLED,
+    mayHaveBeenSent: cause !== undefined,
+    cause,
+  })
 }
 
-/** The engine may notice the deadline before we do; it then answers CANCELLED. */
+/** If the engine notices the deadline before we do, it returns CANCELLED. */
 function isCancellation(error: unknown): boolean {
   return error instanceof RpcError && error.code === GrpcCode.CANCELLED
 }
 
-function parseAnswer<M extends Method>({ fromAnswer }: HttpMessages, method: M, text: string): Response<M> {
+function parseResponse<M extends Method>({ fromResponse }: HttpMessages, method: M, text: string): Response<M> {
   try {
-    return fromAnswer(method, text)
+    return fromResponse(method, text)
   } catch (cause) {
     throw new RpcError("the response is not from Temporal's HTTP API: check ENGINE_HTTP_URL", {
       code: GrpcCode.UNKNOWN,
