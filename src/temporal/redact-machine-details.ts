@@ -1,6 +1,6 @@
 import { NETWORK_ADDRESSES } from '../lib/network-address.ts'
 
-// Longer messages tell a person nothing more.
+// Longer messages do not help a reader.
 const MAX_LENGTH = 2000
 
 // The first line of a stack trace in JavaScript and Java, Python, and Go. The rest of the message is the stack.

@@ -17,9 +17,8 @@ export interface PorticoPluginOptions {
    */
   onReady?: (worker: Worker) => void
   /**
-   * What happens when the engine refuses the catalog, because it is invalid or the worker lacks permission: `stop`
-   * (default) shuts the worker down, `warn` lets it run without a catalog. Transient errors are retried in both
-   * cases.
+   * What happens when the engine rejects the catalog, because it is invalid or permission is denied: `stop`
+   * (default) shuts the worker down, `warn` lets it run without a catalog. Transient errors are always retried.
    */
   onPublishError?: 'stop' | 'warn'
   /** Where traces are written, from `parseTracesConfig(process.env)`. Without it the worker writes no traces. */
@@ -40,7 +39,7 @@ export interface PluginTimings {
   checkEveryMs?: number
   /** How long one attempt to check or publish the catalog may take. Default: 10 seconds. */
   publishTimeoutMs?: number
-  /** How often the archiver looks for closed runs. Default: 5 seconds. */
+  /** How often the archiver lists closed runs. Default: 5 seconds. */
   archiveEveryMs?: number
 }
 
@@ -52,7 +51,7 @@ const CHECK_EVERY_MS = 60_000
  *
  * When the worker runs, the plugin publishes the catalog of its task queue through the worker's connection, lets the
  * worker poll for workflow tasks, and checks every 60 seconds that the catalog is still published. If the engine
- * refuses the catalog, the worker is shut down and `worker.run()` rejects with the reason.
+ * rejects the catalog, the worker is shut down and `worker.run()` rejects with the reason.
  */
 export function porticoPlugin(
   { catalog, onReady, onPublishError = 'stop', traces, redact, traceQueues, tracePayloads }: PorticoPluginOptions,

@@ -25,15 +25,11 @@ export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'wor
    * everyone with access to the traces can read.
    */
   tracePayloads?: 'decoded' | 'encoded'
-  /**
-   * What happens when the engine refuses the catalog: `stop` (default) shuts the worker down, `warn` lets it run
-   * without one.
-   */
+  /** If the engine rejects the catalog, `stop` (default) shuts the worker down, `warn` lets it run without one. */
   onPublishError?: PorticoPluginOptions['onPublishError']
 }
 
-// How long running activities may take before they are cancelled. The SDK's default is 0; orchestrators kill after 30
-// s.
+// How long running activities may take before they are cancelled. Orchestrators kill the process after 30 s.
 const SHUTDOWN_GRACE_TIME = '10s'
 
 /**
@@ -41,8 +37,7 @@ const SHUTDOWN_GRACE_TIME = '10s'
  *
  * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` and `SERVICE_TRACE_…` from the environment when called
  * (`docs/configuration.md`). Resolves when all running tasks have finished and the connection is closed. Rejects with
- * a `ConfigError` that lists every invalid environment variable, or if the engine cannot be reached or refuses the
- * catalog.
+ * a `ConfigError` that lists every invalid environment variable, or if the engine is unreachable or rejects the catalog.
  */
 export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
   const {

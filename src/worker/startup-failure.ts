@@ -1,9 +1,6 @@
 /** Prints why a worker cannot start as one line, without a stack trace. */
 
-/**
- * Runs `start`. If it rejects and nobody handles the error, the process prints only the error's message and exits with
- * code 1.
- */
+/** Runs `start`. If it rejects and the error is uncaught, the process prints only its message and exits with 1. */
 export async function printStartupFailure<T>(start: () => T | Promise<T>): Promise<T> {
   try {
     return await start()
@@ -13,10 +10,7 @@ export async function printStartupFailure<T>(start: () => T | Promise<T>): Promi
   }
 }
 
-/**
- * Listens only for the current turn of the event loop, in which a top-level `await` without `catch` makes the error
- * uncaught.
- */
+/** Listens for the current turn of the event loop only: a top-level `await` without `catch` throws within it. */
 function printIfUncaught(error: Error): void {
   // The program handles uncaught errors itself.
   if (process.listenerCount('uncaughtException') > 0) return

@@ -61,7 +61,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
     checkBucket: (bucket, call) =>
       withRetries(STORE, call, async (signal) => {
-        // This key is never written. Only the response to a GET tells a missing bucket from a missing object.
+        // This key is never written. Only a GET distinguishes a missing bucket from a missing object.
         const response = await send({ bucket, key: 'traces/.check' }, { method: 'GET' }, signal)
         const code = await errorCodeOf(response)
         if (!response.ok && (response.status !== 404 || code === 'NoSuchBucket'))

@@ -40,8 +40,7 @@ const TAKEOVER_OVERLAP_MS = 60 * 60_000
 const RETRY_FAILING_MS = 60_000
 const MAX_FAILING = 100
 const CONCURRENT_RUNS = 16
-// The engine lists the newest runs first, so progress is saved per window: a window must be small enough to list at
-// once.
+// The engine lists the newest runs first: progress is saved per window, and a window is listed as a whole.
 const MAX_WINDOW_RUNS = 1000
 // Most polls cover a shorter window, which needs no count.
 const SHORT_WINDOW_MS = 60_000

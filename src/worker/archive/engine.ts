@@ -10,7 +10,7 @@ import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import type { ClosedRun } from './closed-run.ts'
 
-/** The engine calls of the archiver. Each rejects when `signal` aborts or the engine does not answer in time. */
+/** The engine calls of the archiver. Each rejects when `signal` aborts or the engine does not respond in time. */
 export interface ArchiverEngine {
   /** The number of runs of the task queue that closed in the window. */
   countClosed(window: Window, signal: AbortSignal): Promise<number>
@@ -118,8 +118,7 @@ export function createArchiverEngine({
           // The engine requires this timeout or `scheduleToCloseTimeout`.
           startToCloseTimeout: toDuration(TEN_YEARS_MS),
           heartbeatTimeout: toDuration(HEARTBEAT_TIMEOUT_MS),
-          // The attempt number never resets: with a coefficient above 1 each takeover would be slower than the one
-          // before.
+          // The attempt number never resets: with a coefficient above 1 each takeover would be slower than the last.
           retryPolicy: { initialInterval: toDuration(1000), backoffCoefficient: 1, maximumAttempts: 0 },
           idReusePolicy: ActivityIdReusePolicy.ALLOW_DUPLICATE,
           idConflictPolicy: ActivityIdConflictPolicy.USE_EXISTING,

@@ -102,7 +102,7 @@ function fromStandard(standard: unknown, schema: object, io: 'input' | 'output')
 function toJson(schema: unknown): JsonSchema {
   if (!isObject(schema) || !isPlain(schema)) throw notASchema()
   try {
-    return JSON.parse(JSON.stringify(schema, refuseFunctions))
+    return JSON.parse(JSON.stringify(schema, rejectFunctions))
   } catch (cause) {
     // V8's own message for a circular structure has several lines.
     if (/circular|cyclic/i.test(messageOf(cause)))
@@ -117,7 +117,7 @@ function isPlain(schema: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-function refuseFunctions(_key: string, value: unknown): unknown {
+function rejectFunctions(_key: string, value: unknown): unknown {
   if (typeof value === 'function') throw notASchema()
   return value
 }
@@ -126,10 +126,7 @@ function notASchema(): TypeError {
   return new TypeError('must be a zod 4 schema, a schema that supports Standard JSON Schema, or JSON Schema')
 }
 
-/**
- * The invalid parts of the schema. Keywords that the API does not support are not among them: the worker validates
- * them.
- */
+/** The invalid parts of the schema, without keywords that the API does not support: the worker validates those. */
 function errorsIn(schema: JsonSchema): string[] {
   const unlimited = createBudget(Number.POSITIVE_INFINITY)
   const compiled = compileSchema(schema, unlimited)

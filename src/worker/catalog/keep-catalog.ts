@@ -15,7 +15,7 @@ export interface KeepOptions extends KeepRules {
 
 /**
  * Publishes a worker's catalog and keeps it published until the worker ends: checks it every `checkEveryMs` and retries
- * transient failures. Rejects when the engine refuses the catalog and `onPublishError` is `stop`.
+ * transient failures. Rejects when the engine rejects the catalog and `onPublishError` is `stop`.
  */
 export async function keepCatalog({ publish, signal, logger, onSettled, ...rules }: KeepOptions): Promise<void> {
   let state = START

@@ -4,10 +4,7 @@ import { type PublicationLog, publicationLog } from './publication-log.ts'
 import type { Publication } from './publish-catalog.ts'
 
 export interface KeepRules {
-  /**
-   * Whether a catalog that the engine refuses ends the worker. Once the catalog was in force, a refusal is only
-   * logged.
-   */
+  /** Whether the worker ends if the engine rejects its catalog before it was published once. Later it only warns. */
   onPublishError: 'stop' | 'warn'
   checkEveryMs: number
   /** Logged with every line. */

@@ -1,7 +1,4 @@
-/**
- * Converts the argument of `defineCatalog` to catalog entries. Every part is checked, since JavaScript has no
- * compiler.
- */
+/** Converts the argument of `defineCatalog` to catalog entries. Checks every part, for callers without TypeScript. */
 import { isObject } from '../../lib/is-object.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../protocol/catalog.ts'
 import { handlerNameError } from './check-name.ts'

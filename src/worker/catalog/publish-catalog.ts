@@ -33,10 +33,7 @@ export interface PublishOptions {
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
   version?: WorkerVersion | null
-  /**
-   * Whether the worker is starting, which is the default. Later it does not replace a catalog of another worker of its
-   * version.
-   */
+  /** Whether the worker is starting (default). Later it does not replace another worker's catalog of its own version. */
   starts?: boolean
   /** Default: 10 seconds. */
   timeoutMs?: number | undefined
@@ -111,8 +108,7 @@ function compare({ hash, version, workflowNames }: CatalogMemo, definition: Cata
   }
 }
 
-// Below 50 % most new workflows go to the current version, and a canary's catalog must not reject its names and
-// schemas.
+// Below 50 % most new workflows go to the current version, whose names and schemas a canary must not replace.
 const MAJORITY_PERCENT = 50
 
 /** Which versions new workflows of the task queue go to. Null versions on an engine without Worker Versioning. */

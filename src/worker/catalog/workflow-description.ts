@@ -44,10 +44,7 @@ interface UncheckedHandlers {
 
 export type AnyWorkflow = (...args: never[]) => Promise<unknown>
 
-/**
- * A description for each exported workflow. Handlers are typed by the module's exported signal, query and update
- * definitions.
- */
+/** A description for each exported workflow. The module's exported definitions determine the types of handlers. */
 export type WorkflowDescriptions<Workflows> = {
   readonly [Name in WorkflowNames<Workflows>]?: Workflows[Name] extends (...args: infer Args) => Promise<infer Returned>
     ? WorkflowDescription<First<Args>, JsonResult<Returned>, HandlersOf<Workflows>>
@@ -64,9 +61,7 @@ type First<Args extends unknown[]> = Args extends [] ? unknown : never[] extends
 // JSON has no undefined: a workflow that returns nothing has the result null.
 type JsonResult<Returned> = Returned extends void ? null : Returned
 
-/**
- * Any handlers are allowed if the module exports no definitions: they are then defined inside the workflow functions.
- */
+/** If the module exports no definitions, handlers are defined inside the workflow functions: any are allowed. */
 type HandlersOf<Workflows> = [Definition<Workflows[keyof Workflows]>] extends [never]
   ? UncheckedHandlers
   : {
@@ -83,10 +78,7 @@ type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows],
       readonly [Key in keyof Workflows as NameOf<Workflows[Key], Key, K>]?: Definition<Workflows[Key], K>['description']
     }
 
-/**
- * The handler's name as the definition's type has it. `defineSignal<[Args]>('name')` loses it, so the export's name
- * is used.
- */
+/** The name in the definition's type, or the export's name: the type of `defineSignal<[Args]>('name')` has no name. */
 type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
   ? never
   : string extends Definition<Exported, K>['name']

@@ -112,10 +112,7 @@ function removePatterns(json: Json, checks: Checked[]): void {
   if (json.allOf.length === 0) delete json.allOf
 }
 
-/**
- * JSON Schema patterns have no flags and behave as with `u`. Some formats check more or less than the pattern that zod
- * exports for them.
- */
+/** JSON Schema patterns have no flags and behave as with `u`. Some formats differ from the pattern that zod exports. */
 function isPatternInexact({ pattern, format, position }: Checked): boolean {
   if (pattern === undefined) return false
   if (format === 'ipv6' || format === 'cidrv6' || position !== undefined) return true

@@ -22,10 +22,7 @@ export function toCodec(codecs: Codecs): Codec | null {
   return { encode: pipeline(codecs, 'encode'), decode: pipeline(codecs.toReversed(), 'decode') }
 }
 
-/**
- * Decodes payloads for a trace. Payloads that cannot be decoded are kept encoded, or redacted if the worker has a
- * `redact`.
- */
+/** Decodes payloads for a trace. Others are kept encoded, or redacted if the worker has a `redact` function. */
 export function createTraceReader(codec: Codec | null, { redacted }: { redacted: boolean }): PayloadReader {
   const reader = createPayloadReader(codec)
 
@@ -48,10 +45,7 @@ export function createTraceReader(codec: Codec | null, { redacted }: { redacted:
   }
 }
 
-/**
- * Encodes the values of entries with the worker's codecs, so that traces are encrypted like the payloads in the
- * engine.
- */
+/** Encodes the values of entries with the worker's codecs, so that traces are encrypted like the engine's payloads. */
 export async function encodeEntries(entries: readonly TraceEntry[], codec: Codec): Promise<TraceEntry[]> {
   const values: unknown[] = []
   const setters: ((payload: unknown) => void)[] = []

@@ -22,8 +22,9 @@ interface Recorded {
 }
 
 /**
- * A `SpanProcessor` for the OpenTelemetry SDK: `new NodeTracerProvider({ spanProcessors: [porticoSpanProcessor()]
- * })`.
+ * A `SpanProcessor` for the OpenTelemetry SDK.
+ *
+ * `new NodeTracerProvider({ spanProcessors: [porticoSpanProcessor()] })`
  *
  * Spans that start inside a traced activity or Nexus operation are added to the trace of its workflow run, with the
  * same nesting; other spans are ignored. The worker's `redact` also applies to their attributes. The processor

@@ -172,10 +172,7 @@ function startTracing(
 
 const unchanged: Redact = (_path, value) => value
 
-/**
- * The event that scheduled a Nexus operation, from the operation's links; undefined if none of them is a workflow
- * event.
- */
+/** The event that scheduled a Nexus operation, from the operation's links; undefined without a link to an event. */
 function callerOf(links: readonly { url: URL }[]): (SpanRun & { eventId: string }) | undefined {
   for (const { url } of links) {
     const [, namespace, runId] = /\/namespaces\/([^/]+)\/workflows\/[^/]+\/([^/]+)\/history$/.exec(url.pathname) ?? []
