@@ -16,10 +16,7 @@ test.concurrent('engine hangs: an update of a closed run whose history cannot be
   serviceBehindFaultProxy: service,
 }) => {
   const workflowId = `${catalog}-closed`
-  const run = await client.workflow.start('messages', {
-    taskQueue: `${catalog}-nobody`,
-    workflowId,
-  })
+  const run = await client.workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId })
   await run.terminate()
   faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
   const sentAt = performance.now()

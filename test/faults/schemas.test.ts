@@ -235,13 +235,7 @@ test('schemas: a small input is validated even by a costly schema', async () => 
 test('schemas: a normal schema reports each issue at its own path, and nothing else', async () => {
   const tree = nested(300, (inner) => ({ children: [inner] }), { name: 'leaf' })
   const right = { email: 'ada@example.com', kind: null, tree, at: '2026-01-01T00:00:00Z', price: 0.07 }
-  const wrong = {
-    email: 'ada..@example.com',
-    kind: 'c',
-    tree: { children: [{}, { name: 1 }] },
-    price: 0.071,
-    more: 1,
-  }
+  const wrong = { email: 'ada..@example.com', kind: 'c', tree: { children: [{}, { name: 1 }] }, price: 0.071, more: 1 }
 
   const accepted = await start('honest', right)
   const refused = await start('honest', wrong)

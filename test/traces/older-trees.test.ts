@@ -96,14 +96,8 @@ describe('traces of older workers', () => {
     await writeFile(local, JSON.stringify({ ...olderTree(run.runId), kind: 'step' }))
     const none = await traceLog(run)
 
-    expect(other).toMatchObject({
-      source: 'history',
-      warnings: ['local: The stored trace belongs to another run'],
-    })
-    expect(none).toMatchObject({
-      source: 'history',
-      warnings: ['local: The stored data is not a Portico trace'],
-    })
+    expect(other).toMatchObject({ source: 'history', warnings: ['local: The stored trace belongs to another run'] })
+    expect(none).toMatchObject({ source: 'history', warnings: ['local: The stored data is not a Portico trace'] })
   })
 
   test('older trees: a destination outside the bucket and the folder is not read', async () => {

@@ -15,9 +15,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       'GET',
       `/workflow/${anId()}/status`,
       undefined,
-      {
-        Authorization: authorization,
-      },
+      { Authorization: authorization },
     )
     return status
   }

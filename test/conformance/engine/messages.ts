@@ -69,12 +69,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       expect(await refusal(query(run, 'state', [], 600))).toMatchObject({ error: 'DeadlineExceededError', workflowId })
       expect(
         await refusal(fixture.engine.update({ workflowId }, { name: 'set', args: [] }, 'update-1', call(600))),
-      ).toMatchObject({
-        error: 'DeadlineExceededError',
-        workflowId,
-        runId,
-        updateId: 'update-1',
-      })
+      ).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'update-1' })
       await end(run)
     })
 
@@ -83,9 +78,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await until(
         'three tasks have failed',
         () => refusal(query(run, 'state', [], 1000)).then(({ error }) => error === 'WorkflowNotReadyError'),
-        {
-          timeoutMs: 40_000,
-        },
+        { timeoutMs: 40_000 },
       )
 
       expect(await refusal(update(run, 'set'))).toMatchObject({ error: 'WorkflowNotReadyError' })

@@ -85,11 +85,7 @@ export function describeStoredElsewhere(name: string, makeTransport: MakeTranspo
 
       expect(
         await refusal(without.update({ workflowId }, { name: 'echo', args: [LARGE] }, 'an-id', call())),
-      ).toMatchObject({
-        ...refused,
-        runId,
-        updateId: 'an-id',
-      })
+      ).toMatchObject({ ...refused, runId, updateId: 'an-id' })
       await withCodec.update({ workflowId }, { name: 'set', args: [LARGE] }, 'another', call())
       expect(await refusal(without.query({ workflowId }, { name: 'state', args: [] }, call()))).toMatchObject(refused)
       expect(await withCodec.query({ workflowId }, { name: 'state', args: [] }, call())).toEqual({

@@ -10,10 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const CAPABILITIES = {
-  ...DEPLOYMENT,
-  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true },
-}
+const CAPABILITIES = { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true } }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const fixture = makeCatalogs()
@@ -43,10 +40,7 @@ test('start: returns the ids of the run', async () => {
       { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0' },
       aCall(),
     ),
-  ).toEqual({
-    workflowId: 'w',
-    runId: 'run-1',
-  })
+  ).toEqual({ workflowId: 'w', runId: 'run-1' })
 })
 
 test('status: returns a part of what the engine describes', async () => {
@@ -131,10 +125,7 @@ test('update-with-start: is rejected for a catalog of the older form, including 
 
   expect(
     await refusal(workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'orders' }, update: MESSAGE }, aCall())),
-  ).toMatchObject({
-    error: 'ForbiddenError',
-    workflowId: 'orders',
-  })
+  ).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
 })
 
 test('update-with-start: is rejected before any call when the transport does not support it', async () => {

@@ -168,10 +168,7 @@ describe('toServiceError', () => {
   test('toServiceError: an update of a paused run is WorkflowNotReadyError with its status', () => {
     expect(
       translated(answer(GrpcCode.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
-    ).toMatchObject({
-      error: 'WorkflowNotReadyError',
-      workflowStatus: 'paused',
-    })
+    ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
   })
 
   test('toServiceError: a call that the engine does not support is NotSupportedError', () => {
@@ -308,10 +305,7 @@ describe('unwrapMultiOperationError', () => {
 
     expect(
       translated(unwrapMultiOperationError(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
-    ).toMatchObject({
-      error: 'WorkflowNotReadyError',
-      workflowStatus: 'paused',
-    })
+    ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
     expect(
       translated(unwrapMultiOperationError(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
     ).toBe('PayloadTooLargeError')

@@ -129,9 +129,7 @@ test('patterns: a string that ECMAScript matches, with or without the flag u, is
         '\b',
         ...SPACES,
       ),
-      {
-        maxLength: 6,
-      },
+      { maxLength: 6 },
     )
     .map((characters) => characters.join(''))
 

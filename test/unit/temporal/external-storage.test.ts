@@ -133,7 +133,5 @@ test('decodeFailure: keeps the message when the encoded one is stored elsewhere'
 
   expect(
     await decodeFailure({ message: 'Encoded failure', encodedAttributes: reference([1]) }, payloads),
-  ).toMatchObject({
-    message: 'Encoded failure',
-  })
+  ).toMatchObject({ message: 'Encoded failure' })
 })

@@ -17,11 +17,7 @@ type Told = Omit<HistoryEvent, 'eventId' | 'eventTime'>
 /** The event n stands at second n, after the start of the run. */
 async function nodesOf(...events: Told[]) {
   const history = [{ workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } }, ...events].map(
-    (told, at) => ({
-      eventId: at + 1,
-      eventTime: { seconds: at + 1, nanos: 0 },
-      ...told,
-    }),
+    (told, at) => ({ eventId: at + 1, eventTime: { seconds: at + 1, nanos: 0 }, ...told }),
   )
   const entries = await createHistoryReader({ workflowId: 'w', runId: 'run-1' }, payloads).entriesOf(
     history as unknown as HistoryEvent[],

@@ -13,10 +13,7 @@ describe('toClosing', () => {
   test('toClosing: a completed run has its one value', async () => {
     expect(
       await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
-    ).toEqual({
-      outcome: { status: 'completed', output: { n: 1 } },
-      nextRunId: null,
-    })
+    ).toEqual({ outcome: { status: 'completed', output: { n: 1 } }, nextRunId: null })
   })
 
   test('toClosing: a completed run without a value has null', async () => {

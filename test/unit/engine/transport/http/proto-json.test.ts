@@ -157,10 +157,7 @@ test('a field of any kind that is null counts as not set', () => {
 
   expect(Object.keys(answer)).toEqual([])
   expect(read('GetWorkflowExecutionHistoryResponse', { history: { events: null }, nextPageToken: null })).toMatchObject(
-    {
-      history: { events: [] },
-      nextPageToken: new Uint8Array(),
-    },
+    { history: { events: [] }, nextPageToken: new Uint8Array() },
   )
   expect(
     write('StartWorkflowExecutionRequest', {

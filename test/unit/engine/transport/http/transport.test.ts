@@ -230,10 +230,7 @@ describe('responses', () => {
 
       expect(
         await send('startWorkflowExecution', { namespace: 'n', workflowId: 'w' }).catch((reason: unknown) => reason),
-      ).toMatchObject({
-        name: 'RpcError',
-        code: 2,
-      })
+      ).toMatchObject({ name: 'RpcError', code: 2 })
     },
   )
 
@@ -280,9 +277,7 @@ describe('missing responses', () => {
     })
 
     expect(await send('getSystemInfo', {}, { signal: caller.signal }).catch((reason: unknown) => reason)).toMatchObject(
-      {
-        code: GrpcCode.CANCELLED,
-      },
+      { code: GrpcCode.CANCELLED },
     )
   })
 
