@@ -18,7 +18,7 @@ import { start } from './api/start.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 
-/** What the API promises, asked of a service that listens, whatever runtime it is on. A gap is tested as what it is instead. */
+/** The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour. */
 export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
   describe.concurrent(`API on ${runtime}`, () => {
     const api = apiFixture(serve, gaps)

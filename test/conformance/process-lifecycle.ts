@@ -1,4 +1,4 @@
-/** How a service lives and ends as a process: what the API suite, which only asks and reads answers, does not see. */
+/** The life cycle of a service as a process, which the API suite does not cover. */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

@@ -5,10 +5,10 @@ import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
 
-// The engine counts the calls of everybody who uses it.
+// The engine counts the calls of all its clients.
 const test = testWithOwnEngine()
 
-/** How many calls of the engine an answer costs, as the engine counts them. It has to be an engine that nobody else uses. */
+/** The number of engine calls per response, as the engine counts them. The engine must have no other clients. */
 describe('calls of the engine', () => {
   let metricsUrl: string
   let serveCounted: (env?: Record<string, string>) => InProcessService
@@ -23,7 +23,7 @@ describe('calls of the engine', () => {
       ...Object.fromEntries(names.map((name) => [name, workflow])),
       messages: { updates },
     })
-    // A worker of the kit looks at its catalog once a minute, and would be counted: another one serves what it has published.
+    // A worker of the kit checks its catalog once a minute, which would be counted. Therefore another worker serves its catalog.
     const publisher = await startWorker({ catalog })
     await publisher.stop()
     await startWorker()

@@ -35,7 +35,7 @@ function anEngine(address: string, { tls, apiKey = null, namespace = 'default' }
   return createEngine({ transport, namespace, maxPayloadBytes: 1000, codec: null })
 }
 
-/** The real engine behind TLS with a certificate for `localhost`, at an address that is none of its names. */
+/** The real engine behind TLS with a certificate for `localhost`, at an address that the certificate does not name. */
 async function secured(options: TlsOptions = {}): Promise<string> {
   const tls = { ...certificates.server, ca: certificates.authority.cert, ALPNProtocols: ['h2'], ...options }
   const proxy = await startTcpProxy(inject('engine').address, { tls })
@@ -49,7 +49,7 @@ function trusted(more: GrpcTls = {}): GrpcTls {
 
 const MUTUAL: TlsOptions = { requestCert: true, rejectUnauthorized: true }
 
-/** What a call comes to that is to be refused within 5 s, as the wire contract has it, and without a word of where the engine is. */
+/** The error of a call, which must arrive within the contract's 5 s and must not show the engine's address. */
 async function unreachable(address: string, tls: GrpcTls | null): Promise<unknown> {
   const beganAt = Date.now()
   const refused = await refusal(anEngine(address, { tls }).describe({ workflowId: 'any' }, call(5000)))
@@ -181,7 +181,7 @@ describe.concurrent('over gRPC', () => {
   })
 })
 
-/** A server that notes what it is sent, and refuses it as an engine refuses a key. */
+/** A server that records requests and rejects them as an engine rejects an invalid key. */
 async function refusingServer(): Promise<{
   address: string
   seen: { path: string | undefined; authorization: string | undefined }[]

@@ -32,7 +32,7 @@ export async function flood({ socket, closed }: Wire, chunk: string): Promise<vo
   }
 }
 
-/** The answers that came, each checked for what every answer promises. */
+/** The received responses, each checked for the properties of every response. */
 export function answersOf(
   { text }: Wire,
   method: string,

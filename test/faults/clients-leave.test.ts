@@ -1,4 +1,4 @@
-/** Clients that do not wait for their answer: nobody goes on waiting in their place. */
+/** Clients that disconnect before their response: the service stops waiting for them. */
 import { expect } from 'vitest'
 import { openCalls, openPolls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
@@ -6,7 +6,7 @@ import { testWithOwnEngine } from '../support/fixtures.ts'
 
 const CLIENTS = 50
 
-// Its metrics count the calls of everybody who uses it.
+// Its metrics count the calls of all its clients.
 const test = testWithOwnEngine()
 
 test('clients that disconnect: the polls for 50 of them end within a second, and their runs keep running', async ({

@@ -1,4 +1,4 @@
-/** The engine stops in the middle of everything, its sockets open, and goes on later. */
+/** The engine is paused while requests are in flight, with its sockets open, and resumes later. */
 
 import type { Client } from '@temporalio/client'
 import { expect } from 'vitest'

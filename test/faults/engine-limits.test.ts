@@ -97,7 +97,7 @@ test('limits: a payload above the engine’s limit is a 413 and harms no run, ex
 })
 
 test('limits: a signal that makes the history too long ends the run, and the error says so', async () => {
-  // No worker takes it: else its task might be what ends the run.
+  // Without a worker, because a workflow task could also end the run.
   const { workflowId } = await new Client({ connection }).workflow.start('any', {
     taskQueue: 'nobody',
     workflowId: 'grows',

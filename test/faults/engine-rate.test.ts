@@ -7,7 +7,7 @@ import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
 
-// A hundred requests a second, three times what the engine takes, while the runs end.
+// A hundred requests a second, three times the engine's limit, while the runs end.
 const ROUNDS = 15
 const ROUND_EVERY_MS = 200
 
@@ -58,7 +58,7 @@ test('rate: new requests get Retry-After: 1', () => {
 
   // What starts a run comes first in each round, and a catalog is remembered: these may all be lucky.
   expect(new Set(refused.map(({ endpoint }) => endpoint)).size).toBeGreaterThan(10)
-  // An update that lost its run under its first try may have arrived: nobody is invited to do it twice.
+  // An update whose run ended during the first attempt may have arrived, so there is no Retry-After.
   const invites = (endpoint: string) => (endpoint.includes('/update/') ? expect.toBeOneOf(['1', null]) : '1')
   expect(
     refused.map(({ endpoint, body, headers }) => [endpoint, body.error, body.source, headers.get('Retry-After')]),

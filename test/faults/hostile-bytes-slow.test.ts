@@ -1,4 +1,4 @@
-/** Four hundred clients that never finish what they say, at once. */
+/** Four hundred concurrent clients that never finish their request. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -73,7 +73,7 @@ function writeToOpen(targets: Wire[], bytes: string): void {
   for (const { socket } of targets) if (socket.writable) socket.write(bytes)
 }
 
-/** How long each of its answers took, asked ten times a second until `end`. */
+/** The duration of each response to ten requests a second until `end`. */
 async function healthUntil(end: Promise<unknown>): Promise<number[]> {
   const took: number[] = []
   let ended = false

@@ -3,7 +3,7 @@ import { Connection } from '@temporalio/client'
 import { inject } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
 
-/** Definition and memo as JSON text: what a worker writes need not be what a program could hold. */
+/** Definition and memo as JSON text, because a worker may write JSON that no JavaScript value represents. */
 export interface RawCatalog {
   catalog: string
   definition: string

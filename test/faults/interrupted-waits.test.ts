@@ -1,4 +1,4 @@
-/** What comes between a wait and the end of its run: an engine that refuses polls, a poll without an answer, a codec that fails. */
+/** Failures during a wait: an engine that rejects polls, a poll without a response, a codec that fails. */
 
 import { describe, expect } from 'vitest'
 import type { RunningEngine } from '../../dev/servers/engine.ts'

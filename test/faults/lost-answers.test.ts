@@ -1,4 +1,4 @@
-/** The engine has done it, and its answer never arrives: the client gets the one there is, and nothing is done twice. */
+/** The engine carries out a request, but its response is lost: the client still gets the result, and nothing is done twice. */
 
 import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'

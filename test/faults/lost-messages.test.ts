@@ -1,4 +1,4 @@
-/** The engine's answer to a signal or an update is lost: neither reaches a run that came after the one it was sent to. */
+/** The engine's response to a signal or an update is lost: neither reaches a later run than the one it was sent to. */
 
 import type { Connection } from '@temporalio/client'
 import { describe, expect } from 'vitest'
@@ -366,7 +366,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('signal: a service that has not measured the engine’s clock repeats nothing to a run as young as this', async () => {
       const run = await start('messages')
       const { workflowId } = run
-      // It has described nothing: without an argument there is none to be checked.
+      // It has not described a run, because there is no argument to validate.
       const fresh = serveOverProxy()
       const takeBack = proxy.on({
         method: 'SignalWorkflowExecution',

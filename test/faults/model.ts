@@ -1,4 +1,4 @@
-/** What must hold of a run of the test workflow `messages`, whatever it is asked, in whatever order. */
+/** The invariants of a run of the test workflow `messages` under any sequence of requests. */
 
 export type Status = 'canceled' | 'completed' | 'running' | 'terminated'
 

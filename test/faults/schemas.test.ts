@@ -1,4 +1,4 @@
-/** Schemas published by a careless or hostile worker: what they cost, and what they accept. */
+/** Schemas published by a careless or hostile worker: their cost and the inputs they accept. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { expect } from 'vitest'

@@ -162,7 +162,7 @@ describe('service stopped with requests in flight', () => {
   })
 })
 
-/** A connection that has had its answer and stays open. */
+/** A keep-alive connection that has received its response. */
 async function keptAlive(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

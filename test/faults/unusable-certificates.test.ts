@@ -45,7 +45,7 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
   return { code, output: service.output() }
 }
 
-/** What a service says of its engine: one that wants to see a client's certificate, unless told otherwise. */
+/** The first warning of a service about its engine, which by default requires a client certificate. */
 async function warned(env: Record<string, string>, address = demanding.address): Promise<string> {
   const service = await startService({ address, catalog: 'any', env, engine: 'faulty' })
   cleanup.defer(async () => void (await service.kill()))

@@ -1,4 +1,4 @@
-/** An engine that answers next to no question about its index: the API asks none, and the archiver of traces waits. */
+/** An engine whose visibility store is rate-limited: the API does not query it, and the archiver of traces waits. */
 
 import { Connection } from '@temporalio/client'
 import { expect } from 'vitest'

@@ -2,6 +2,6 @@
 import { startWorker } from '../support/worker.ts'
 
 const { ENGINE_ADDRESS: address = '', SERVICE_CATALOG_ID: taskQueue = '' } = process.env
-// What it has in its cache another worker gets after this; ten seconds unless told otherwise.
+// After this time another worker gets the runs in its cache; the default is ten seconds.
 await startWorker({ address, taskQueue, options: { stickyQueueScheduleToStartTimeout: '500ms' } })
 console.log('ready')

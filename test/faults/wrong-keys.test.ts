@@ -1,4 +1,4 @@
-/** An engine that is there and won't have us, or can't be trusted. */
+/** An engine that is reachable but rejects our key or namespace, or has an expired certificate. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ async function started(address: string, env: Record<string, string>): Promise<Se
   return service
 }
 
-/** Its log beside that of requests, once it has tried its engine and every endpoint was asked. */
+/** Its log lines other than requests, after it has called its engine and received a request on every endpoint. */
 async function warningsOf(service: Service): Promise<LogEvent[]> {
   const warnings = () => service.events.filter(({ level, message }) => level !== 'info' && message !== 'request')
   await until('it has tried its engine', () => warnings().length > 0)

@@ -30,7 +30,7 @@ export async function refuses(): Promise<never> {
   })
 }
 
-/** Ends early only when its cancellation is asked for. */
+/** Ends early only when it is cancelled. */
 export async function sleeps(ms: number): Promise<void> {
   const context = Context.current()
   const beat = setInterval(() => context.heartbeat(), 100)

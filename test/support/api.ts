@@ -1,4 +1,4 @@
-/** A client of the API: it records what it was answered, and checks of every answer what all answers promise. */
+/** A client of the API that records every response and checks the properties that all responses share. */
 import assert from 'node:assert/strict'
 import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
@@ -18,7 +18,7 @@ export interface ApiOptions {
 export interface Answer {
   status: number
   headers: Headers
-  /** Of JSON, null when there is none. */
+  /** The parsed JSON; null if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
   body: any
   text: string
@@ -79,7 +79,7 @@ export function seen(method: string, path: string, answer: Answer, engine: SeenA
 
 const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
 
-/** Its text without the destinations of a trace: they are told as the worker published them, addresses and all. */
+/** Its text without the destinations of a trace, which are returned as the worker published them, addresses included. */
 export function besideTrace({ body, text }: Answer): string {
   return body?.trace ? JSON.stringify({ ...body, trace: null }) : text
 }
@@ -126,7 +126,7 @@ function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
-/** Null for what is no JSON: a test that expects a value then says what it got instead. */
+/** Null if the text is not JSON, so that a failed assertion shows the difference. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -10,7 +10,7 @@ export interface Certificate {
 
 export interface Certificates {
   authority: Certificate
-  /** For a name, not for 127.0.0.1: clients have to be told it. */
+  /** For a name, not for 127.0.0.1: clients must be configured with the name. */
   server: Certificate
   client: Certificate
 }

@@ -10,7 +10,7 @@ export interface CodecServer {
   url: string
   /** From now on it answers with this status and nothing of use, `times` times. */
   fail(status: number, times?: number): void
-  /** Calls that it has answered so, since it last was told to. */
+  /** The number of failed calls since the last `fail`. */
   failed(): number
   close(): Promise<void>
 }

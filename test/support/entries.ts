@@ -83,7 +83,7 @@ export function wranglerOf(bundle: string): ServeEntry {
     const url = `http://127.0.0.1:${port}`
     void server.ended.then(() => rm(folder, { recursive: true, force: true }))
     await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
-    // Its children outlive it when it is asked to end.
+    // Its children survive its SIGTERM.
     return { ...served(server, url), stop: async () => void (await server.kill()) }
   }
 }

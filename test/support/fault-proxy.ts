@@ -1,4 +1,4 @@
-/** A proxy before the engine that can be told to lie, to hang, or to hang up. */
+/** A proxy in front of the engine that can return errors, hang, or disconnect. */
 import { once } from 'node:events'
 import {
   type ClientHttp2Session,
@@ -56,7 +56,7 @@ export interface FaultProxy {
   httpUrl: string | null
   /** Returns how to take the rule back. */
   on(rule: FaultRule): () => void
-  /** Calls that hang just now: those that nobody waits for any more do not count. */
+  /** Calls that hang now, without those whose client has disconnected. */
   hanging(): number
   /** gRPC calls that are open now. */
   open(): number
@@ -73,7 +73,7 @@ export interface FaultProxy {
 // https://www.rfc-editor.org/rfc/rfc9113#section-6.8: what a first GOAWAY names when further streams may be on their way.
 const MAX_STREAM_ID = 2 ** 31 - 1
 
-/** Passes everything on to the engine but what a rule says otherwise of. */
+/** Forwards everything to the engine except calls that match a rule. */
 export async function startFaultProxy(
   target: string,
   targetHttpUrl: string | null = null,

@@ -5,7 +5,7 @@ const HOST = hostname().replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 // Within JSON a line ends with an escape.
 const INTERNAL = new RegExp(`node_modules|\\.ts:\\d+|(?:\\n|\\\\n) {4}at |stackTrace|(?<![\\w-])${HOST}(?![\\w-])`)
 
-/** How the engine begins to tell what it should never tell: its own words go to the log, and nobody can tell them from what they may be. */
+/** The start of the engine's unexpected messages. The log has them unchanged, because their contents are unknown. */
 export const ENGINE_ERROR_TEXT = 'unknown: dial tcp'
 
 /** What a text has of a stack, or of the machine it comes from: null when nothing. */

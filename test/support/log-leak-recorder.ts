@@ -1,4 +1,4 @@
-/** Looks at what every process of ours prints, in whatever suite: no value of its configuration may show, and nothing foreign. */
+/** Checks the output of every process in every suite: it must not show values of its configuration or details of the machine. */
 import { ENGINE_ERROR_TEXT, internalStringIn } from './internal-strings.ts'
 import { record } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
@@ -7,12 +7,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const watched: Environment[] = []
 
-/** The secrets that any process of this test file was told and that show in an answer. */
+/** The secrets of any process of this test file that show in a response. */
 export function secretsIn(answer: string): string[] {
   return watched.flatMap((env) => leaksIn(answer, env, 'answers', { secretsOnly: true }))
 }
 
-/** Takes each line of a process that was told this; null for a process that is none of ours. */
+/** Checks each line of a process with this environment; null for a process that is not ours. */
 export function checkLines(env: Environment): ((line: string) => void) | null {
   if (!env.SERVICE_CATALOG_ID) return null
   watched.push(env)
@@ -22,7 +22,7 @@ export function checkLines(env: Environment): ((line: string) => void) | null {
     const isService = line.startsWith('{"time"')
     for (const variable of leaksIn(line, env, isService ? 'log' : 'printed', { secretsOnly: !isService }))
       record('leaks', { variable, line: line.slice(0, 500) })
-    // A bug is told with its stack, what the engine says in its own words.
+    // A bug is logged with its stack, an error of the engine with its message.
     const foreign = line.includes('"status":500') || line.includes(ENGINE_ERROR_TEXT) ? null : internalStringIn(line)
     if (isService && foreign !== null)
       record('leaks', { variable: `what is foreign: ${foreign}`, line: line.slice(0, 500) })

@@ -1,4 +1,4 @@
-/** A worker in Python without a catalog: what every Temporal SDK's workers are to the API. */
+/** A worker in Python without a catalog, like a worker of any Temporal SDK. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'

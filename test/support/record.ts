@@ -22,11 +22,11 @@ export interface ProvenRule {
 
 /** A process whose every line was looked at. */
 export interface WatchedProcess {
-  /** Those of the configuration that it was told. */
+  /** The names of the variables in its environment. */
   variables: string[]
 }
 
-/** A line that shows the value of a variable, or what is foreign. */
+/** A line that shows the value of a variable, or details of the machine. */
 export interface Leak {
   variable: string
   line: string
@@ -42,13 +42,13 @@ interface Lists {
 // Two runs at once in one checkout need a folder each.
 const FOLDER = process.env.PORTICO_TEST_RECORD ?? fileURLToPath(new URL('../../.cache/test-record/', import.meta.url))
 
-/** Forgets what an earlier run has seen. */
+/** Deletes the records of an earlier run. */
 export function beginRecord(): void {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
 }
 
-/** Short lines: what several processes append to one file then stays whole. */
+/** Lines must be short: then concurrent appends by several processes do not mix. */
 export function record<List extends keyof Lists>(list: List, entry: Lists[List]): void {
   mkdirSync(FOLDER, { recursive: true })
   appendFileSync(fileOf(list), `${JSON.stringify(entry)}\n`)

@@ -18,7 +18,7 @@ export interface S3Fault {
 
 export interface S3Proxy {
   endpoint: string
-  /** Method and path of what has come, in order. */
+  /** Method and path of the received requests, in order. */
   asked: string[]
   fail(fault: S3Fault | null): void
   close(): Promise<void>
@@ -35,7 +35,7 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
     const met = left-- > 0 ? fault : null
     if (met?.hangs) return
     if (met?.status !== undefined) return refuse(request, response, met)
-    // The host that was signed goes on with the rest.
+    // The signature includes the host, so the header is forwarded unchanged.
     const forwarded = send(
       { hostname, port, path: request.url, method: request.method, headers: request.headers },
       (answer) => {

@@ -16,7 +16,7 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** `env` wins over what is set here: everybody may call, and the catalog is a new one. */
+/** `env` overrides the defaults: no token, and a new catalog. */
 export function serve(env: Environment = {}): Served {
   const told = withUnusedSecrets({
     ENGINE_ADDRESS: inject('engine').address,

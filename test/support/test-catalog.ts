@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import type * as workflows from './workflows.ts'
 
-/** Of `workflows.ts`: most entries say nothing, so that what comes in is what the test sent. */
+/** The workflows of `workflows.ts`; most entries have no schema, so that inputs arrive unchanged. */
 export const testCatalog = defineCatalog<typeof workflows>({
   echo: { description: 'Returns what it is given.', aliases: ['parrot'] },
   several: {},

@@ -6,7 +6,7 @@ export function nodesIn(node: TraceNode): TraceNode[] {
   return [node, ...node.children.flatMap(nodesIn)]
 }
 
-/** The node of what has only begun. */
+/** The node of an entry that has only begun. */
 export function toNode({ id, kind, name, at }: TraceEntry): TraceNode {
   return {
     id,

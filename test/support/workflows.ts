@@ -47,7 +47,7 @@ export async function bigOutput({ bytes }: { bytes: number }): Promise<string> {
   return 'x'.repeat(bytes)
 }
 
-/** What the engine told the workflow of itself. */
+/** The workflow's own information from the engine. */
 export async function whoAmI(): Promise<object> {
   const { workflowId, runId, firstExecutionRunId, workflowType, taskQueue, attempt } = workflowInfo()
   return { workflowId, runId, firstExecutionRunId, workflowType, taskQueue, attempt }
@@ -155,7 +155,7 @@ export async function failInChild(): Promise<unknown> {
   return executeChild(failWithCauses)
 }
 
-/** Throws a cancellation that nobody asked for. */
+/** Throws a cancellation without a request to cancel. */
 export async function failCancelledUnasked(): Promise<never> {
   throw new CancelledFailure('nobody asked')
 }
@@ -165,7 +165,7 @@ export async function failTask(): Promise<never> {
   throw new Error('a bug in the workflow')
 }
 
-/** Its workflow task fails with an error that tells of the worker's machine. */
+/** Its workflow task fails with an error that contains details of the worker's machine. */
 export async function failTaskWithPath(): Promise<never> {
   throw new TypeError(
     "can't read '/srv/app/node_modules/x/index.js' of 4711@build-host: connect ECONNREFUSED 10.0.0.3:5432",

@@ -8,7 +8,7 @@ import { type ApiFixture, anId } from './api-fixture.ts'
 
 type Refusal = [status: number, error: unknown, paths: unknown]
 
-/** Bad input: told what is wrong with it, and nothing is started. That no answer shows a stack the client itself checks. */
+/** Invalid input: the error names the problem, and nothing is started. */
 export function badInput(api: () => ApiFixture): void {
   function refusal({ status, body }: Answer): Refusal {
     return [status, body.error, body.issues?.map(({ path }: { path: string }) => path)]

@@ -9,7 +9,7 @@ import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from '.
 
 /** What holds for every request. */
 export function common(api: () => ApiFixture, serve: Serve): void {
-  /** What a request without its workflow is told when it may call (404), and when it may not (401). */
+  /** The status of a request for a missing workflow with a valid token (404) and without one (401). */
   async function knock(authorization: string): Promise<number> {
     const { status } = await makeApi({ url: api().restrictedService.url }).call(
       'GET',

@@ -11,7 +11,7 @@ const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 // The machine of a worker as its errors tell of it, the test's own included.
 const MACHINE = /stackTrace|\bat \w+ \(|file:\/\/|\/work|\/srv|node_modules|\d+@[\w-]+|TypeScriptSDK|10\.0\.0\.3/
 
-/** A run whose code a worker can't run: what every answer about it says. */
+/** A run whose workflow task fails: every response about it gives the reason. */
 export function failingTask(api: () => ApiFixture): void {
   const call = (method: string, path: string, body?: unknown, service: 'restrictedService' | 'service' = 'service') =>
     api()[service].call(method, `/workflow/${path}`, body)

@@ -14,7 +14,7 @@ const INTERNAL = 13
 const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 
-/** What an engine that can't be reached, or answers what nobody foresaw, comes to. */
+/** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
   describe('an unreachable engine', () => {
     test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
@@ -204,7 +204,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const { workflowId } = await startDirectly(api(), 'nothing')
       await untilStatus(api(), workflowId, 'completed')
-      // A history without a beginning is what no engine answers.
+      // An engine never returns a history without a first event.
       faultProxy.on({
         method: 'GetWorkflowExecutionHistory',
         containing: workflowId,

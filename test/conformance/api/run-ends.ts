@@ -8,7 +8,7 @@ import { type ApiFixture, anId, pause, startDirectly, unpause, untilStatus } fro
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
 
-/** How a run ended, as `run` and `result` tell it. */
+/** The end of a run, as `run` and `result` return it. */
 export function runEnds(api: () => ApiFixture): void {
   async function runOf(workflowName: string, input: unknown = null) {
     const { status, body } = await api().service.run(workflowName, input)

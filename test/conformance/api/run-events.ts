@@ -3,7 +3,7 @@ import { type ApiFixture, anId } from './api-fixture.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
 
-/** `run`, told event by event. */
+/** `run` as server-sent events. */
 export function runEvents(api: () => ApiFixture): void {
   const run = async (body: object) => {
     const { status, headers, text } = await api().service.call('POST', '/workflow/run', body, EVENTS)
