@@ -2,6 +2,8 @@
 /** `npx portico`: the service on Node, from the command line. */
 import './node/exit-on-old-node.ts'
 import { parseArgs } from 'node:util'
+import { errorCode } from '../lib/error-code.ts'
+import { errorMessage } from '../lib/error-message.ts'
 import { VERSION } from '../version.ts'
 
 const HELP = `Portico ${VERSION}: the HTTP front door for Temporal.
@@ -40,7 +42,7 @@ function parsed() {
     const flag = (short: string) => ({ type: 'boolean', short, default: false }) as const
     return parseArgs({ allowPositionals: true, options: { help: flag('h'), version: flag('v') } })
   } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error), 2)
+    return fail(errorMessage(error), 2)
   }
 }
 
@@ -58,17 +60,12 @@ async function archive(queues: readonly string[]): Promise<void> {
   } catch (error) {
     if (isMissing(error))
       fail('portico archive requires @temporalio/worker and @temporalio/workflow; install them with npm', 1)
-    fail(error instanceof Error ? error.message : String(error), 1)
+    fail(errorMessage(error), 1)
   }
 }
 
 function isMissing(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    error.code === 'ERR_MODULE_NOT_FOUND' &&
-    error.message.includes('@temporalio')
-  )
+  return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && errorMessage(error).includes('@temporalio')
 }
 
 function fail(message: string, exitCode: number): never {

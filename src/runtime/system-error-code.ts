@@ -1,4 +1,6 @@
+import { errorCode } from '../lib/error-code.ts'
+
 /** The system's code for an error, like `EADDRINUSE`; its message when it has no code. */
 export function systemErrorCode(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : String(error)
+  return errorCode(error) ?? String(error)
 }

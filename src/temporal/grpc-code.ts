@@ -1,3 +1,5 @@
+import { errorCode } from '../lib/error-code.ts'
+
 /** The status codes of gRPC: https://grpc.io/docs/guides/status-codes/ */
 export const GrpcCode = {
   CANCELLED: 1,
@@ -20,5 +22,5 @@ export const GrpcCode = {
 
 /** Whether the SDK's client rejected a call with this code. */
 export function hasGrpcCode(error: unknown, code: number): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
+  return errorCode(error) === code
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker'
 import type { EngineConfig, EngineTls } from '../config/engine.ts'
+import { errorMessage } from '../lib/error-message.ts'
 
 /** Connects the worker to the engine over gRPC. Rejects with the address and the reason. */
 export async function connect({ address, apiKey, tls }: EngineConfig): Promise<NativeConnection> {
@@ -8,8 +9,7 @@ export async function connect({ address, apiKey, tls }: EngineConfig): Promise<N
   try {
     return await NativeConnection.connect(options)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Could not connect to the engine at ${address}: ${reason}`, { cause })
+    throw new Error(`Could not connect to the engine at ${address}: ${errorMessage(cause)}`, { cause })
   }
 }
 

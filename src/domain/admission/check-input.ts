@@ -2,6 +2,7 @@ import { createBudget } from '../../json-schema/budget.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../../json-schema/compile.ts'
 import { CircularReferenceError } from '../../json-schema/errors.ts'
 import { validate } from '../../json-schema/validate.ts'
+import { errorMessage } from '../../lib/error-message.ts'
 import type { Issue } from '../errors.ts'
 
 export interface InputCheck {
@@ -26,7 +27,7 @@ export function checkInput(input: unknown, schema: JsonSchema, pointer = '/input
     const { issues, abortedBy } = validate(current, input, createBudget(BUDGET), pointer)
     return {
       issues,
-      abortedBy: abortedBy === null ? null : messageOf(abortedBy),
+      abortedBy: abortedBy === null ? null : errorMessage(abortedBy),
       skipped: known === undefined ? current.skipped : [],
     }
   } catch (error) {
@@ -45,14 +46,10 @@ function compile(schema: JsonSchema): CompiledSchema {
 
 /** Replaces a schema that cannot be used: the reason is logged once. */
 function acceptAll(error: unknown): CompiledSchema {
-  return { check: () => true, skipped: [messageOf(error)], invalid: [] }
+  return { check: () => true, skipped: [errorMessage(error)], invalid: [] }
 }
 
 function keep(schema: JsonSchema, made: CompiledSchema): CompiledSchema {
   if (typeof schema !== 'boolean') compiled.set(schema, made)
   return made
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

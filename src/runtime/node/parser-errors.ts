@@ -1,7 +1,9 @@
 /** Responses to requests that never reach the app. Node's own responses to them would have neither a body nor a request id. */
+
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { PROBLEM_TYPE, type Problem, toProblem, toRequestId } from '../../http/problem.ts'
+import { errorCode } from '../../lib/error-code.ts'
 
 type Rejection = Omit<Problem, 'requestId'>
 
@@ -55,7 +57,7 @@ const BY_CODE: ReadonlyMap<unknown, Rejection> = new Map<unknown, Rejection>([
 
 /** For the event `clientError`: sends the response on the socket and closes it. */
 export function rejectOnSocket(error: Error, socket: Duplex): void {
-  endWith(socket, toBytes(('code' in error ? BY_CODE.get(error.code) : undefined) ?? MALFORMED))
+  endWith(socket, toBytes(BY_CODE.get(errorCode(error)) ?? MALFORMED))
 }
 
 /** For the event `connect`, which Node emits for the method CONNECT. */

@@ -1,5 +1,6 @@
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { errorCode } from '../../lib/error-code.ts'
 import { TRACE_TEMPLATE } from '../../protocol/trace/keys.ts'
 import { fillTemplate } from '../../protocol/trace/template.ts'
 import type { SpanRun } from '../tracing/span.ts'
@@ -43,16 +44,12 @@ async function versionOf(path: string): Promise<string | null> {
     const { size, mtimeMs, ino } = await stat(path)
     return `${size}:${mtimeMs}:${ino}`
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCode(error) === 'ENOENT') return null
     throw error
   }
 }
 
 function falseIfExists(error: unknown): false {
-  if (codeOf(error) === 'EEXIST') return false
+  if (errorCode(error) === 'EEXIST') return false
   throw error
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

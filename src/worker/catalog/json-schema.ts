@@ -3,6 +3,7 @@ import { createBudget } from '../../json-schema/budget.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import { CircularReferenceError } from '../../json-schema/errors.ts'
 import { validate } from '../../json-schema/validate.ts'
+import { errorMessage } from '../../lib/error-message.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import { zodInputSchema } from './zod-input-schema.ts'
@@ -63,7 +64,7 @@ export function toJsonSchema(
     for (const error of errors) onError(error)
     return errors.length === 0 ? json : null
   } catch (error) {
-    onError(messageOf(error))
+    onError(errorMessage(error))
     return null
   }
 }
@@ -95,7 +96,7 @@ function fromStandard(standard: unknown, schema: object, io: 'input' | 'output')
   try {
     return converter.call(jsonSchema, TARGET)
   } catch (cause) {
-    throw new TypeError(`${vendor} cannot convert the schema to JSON Schema: ${messageOf(cause)}`, { cause })
+    throw new TypeError(`${vendor} cannot convert the schema to JSON Schema: ${errorMessage(cause)}`, { cause })
   }
 }
 
@@ -105,7 +106,7 @@ function toJson(schema: unknown): JsonSchema {
     return JSON.parse(JSON.stringify(schema, rejectFunctions))
   } catch (cause) {
     // V8's own message for a circular structure has several lines.
-    if (/circular|cyclic/i.test(messageOf(cause)))
+    if (/circular|cyclic/i.test(errorMessage(cause)))
       throw new TypeError('has a circular structure; use $ref for recursive schemas', { cause })
     throw cause
   }
@@ -138,8 +139,4 @@ function errorsIn(schema: JsonSchema): string[] {
     return [...compiled.invalid, error.message]
   }
   return compiled.invalid
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

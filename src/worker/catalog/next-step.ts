@@ -1,4 +1,5 @@
 /** What a worker does after an attempt to publish its catalog: a decision without side effects. */
+import { errorMessage } from '../../lib/error-message.ts'
 import { isPermanentError } from './permanent-error.ts'
 import { type PublicationLog, publicationLog } from './publication-log.ts'
 import type { Publication } from './publish-catalog.ts'
@@ -56,8 +57,7 @@ function afterSuccess(state: KeepState, published: Publication, { checkEveryMs }
 function afterFailure(state: KeepState, error: unknown, { onPublishError, checkEveryMs, fields }: KeepRules): Step {
   const isPermanent = isPermanentError(error)
   const what = state.wasInForce ? 'checked in' : 'published to'
-  const reason = error instanceof Error ? error.message : String(error)
-  const message = `Catalog ${fields.catalog} could not be ${what} namespace ${fields.namespace}: ${reason}`
+  const message = `Catalog ${fields.catalog} could not be ${what} namespace ${fields.namespace}: ${errorMessage(error)}`
   if (isPermanent && onPublishError === 'stop' && !state.wasInForce) {
     return { error: new Error(message, { cause: error }) }
   }

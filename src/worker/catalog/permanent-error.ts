@@ -1,3 +1,5 @@
+import { errorCode } from '../../lib/error-code.ts'
+import { errorMessage } from '../../lib/error-message.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 
 const PERMANENT: readonly unknown[] = [GrpcCode.INVALID_ARGUMENT, GrpcCode.PERMISSION_DENIED, GrpcCode.UNAUTHENTICATED]
@@ -7,8 +9,9 @@ const PERMANENT: readonly unknown[] = [GrpcCode.INVALID_ARGUMENT, GrpcCode.PERMI
  * has no gRPC code.
  */
 export function isPermanentError(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'number') return true
+  const code = errorCode(error)
+  if (typeof code !== 'number') return true
   // RESOURCE_EXHAUSTED is transient except for "received message larger than max".
-  if (error.code === GrpcCode.RESOURCE_EXHAUSTED) return /larger than max/.test(error.message)
-  return PERMANENT.includes(error.code)
+  if (code === GrpcCode.RESOURCE_EXHAUSTED) return /larger than max/.test(errorMessage(error))
+  return PERMANENT.includes(code)
 }

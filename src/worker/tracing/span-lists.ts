@@ -2,6 +2,7 @@ import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { KvStoreConfig } from '../../config/traces.ts'
 import type { WorkerTraces } from '../../config/worker.ts'
+import { errorCode } from '../../lib/error-code.ts'
 import { spansFile, spansKey } from '../../protocol/trace/keys.ts'
 import { createKvStore } from '../../store/kv/kv-store.ts'
 import type { StoreCall } from '../../store/store-call.ts'
@@ -70,6 +71,6 @@ async function linesOf(path: string): Promise<string[]> {
 }
 
 function emptyWhenMissing(error: unknown): string {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+  if (errorCode(error) === 'ENOENT') return ''
   throw error
 }

@@ -1,4 +1,5 @@
 /** Translates error responses of Temporal's HTTP API, and errors of `fetch`. */
+import { errorCode } from '../../../lib/error-code.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { toGrpcCode } from '../http-status.ts'
 import { type ErrorDetail, RpcError } from '../transport.ts'
@@ -38,7 +39,7 @@ export function unreachable(cause: unknown): RpcError {
 }
 
 // The codes of Node, in the error or its cause, and of Bun.
-const CONNECT_ERROR_CODES = new Set([
+const CONNECT_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -50,7 +51,7 @@ const CONNECT_ERROR_CODES = new Set([
 /** Whether no connection was made, so that nothing was sent. False where the runtime does not say (workerd). */
 function failedToConnect(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if ('code' in error && typeof error.code === 'string' && CONNECT_ERROR_CODES.has(error.code)) return true
+  if (CONNECT_ERROR_CODES.has(errorCode(error))) return true
   // The message of Deno.
   return /client error \(Connect\)/.test(error.message) || failedToConnect(error.cause)
 }
