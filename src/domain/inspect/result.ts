@@ -2,7 +2,7 @@ import type { Call } from '../call.ts'
 import { ServiceError } from '../errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../execution.ts'
 import type { Ports } from '../ports.ts'
-import { toResult } from '../result.ts'
+import { toResult } from '../to-result.ts'
 import { traceMetaOrNull } from '../trace/destinations.ts'
 
 export async function readResult(

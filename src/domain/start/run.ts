@@ -10,8 +10,8 @@ import type { Engine, Started } from '../engine.ts'
 import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, WorkflowResult } from '../execution.ts'
 import type { Ports } from '../ports.ts'
-import { toResult } from '../result.ts'
 import { describeProblem, type Problem } from '../status/problem.ts'
+import { toResult } from '../to-result.ts'
 import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
 import { startAdmitted } from './start.ts'
@@ -36,7 +36,7 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   if (end.closing === null) throw timeoutError(end, waitedMs)
   try {
     const ended = { command, admitted, started, run: end.run, closing: end.closing }
-    return await readResult(ports, ended, within(call, TIMEOUT_MS.closedRun))
+    return await resultOfEnded(ports, ended, within(call, TIMEOUT_MS.closedRun))
   } catch (error) {
     throw attachIds(error, end.run)
   }
@@ -111,7 +111,7 @@ interface EndedRun {
  * Usually everything is known: the input was sent, and the catalog says where the trace is. The run is only read when it
  * is another one than the one that was started, was canceled (for the reason), or has a catalog without trace settings.
  */
-async function readResult({ engine, catalogs }: RunPorts, ended: EndedRun, call: Call): Promise<WorkflowResult> {
+async function resultOfEnded({ engine, catalogs }: RunPorts, ended: EndedRun, call: Call): Promise<WorkflowResult> {
   const { command, admitted, started, run, closing } = ended
   const isContinued = run.runId !== started.runId
   const isCanceled = closing.outcome.status === 'canceled'
