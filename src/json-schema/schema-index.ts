@@ -16,7 +16,7 @@ export interface SchemaIndex {
 }
 
 /** Where a subschema is, and how it is read. */
-export interface Position {
+interface Position {
   /** References resolve against this URL. */
   base: string
   /** Null: unknown. */

@@ -3,7 +3,7 @@ import type { RunRef } from './run-ref.ts'
 import type { TraceMeta } from './trace/trace-meta.ts'
 
 export type OpenStatus = 'running' | 'paused'
-export type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
+type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
 export type Status = OpenStatus | ClosedStatus
 
 export function isOpen(status: Status): status is OpenStatus {

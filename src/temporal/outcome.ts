@@ -74,7 +74,7 @@ function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcom
 }
 
 /** The next run of the chain, from the close event; null for the last run. */
-export function nextRunIdOf(event: HistoryEvent): string | null {
+function nextRunIdOf(event: HistoryEvent): string | null {
   const attributes =
     event.workflowExecutionCompletedEventAttributes ??
     event.workflowExecutionFailedEventAttributes ??

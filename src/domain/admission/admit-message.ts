@@ -12,7 +12,7 @@ import type { MessageCommand, SendCommand, UpdateWithStartCommand } from '../wor
 import { checkArgument } from './check-argument.ts'
 import type { KnownRun, KnownRuns } from './known-runs.ts'
 
-export type AdmitMessagePorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
+type AdmitMessagePorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 
 const HANDLERS = { signal: 'signals', query: 'queries', update: 'updates' } as const
 

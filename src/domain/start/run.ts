@@ -16,7 +16,7 @@ import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
 import { startAdmitted } from './start.ts'
 
-export type RunPorts = AdmitStartPorts & Pick<Ports, 'engine'>
+type RunPorts = AdmitStartPorts & Pick<Ports, 'engine'>
 
 // Pause before another read when the engine is at its limit.
 const BACKOFF_MS = 500

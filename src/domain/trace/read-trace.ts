@@ -12,7 +12,7 @@ import { readRun } from './read-run.ts'
 import { includesEnd, type Trace, type TracedRun } from './trace-source.ts'
 import { decodeEntries } from './trace-values.ts'
 
-export type TracePorts = Pick<Ports, 'catalogs' | 'engine' | 'traceMaxBytes' | 'traceSources'>
+type TracePorts = Pick<Ports, 'catalogs' | 'engine' | 'traceMaxBytes' | 'traceSources'>
 
 /** Reads the trace of a run with its child runs, each from the first source that has it. Failing sources become warnings. */
 export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {

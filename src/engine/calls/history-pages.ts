@@ -7,7 +7,7 @@ import { type EngineContext, toExecution } from '../context.ts'
 // One event is enough for most runs. After about a thousand events the search ends.
 const END_PAGE_SIZES = [1, 40, 250, 250, 250, 250]
 
-export interface Page {
+interface Page {
   events: HistoryEvent[]
   /** Null after the last page. */
   nextPageToken: Uint8Array | null

@@ -29,7 +29,7 @@ export interface Update {
 }
 
 /** An update that has been sent already. */
-export interface SentUpdate {
+interface SentUpdate {
   /** Null if the response is lost. */
   response: UpdateResponse | null
 }
@@ -67,14 +67,14 @@ export async function outcomeOf(
 }
 
 /** What is known about an update while it is polled. */
-export interface Progress {
+interface Progress {
   /** The run that has the update, once a response names it. */
   ref: ExecutionRef
   /** Whether the engine may have the update. Then errors carry its ids, and no `Retry-After`. */
   mayBeAdmitted: boolean
 }
 
-export function advance({ ref, mayBeAdmitted }: Progress, response: UpdateResponse | null): Progress {
+function advance({ ref, mayBeAdmitted }: Progress, response: UpdateResponse | null): Progress {
   const { updateRef } = response ?? {}
   const runId = updateRef?.workflowExecution?.runId
   return { ref: runId ? { ...ref, runId } : ref, mayBeAdmitted: mayBeAdmitted || updateRef != null }

@@ -1,7 +1,7 @@
 import { percentEncode } from '../../lib/percent-encode.ts'
 
 /** Both are required, because every run has its own object, and run ids are unique only within a namespace. */
-export const PLACEHOLDERS = ['{namespace}', '{runId}'] as const
+const PLACEHOLDERS = ['{namespace}', '{runId}'] as const
 
 export function isTraceTemplate(template: string): boolean {
   return PLACEHOLDERS.every((placeholder) => template.includes(placeholder))

@@ -13,7 +13,7 @@ export const STORE = 'The object storage'
 
 const ERROR_MAX_BYTES = 64 * 1024
 
-export type SendSigned = (object: ObjectRef, init: RequestInit, signal: AbortSignal) => Promise<Response>
+type SendSigned = (object: ObjectRef, init: RequestInit, signal: AbortSignal) => Promise<Response>
 
 /** Sends requests with the store's signature. Redirects are not followed: they could lead anywhere, with our signature. */
 export function signedRequests(options: ObjectStoreOptions): SendSigned {

@@ -130,7 +130,7 @@ export function createArchiverEngine({
 }
 
 /** After this time another worker takes over from one that was killed. */
-export const HEARTBEAT_TIMEOUT_MS = 30_000
+const HEARTBEAT_TIMEOUT_MS = 30_000
 
 function nullWhenNotFound(error: unknown): null {
   if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null

@@ -116,7 +116,7 @@ async function runRecorded<T>(
 }
 
 /** Converts any thrown value for a trace. Never throws. */
-export function thrownError(error: unknown): TraceError {
+function thrownError(error: unknown): TraceError {
   try {
     return toTraceError(error, MAX_CAUSES)
   } catch {
