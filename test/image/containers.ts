@@ -1,36 +1,36 @@
-/** Containers as strict as any platform's: a root that nobody can write to, no capability, no way to gain any. */
+/** Hardened containers: a read-only root file system and no capabilities. */
 import { startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
 import { type Images, PODMAN_ENV } from './images.ts'
 
 export interface Container {
-  /** What it has printed so far. */
+  /** The output so far. */
   output(): string
-  /** Its end, whoever ended it. */
+  /** Resolves when the container has exited for any reason. */
   ended: Promise<{ code: number | null }>
-  /** Runs a command in it; resolves with what it printed, rejects when it fails. */
+  /** Runs a command in the container and returns its output. Rejects if it fails. */
   exec(...command: string[]): Promise<string>
   /** Sends the image's stop signal, and SIGKILL after ten seconds. */
   stop(): Promise<void>
-  /** Asks the image's HEALTHCHECK; rejects when it says no. */
+  /** Runs the image's HEALTHCHECK. Rejects if it fails. */
   health(): Promise<void>
 }
 
 const HARDENED = ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges']
 
-// Podman's own defaults may be more than this machine grants.
+// Podman's defaults may exceed the limits of this machine.
 const LIMITS = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=4096:4096']
 
 export interface ContainerOptions {
   image: string
   env: Record<string, string>
-  /** As compose.yaml gives it to the worker. */
+  /** Like `tmpfs` of the worker in compose.yaml. */
   tmpfs?: string
-  /** Resolves with the container when a line of its output matches; without, at once. */
+  /** Wait until the output matches. Default: do not wait. */
   ready?: RegExp
 }
 
-/** On this machine's own network: the engine listens on its loopback address. */
+/** Uses the network of this machine, because the engine listens on its loopback address. */
 export async function startContainer(
   { podman, podmanArgs }: Images,
   { image, env, tmpfs, ready }: ContainerOptions,
@@ -43,7 +43,7 @@ export async function startContainer(
   const { ended, output } = running
   if (ready !== undefined) {
     const died = new AbortController()
-    void ended.then(({ code }) => died.abort(new Error(`${image} ended with ${code}:\n${output()}`)))
+    void ended.then(({ code }) => died.abort(new Error(`${image} exited with ${code}:\n${output()}`)))
     await until(`${image} prints ${ready}`, () => ready.test(output()), { timeoutMs: 30_000, signal: died.signal })
   }
   return {

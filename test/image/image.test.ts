@@ -1,28 +1,25 @@
-/** The images, built and run: `npm run test:image`. */
+/** Builds the container images and runs them: `npm run test:image`. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { ensureHadolint } from '../../dev/servers/components.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
 import { type Container, startContainer } from './containers.ts'
 import { buildImages, type Images } from './images.ts'
 
 const TOKEN = 'image-token'
 const catalog = `image-${crypto.randomUUID()}`
 let images: Images
-let worker: Container
 
-beforeAll(async () => {
+test.beforeAll(async ({ cleanup }) => {
   images = await buildImages()
-  worker = await startExampleWorker(catalog)
+  cleanup.defer(() => images.remove())
+  const worker = await startExampleWorker(catalog)
+  cleanup.defer(() => worker.stop())
 }, 900_000)
-
-afterAll(async () => {
-  await worker?.stop()
-  await images?.remove()
-}, 60_000)
 
 test('Dockerfile: hadolint reports nothing', async () => {
   const dockerfile = fileURLToPath(new URL('../../Dockerfile', import.meta.url))

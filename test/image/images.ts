@@ -1,4 +1,4 @@
-/** The images that the Dockerfile makes, on bases made here: there need be no registry of images. */
+/** Builds the images of the Dockerfile on base images that are created here, so that no image registry is needed. */
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,14 +7,15 @@ import { type Component, ensureComponent, outputOf } from '../../dev/servers/com
 import { bin } from '../../dev/servers/runtimes.ts'
 
 export interface Images {
-  /** Of the service. */
+  /** The service on Node. */
   node: string
+  /** The service on Bun. */
   bun: string
-  /** Of examples/worker.ts. */
+  /** `examples/worker.ts`. */
   worker: string
-  /** What the services were built on. */
+  /** The base images of the services. */
   bases: { node: string; bun: string }
-  /** Asks podman, about these images and their containers alone. */
+  /** Runs podman on these images and their containers only. */
   podman(...args: string[]): Promise<string>
   podmanArgs(...args: string[]): string[]
   remove(): Promise<void>
@@ -31,7 +32,7 @@ const debian: Component = {
   sources: [
     {
       name: 'mmdebstrap',
-      // It writes its file last.
+      // mmdebstrap writes its file at the end.
       stallTimeoutMs: 600_000,
       fetch: async (folder, signal) => {
         const args = ['--variant=minbase', '--include=libstdc++6', 'bookworm', join(folder, 'base.tar')]
@@ -40,11 +41,11 @@ const debian: Component = {
     },
   ],
   check: async () => {},
-  advice: 'Debian’s packages have to be reachable.',
+  advice: 'Check that apt can download Debian packages.',
 }
 
 export async function buildImages(): Promise<Images> {
-  await refuseWithoutTools()
+  await assertToolsInstalled()
   const folder = await mkdtemp(join(tmpdir(), 'portico-images-'))
   const store = [
     '--root',
@@ -94,40 +95,32 @@ export async function buildImages(): Promise<Images> {
   }
 }
 
-/** A HEALTHCHECK would be asked by systemd, where there is one; here it is asked by tests. */
+/** The tests run HEALTHCHECK themselves. Otherwise systemd would, where it exists. */
 export const PODMAN_ENV = { ...process.env, DISABLE_HC_SYSTEMD: 'true' }
 
 type Buildah = (command: string, ...args: string[]) => Promise<string>
 
-/** One as roomy as node:24-slim; and one a runtime that has no other program. */
+/** One image like node:24-slim, and one per runtime that contains no other program. */
 async function makeBases(buildah: Buildah): Promise<void> {
   const programs = { node: process.execPath, bun: await realpath(bin('bun')) }
   const tar = await ensureComponent(debian)
 
-  const roomy = await from(buildah, tar, 'node', programs.node)
-  await buildah('copy', '--quiet', roomy, npmFolder(), '/usr/local/lib/node_modules/npm')
+  const full = await from(buildah, tar, 'node', programs.node)
+  await buildah('copy', '--quiet', full, npmFolder(), '/usr/local/lib/node_modules/npm')
   for (const name of ['npm', 'npx'])
-    await buildah(
-      'run',
-      roomy,
-      '--',
-      'ln',
-      '-s',
-      `../lib/node_modules/npm/bin/${name}-cli.js`,
-      `/usr/local/bin/${name}`,
-    )
-  // This machine's way to the registry of npm may have an authority of its own.
+    await buildah('run', full, '--', 'ln', '-s', `../lib/node_modules/npm/bin/${name}-cli.js`, `/usr/local/bin/${name}`)
+  // npm may need this machine's own certificate authority.
   const authorities = process.env.NODE_EXTRA_CA_CERTS
   if (authorities) {
-    await buildah('copy', '--quiet', roomy, await realpath(authorities), '/etc/ssl/extra.pem')
-    await buildah('config', '--env', 'NODE_EXTRA_CA_CERTS=/etc/ssl/extra.pem', roomy)
+    await buildah('copy', '--quiet', full, await realpath(authorities), '/etc/ssl/extra.pem')
+    await buildah('config', '--env', 'NODE_EXTRA_CA_CERTS=/etc/ssl/extra.pem', full)
   }
-  await buildah('commit', '--quiet', '--rm', roomy, 'localhost/node:24-slim')
+  await buildah('commit', '--quiet', '--rm', full, 'localhost/node:24-slim')
 
   for (const runtime of ['node', 'bun'] as const) {
-    const alone = await from(buildah, tar, runtime, programs[runtime])
-    await buildah('run', alone, '--', 'rm', '-rf', '/usr/share', '/var/lib', '/usr/sbin', '/usr/bin')
-    await buildah('commit', '--quiet', '--rm', alone, BASES[runtime])
+    const bare = await from(buildah, tar, runtime, programs[runtime])
+    await buildah('run', bare, '--', 'rm', '-rf', '/usr/share', '/var/lib', '/usr/sbin', '/usr/bin')
+    await buildah('commit', '--quiet', '--rm', bare, BASES[runtime])
   }
 }
 
@@ -141,20 +134,20 @@ async function from(buildah: Buildah, tar: string, runtime: string, program: str
 
 function npmFolder(): string {
   const { npm_execpath: cli } = process.env
-  if (!cli) throw new Error('Which npm is to be put into the base? Start this by npm run test:image')
+  if (!cli) throw new Error('npm_execpath is not set; start the tests with npm run test:image')
   return dirname(dirname(cli))
 }
 
 const TOOLS = ['buildah', 'podman', 'runc', 'mmdebstrap']
 
-async function refuseWithoutTools(): Promise<void> {
-  const here = await Promise.all(
+async function assertToolsInstalled(): Promise<void> {
+  const isInstalled = await Promise.all(
     TOOLS.map((command) => outputOf({ command, args: ['--version'] }).then(Boolean, () => false)),
   )
-  const missing = TOOLS.filter((_, index) => !here[index])
+  const missing = TOOLS.filter((_, index) => !isInstalled[index])
   if (process.getuid?.() !== 0) missing.unshift('root')
   if (missing.length > 0)
     throw new Error(
-      `Images can't be built and run here without ${missing.join(', ')}: as root, apt-get install --no-install-recommends ${TOOLS.join(' ')}`,
+      `The image tests require ${missing.join(', ')}; run as root: apt-get install --no-install-recommends ${TOOLS.join(' ')}`,
     )
 }

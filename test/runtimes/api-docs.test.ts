@@ -1,53 +1,44 @@
-/** The examples of `docs/api.md`, in their order, and the answers that are shown. */
+/** Sends the requests of `docs/api.md` in order and compares the responses with the document. */
 import { tmpdir } from 'node:os'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
-import { type Answer, type Api, makeApi } from '../support/api.ts'
+import type { Answer } from '../support/api.ts'
 import { type Example, readApiDocs, type ShownAnswer } from '../support/api-docs.ts'
-import { type Served, serve } from '../support/serve.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
 
-// The engine is shared: elsewhere these ids would be somebody else's.
+// All test files share the engine, so each run adds a suffix to these ids.
 const IDS = /\border-\d+/g
 
-// What `npm run dev` calls it.
+// The catalog of `npm run dev`.
 const SHOWN_CATALOG = 'examples'
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WAITED = /(?:after|within) \d+ ms/
-// `"…": "…"` in an object of the document: it has keys that are not shown.
+// An object with `"…": "…"` in the document has more keys than are shown.
 const LEFT_OUT = '…'
 const YEAR_2000_MS = 946_684_800_000
 
-let service: Served
-let api: Api
-let worker: TestWorker
+let api: InProcessService
 
-beforeAll(async () => {
-  // As `npm run dev` has it.
-  service = serve({ SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir() })
-  api = makeApi({ fetch: service.fetch })
-  worker = await startWorker({
-    address: inject('engine').address,
-    taskQueue: service.catalog,
-    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-    activities,
-    catalog,
-  })
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+test.override('workerOptions', {
+  workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
+  activities,
+  catalog,
 })
+// The same as in `npm run dev`.
+test.override('serviceEnv', { SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir() })
 
-afterAll(async () => {
-  await worker.stop()
-  await service.close()
+test.beforeAll(async ({ service }) => {
+  api = service
+  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
 })
 
 test('docs/api.md: each example gets the documented response', async () => {
   const { examples } = readApiDocs()
-  const names = namesOf(service.catalog)
+  const names = namesOf(api.catalog)
 
   for (const example of examples) await tryOut(example, names)
 
@@ -56,7 +47,7 @@ test('docs/api.md: each example gets the documented response', async () => {
 
 async function tryOut(example: Example, names: Names): Promise<void> {
   const where = `docs/api.md:${example.line}`
-  const ask = async () => {
+  const sendAndCompare = async () => {
     const body = example.body === null ? undefined : names.ours(example.body)
     const answer = await api.call(example.method, names.ours(example.path), body, example.headers)
     if (example.answer === null) expect(answer.status, where).toBe(200)
@@ -64,23 +55,24 @@ async function tryOut(example: Example, names: Names): Promise<void> {
     names.keep()
     return true
   }
-  // What changes nothing may be asked until the workflow has come as far as the document says.
-  if (example.method === 'GET' || example.path.includes('/query/')) await until(`${where} is answered as shown`, ask)
-  else await ask()
+  // A request that changes nothing is repeated until the workflow has reached the documented state.
+  if (example.method === 'GET' || example.path.includes('/query/'))
+    await until(`${where} gets the documented response`, sendAndCompare)
+  else await sendAndCompare()
 }
 
-/** As much of an answer as the document shows: not every header. */
+/** The response with only the headers that the document shows. */
 function toShown({ status, headers, body }: Answer, shown: ShownAnswer): ShownAnswer {
   const names = Object.keys(shown.headers)
   return { status, headers: Object.fromEntries(names.map((name) => [name, headers.get(name) ?? ''])), body }
 }
 
 interface Names {
-  /** The document's text with our ids. */
+  /** Replaces the ids of the document by the actual ids. */
   ours(text: string): string
-  /** Our value with what the document shows in place of what differs from run to run. */
+  /** Replaces ids, times and durations by those of the document. */
   asShown(value: unknown, shown: unknown): unknown
-  /** Ids of the last `asShown` are known from now on. */
+  /** Remembers the ids of the last `asShown`. */
   keep(): void
 }
 
@@ -88,7 +80,7 @@ function isInstantMs(value: unknown): boolean {
   return typeof value === 'number' && value > YEAR_2000_MS
 }
 
-/** The document's ids and ours, each known by the other once an answer has shown it. */
+/** Maps ids of the document to actual ids, as responses show them. */
 function namesOf(catalog: string): Names {
   const suffix = crypto.randomUUID().slice(0, 8)
   let known = new Map<string, string>()
@@ -126,7 +118,7 @@ function namesOf(catalog: string): Names {
       if (shownId === undefined) return id
       const before = draft.get(shownId)
       draft.set(shownId, before ?? id)
-      // One id in the document that stands for two of ours is a fault of the document.
+      // One id in the document must not stand for two ids in the responses.
       return before === undefined || before === id ? shownId : id
     })
   }

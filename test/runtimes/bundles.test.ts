@@ -109,7 +109,7 @@ function loadedWith(name: string, loaded = new Set<string>()): string[] {
   return [...loaded]
 }
 
-/** Never the bundle itself: nobody reads a megabyte of assertion. */
+/** Only the first match, because an assertion message should not contain a megabyte. */
 function wordsIn(bundle: Buffer, words: RegExp): string[] {
   return words.exec(bundle.toString())?.slice(0, 1) ?? []
 }

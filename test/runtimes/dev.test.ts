@@ -3,29 +3,35 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { freePort, isTaken } from '../../dev/servers/ports.ts'
 import { type Ended, isGone, type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
+import { test as base } from '../support/fixtures.ts'
 import { paste } from '../support/paste.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-// The worker bundles its workflows first: some seconds on a quiet machine.
+// The worker bundles its workflows first, which takes some seconds on an idle machine.
 const READY_MS = 90_000
 const END_MS = 5000
 
-const started: RunningProcess[] = []
-let port: number
-
-beforeAll(async () => {
-  port = await freePort()
-})
-afterAll(() => Promise.all(started.map((dev) => dev.kill())))
+const test = base
+  .extend('port', { scope: 'file' }, () => freePort())
+  .extend('startDev', { scope: 'file' }, ({ port, cleanup }) => async (env: NodeJS.ProcessEnv) => {
+    const dev = await startProcess({
+      command: 'npm',
+      args: ['run', 'dev'],
+      cwd: ROOT,
+      env: { ...process.env, SERVICE_PORT: `${port}`, SERVICE_API_AUTH_TOKEN: undefined, ...env },
+    })
+    cleanup.defer(async () => void (await dev.kill()))
+    return dev
+  })
 
 describe('npm run dev, which starts an engine', () => {
   let dev: RunningProcess
-  beforeAll(async () => {
+  test.beforeAll(async ({ startDev }) => {
     dev = await startDev({ ENGINE_ADDRESS: undefined })
     await ready(dev)
   }, READY_MS)
@@ -51,7 +57,7 @@ describe('npm run dev, which starts an engine', () => {
     expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
   })
 
-  test('dev: the trace of a run is written to a file, and the API returns it', async () => {
+  test('dev: the trace of a run is written to a file, and the API returns it', async ({ port }) => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
     const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)
 
@@ -62,7 +68,7 @@ describe('npm run dev, which starts an engine', () => {
     expect({ source, id: data.id }).toEqual({ source: 'local', id: runId })
   })
 
-  test('dev: a port that is in use is reported, and nothing is started', async () => {
+  test('dev: a port that is in use is reported, and nothing is started', async ({ startDev, port }) => {
     const second = await startDev({ ENGINE_ADDRESS: undefined })
 
     expect(await second.ended).toMatchObject({ code: 1 })
@@ -83,8 +89,8 @@ describe('npm run dev, which starts an engine', () => {
 
 describe('npm run dev, with an engine that already runs', () => {
   let dev: RunningProcess
-  beforeAll(async () => {
-    dev = await startDev({ ENGINE_ADDRESS: inject('engine').address, SERVICE_CATALOG_ID: `dev-${randomUUID()}` })
+  test.beforeAll(async ({ startDev, engine }) => {
+    dev = await startDev({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: `dev-${randomUUID()}` })
     await ready(dev)
   }, READY_MS)
 
@@ -108,60 +114,49 @@ describe('npm run dev, with an engine that already runs', () => {
 describe('npm run dev, stopped while it starts', () => {
   test(
     'dev: SIGTERM to npm stops all processes',
-    async () => {
+    async ({ startDev }) => {
       const dev = await startDev({ ENGINE_ADDRESS: undefined })
       await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
 
       await endedBy(() => process.kill(dev.pid, 'SIGTERM'), dev)
 
-      await until('all is gone', () => programs(dev).every(isGone), { timeoutMs: END_MS })
+      await until('all processes have exited', () => programs(dev).every(isGone), { timeoutMs: END_MS })
     },
     READY_MS,
   )
 
   test(
     'dev: all processes stop when npm is killed',
-    async () => {
+    async ({ startDev, port }) => {
       const dev = await startDev({ ENGINE_ADDRESS: undefined })
       await until('the worker is started', () => programs(dev).length >= 2, { timeoutMs: READY_MS })
 
       process.kill(dev.pid, 'SIGKILL')
 
-      await until('all is gone', () => programs(dev).every(isGone), { timeoutMs: END_MS })
+      await until('all processes have exited', () => programs(dev).every(isGone), { timeoutMs: END_MS })
       expect(await isTaken(port)).toBe(false)
     },
     READY_MS,
   )
 })
 
-async function startDev(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
-  const dev = await startProcess({
-    command: 'npm',
-    args: ['run', 'dev'],
-    cwd: ROOT,
-    env: { ...process.env, SERVICE_PORT: `${port}`, SERVICE_API_AUTH_TOKEN: undefined, ...env },
-  })
-  started.push(dev)
-  return dev
-}
-
 async function ready(dev: RunningProcess): Promise<void> {
-  const over = new AbortController()
-  void dev.ended.then(() => over.abort(new Error(dev.output())))
+  const exited = new AbortController()
+  void dev.ended.then(() => exited.abort(new Error(dev.output())))
   await until('the requests to paste are printed', () => pastable(dev).length === 3, {
     timeoutMs: READY_MS,
-    signal: over.signal,
+    signal: exited.signal,
   })
 }
 
-/** Rejects when it takes longer than promised. */
+/** Rejects if it takes longer than `END_MS`. */
 async function endedBy(act: () => void, dev: RunningProcess): Promise<Ended> {
   const late = AbortSignal.timeout(END_MS)
   act()
   return Promise.race([
     dev.ended,
     new Promise<never>((_, reject) =>
-      late.addEventListener('abort', () => reject(new Error(`Still there:\n${dev.output()}`))),
+      late.addEventListener('abort', () => reject(new Error(`npm run dev is still running:\n${dev.output()}`))),
     ),
   ])
 }

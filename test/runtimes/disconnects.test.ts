@@ -2,36 +2,24 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../support/entries.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 
-const CATALOG = 'disconnects'
 const WITHIN_MS = 5000
 // The engine renders all its metrics for each request.
 const METRICS_EVERY_MS = 100
 
-/** Its metrics are asked: nobody else may use it. */
-let engine: RunningEngine
-let worker: TestWorker
-
-beforeAll(async () => {
-  engine = await startEngine()
-  worker = await startWorker({ address: engine.address, taskQueue: CATALOG })
-})
-
-afterAll(async () => {
-  await worker?.stop()
-  await engine?.kill()
-})
+// The tests read the metrics of the engine, so nothing else may use it.
+const test = testWithOwnEngine()
 
 const LEAVE = {
-  /** With a FIN alone, as most clients do. */
+  /** Sends a FIN, like most clients. */
   closes: (socket: Socket) => socket.destroy(),
   resets: (socket: Socket) => socket.resetAndDestroy(),
 }
@@ -46,25 +34,27 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
     entry: async () => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, 'src/runtime/deno.ts'),
     json: BOTH,
   },
-  // workerd notices a FIN only when it writes, and an answer in JSON is written when the wait is over.
+  // workerd notices a FIN only when it writes, and it writes a JSON response only after the wait.
   { name: 'workerd', entry: async () => workerdOf(join(await ensureBundles(), 'workerd.js')), json: ['resets'] },
-  // Its proxy passes a reset on as a FIN.
+  // The proxy of wrangler turns a reset into a FIN.
   { name: 'wrangler dev', entry: async () => wranglerOf(join(await ensureBundles(), 'workerd.js')), json: [] },
 ])('$name', ({ entry, json }) => {
   let service: ServedEntry
+  let engine: RunningEngine
 
-  beforeAll(async () => {
+  test.beforeAll(async ({ engine: ownEngine, catalog, worker: _, cleanup }) => {
+    engine = ownEngine
     service = await (await entry())({
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
       SERVICE_PORT: '0',
-      SERVICE_CATALOG_ID: CATALOG,
+      SERVICE_CATALOG_ID: catalog,
       SERVICE_ALLOW_ANONYMOUS: 'true',
       ENGINE_ADDRESS: engine.address,
       ENGINE_HTTP_URL: engine.httpUrl,
     })
+    cleanup.defer(() => service.stop())
   })
-  afterAll(() => service?.stop())
 
   async function runAndLeave(accept: string, timeout: string, how: How): Promise<void> {
     const { hostname, port } = new URL(service.url)
@@ -75,7 +65,7 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
     socket.write(
       `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    await until('it is waited for', async () => (await openPolls(engine.metricsUrl)) === 1, {
+    await until('the run is polled', async () => (await openPolls(engine.metricsUrl)) === 1, {
       everyMs: METRICS_EVERY_MS,
     })
     socket.resume()
@@ -87,7 +77,7 @@ describe.each<{ name: string; entry: () => Promise<ServeEntry>; json: How[] }>([
       timeoutMs,
       everyMs: METRICS_EVERY_MS,
     })
-    // Nor is a new one made in its place.
+    // And no new poll follows.
     await expect(
       until('it is polled again', async () => (await openPolls(engine.metricsUrl)) > 0, {
         timeoutMs: 1500,

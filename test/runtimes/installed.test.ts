@@ -1,10 +1,9 @@
-/** The package beside Temporal's SDK, the lowest and the newest that it allows, and used as README.md says. */
+/** The package, installed and used as README.md describes, with the oldest and the newest Temporal SDK that it allows. */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { ensureNode22 } from '../../dev/servers/components.ts'
 import { freePort } from '../../dev/servers/ports.ts'
@@ -13,6 +12,7 @@ import { bin } from '../../dev/servers/runtimes.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { test } from '../support/fixtures.ts'
 import { chapterOf, codeBlocks, namedFiles } from '../support/markdown.ts'
 import { nodeFirst, packInto } from '../support/package.ts'
 import { paste } from '../support/paste.ts'
@@ -23,44 +23,39 @@ const NPM = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_pr
 
 interface Project {
   folder: string
-  /** What README.md calls `orders`. */
+  /** Replaces the catalog `orders` of README.md. */
   catalog: string
   worker: RunningProcess
 }
 
-const ends: (() => Promise<unknown>)[] = []
+let cleanup: AsyncDisposableStack
 let readme: string
 let allowedSdks: string
-let lowestSdk: string
-/** Made with README.md's commands. */
+let oldestSdk: string
+/** Created with the commands of README.md. */
 let newest: Project
-/** With the versions of the SDK that package.json allows at the least. */
-let lowest: Project
+/** With the oldest SDK that package.json allows. */
+let oldest: Project
 let typescript5: string
 
-beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'portico-installed-'))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
+test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
+  cleanup = fileCleanup
   readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   allowedSdks = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')).peerDependencies[
     '@temporalio/worker'
   ]
-  lowestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
+  oldestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
   const tarball = await packInto(folder)
   const [install = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
   const commands = install.replace(/\S+\.tgz/, tarball)
   typescript5 = join(folder, 'node_modules/typescript/bin/tsc')
-  ;[newest, lowest] = await Promise.all([
-    aProject(join(folder, 'newest'), commands),
-    aProject(join(folder, 'lowest'), commands.replaceAll(/@temporalio\/work\w+/g, `$&@${lowestSdk}`)),
-    // TypeScript 7 has no node10 any more.
+  ;[newest, oldest] = await Promise.all([
+    createProject(join(folder, 'newest'), commands),
+    createProject(join(folder, 'oldest'), commands.replaceAll(/@temporalio\/work\w+/g, `$&@${oldestSdk}`)),
+    // TypeScript 7 does not support node10.
     shell(folder, 'npm install --prefix . typescript@5.9'),
   ])
 }, INSTALL_MS)
-
-afterAll(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
 
 test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
   expect(await curlOfReadme(newest)).toMatchObject({
@@ -71,21 +66,21 @@ test('README.md, Write a worker: the code works when it is pasted into an empty 
 })
 
 test('README.md, Write a worker: the code works with the oldest SDK that package.json allows', async () => {
-  const sdk = JSON.parse(await readFile(join(lowest.folder, 'node_modules/@temporalio/worker/package.json'), 'utf8'))
+  const sdk = JSON.parse(await readFile(join(oldest.folder, 'node_modules/@temporalio/worker/package.json'), 'utf8'))
 
-  expect(sdk.version).toBe(lowestSdk)
-  expect(await curlOfReadme(lowest)).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  expect(sdk.version).toBe(oldestSdk)
+  expect(await curlOfReadme(oldest)).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
 })
 
 test('the worker kit: polls can be delayed with the oldest and the newest SDK', () => {
-  for (const { worker } of [newest, lowest]) {
+  for (const { worker } of [newest, oldest]) {
     expect(worker.output()).toContain('Catalog published')
     expect(worker.output()).not.toContain('cannot hold back its polls')
   }
 })
 
 test('the package: the SDK of the project is used', () => {
-  for (const { folder } of [newest, lowest]) {
+  for (const { folder } of [newest, oldest]) {
     expect(existsSync(join(folder, 'node_modules/@temporalio/client'))).toBe(true)
     expect(existsSync(join(folder, 'node_modules/portico/node_modules/@temporalio'))).toBe(false)
   }
@@ -95,7 +90,7 @@ test('README.md, mounting: engineTransport uses the certificates, with the oldes
   const env = await engineWithMutualTls()
   const [mount = ''] = codeBlocks(chapterOf(readme, 'Deploy'), 'ts').filter((code) => code.includes('engineTransport'))
 
-  for (const { folder, catalog } of [newest, lowest]) {
+  for (const { folder, catalog } of [newest, oldest]) {
     await Promise.all([writeFile(join(folder, 'mount.ts'), mount), writeFile(join(folder, 'drive.ts'), DRIVE)])
     const drive = async (more: Record<string, string>) =>
       lastLine(
@@ -131,7 +126,7 @@ test('portico, portico/worker: CommonJS modules can require them, even on the ol
 }, 60_000)
 
 test('types: they resolve in ES modules and in CommonJS, with node16, bundler and node10', async () => {
-  for (const { folder } of [newest, lowest]) {
+  for (const { folder } of [newest, oldest]) {
     for (const name of ['use.ts', 'use.mts', 'use.cts']) await writeFile(join(folder, name), USE)
   }
   const typescript7 = bin('tsc')
@@ -145,18 +140,18 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
     'use.ts',
   ]
 
-  const faults = await Promise.all([
-    faultsOf(newest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
-    faultsOf(newest, typescript7, '--module', 'esnext', '--moduleResolution', 'bundler', 'use.ts'),
-    faultsOf(lowest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
-    faultsOf(newest, process.execPath, typescript5, ...node10),
+  const errors = await Promise.all([
+    typeErrorsOf(newest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
+    typeErrorsOf(newest, typescript7, '--module', 'esnext', '--moduleResolution', 'bundler', 'use.ts'),
+    typeErrorsOf(oldest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
+    typeErrorsOf(newest, process.execPath, typescript5, ...node10),
   ])
 
-  expect(faults).toEqual([[], [], [], []])
+  expect(errors).toEqual([[], [], [], []])
 }, 120_000)
 
-/** Installs as the commands say, with the files of README.md, and runs its worker. */
-async function aProject(folder: string, commands: string): Promise<Project> {
+/** Runs the install commands, writes the files of README.md, and starts its worker. */
+async function createProject(folder: string, commands: string): Promise<Project> {
   await mkdir(folder)
   await shell(folder, commands)
   for (const [name, code] of namedFiles(chapterOf(readme, 'Write a worker'))) await writeFile(join(folder, name), code)
@@ -176,7 +171,7 @@ function programsOfReadme(): string[] {
   return programs.trim().split('\n')
 }
 
-/** What README.md's request is answered by its API. */
+/** Starts the API of README.md and returns the response to its request. */
 async function curlOfReadme(project: Project): Promise<unknown> {
   const [engine, , runApi = ''] = programsOfReadme()
   const [, , curl = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
@@ -204,26 +199,28 @@ async function running(
     cwd: folder,
     env: { ...nodeFirst, ENGINE_ADDRESS: inject('engine').address, ...env },
   })
-  ends.push(() => program.kill())
+  cleanup.defer(async () => void (await program.kill()))
   return program
 }
 
 function ended(program: RunningProcess): AbortSignal {
-  const over = new AbortController()
-  void program.ended.then(({ code }) => over.abort(new Error(`It ended with ${code}:\n${program.output()}`)))
-  return over.signal
+  const exited = new AbortController()
+  void program.ended.then(({ code }) =>
+    exited.abort(new Error(`The program exited with ${code}:\n${program.output()}`)),
+  )
+  return exited.signal
 }
 
 function shell(cwd: string, commands: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   return outputOf({ command: 'sh', args: ['-ec', commands], cwd, env: { ...nodeFirst, ...NPM, ...env } })
 }
 
-/** What the engine behind a proxy that wants a client's certificate is reached with. */
+/** Starts a proxy that requires a client certificate, and returns the variables to connect through it. */
 async function engineWithMutualTls(): Promise<Record<string, string>> {
   const { authority, server, client } = await makeCertificates()
   const tls = { ...server, ca: authority.cert, ALPNProtocols: ['h2'], requestCert: true, rejectUnauthorized: true }
   const proxy = await startTcpProxy(inject('engine').address, { tls })
-  ends.push(() => proxy.close())
+  cleanup.defer(() => proxy.close())
   const files = { ENGINE_TLS_CA: authority.cert, ENGINE_TLS_CERT: client.cert, ENGINE_TLS_KEY: client.key }
   const env: Record<string, string> = { ENGINE_ADDRESS: proxy.address, ENGINE_TLS_SERVER_NAME: 'localhost' }
   for (const [name, pem] of Object.entries(files)) {
@@ -258,17 +255,17 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? ''
 }
 
-/** What a compiler says, but for what Temporal's own declarations lack. */
-async function faultsOf({ folder: cwd }: Project, command: string, ...args: string[]): Promise<string[]> {
+/** The errors of a compiler, except for one in Temporal's own declarations. */
+async function typeErrorsOf({ folder: cwd }: Project, command: string, ...args: string[]): Promise<string[]> {
   const types = ['--typeRoots', fileURLToPath(new URL('../../node_modules/@types', import.meta.url)), '--types', 'node']
   const options = ['--strict', '--noEmit', '--target', 'es2023', '--lib', 'es2024,dom,dom.iterable', ...types]
   const compiler = await startProcess({ command, args: [...args, ...options], cwd, env: nodeFirst })
   await compiler.ended
-  const faults = compiler
+  const errors = compiler
     .output()
     .split('\n')
     .filter((line) => /^\S/.test(line))
-  return faults.filter((line) => !/^node_modules\/@temporalio\/\S+: error TS7016: .* module 'ms'/.test(line))
+  return errors.filter((line) => !/^node_modules\/@temporalio\/\S+: error TS7016: .* module 'ms'/.test(line))
 }
 
 const USE = `

@@ -1,37 +1,36 @@
-/** The handler below a path of somebody else's server. */
+/** The service, mounted at a path of another server. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, serve as serveHono } from '@hono/node-server'
 import { Hono } from 'hono'
-import { afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { createPortico } from '../../src/portico.ts'
 import { makeApi } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { startWorker } from '../support/worker.ts'
 
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+let address: string
+let catalog: string
 
-const catalog = `mounted-${crypto.randomUUID()}`
-beforeAll(async () => {
-  const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog, catalog: testCatalog })
-  return () => worker.stop()
+test.override('workerOptions', { catalog: testCatalog })
+
+test.beforeAll(({ engine, catalog: ownCatalog, worker: _ }) => {
+  address = engine.address
+  catalog = ownCatalog
 })
 
 function portico(basePath: string) {
   const config = parseConfig({ SERVICE_CATALOG_ID: catalog, SERVICE_ALLOW_ANONYMOUS: 'true' }, { binds: false })
-  const transport = grpcTransport({ address: inject('engine').address, apiKey: null, tls: null })
-  const made = createPortico({ config, transport, log() {}, basePath })
-  ends.push(() => made.close())
-  return made
+  const transport = grpcTransport({ address, apiKey: null, tls: null })
+  const service = createPortico({ config, transport, log() {}, basePath })
+  onTestFinished(() => service.close())
+  return service
 }
 
-/** Where `Location` of a start leads, and to what. */
+/** Starts a workflow, follows the `Location` header, and returns the path and the response's error. */
 async function followStart(url: string) {
   const { call } = makeApi({ url })
   const start = await call('POST', '/api/workflow/start', { workflowName: 'neverEnds', input: null })
@@ -74,7 +73,7 @@ test('mounted: an invalid base path is rejected', () => {
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  ends.push(async () => server.close())
+  onTestFinished(() => void server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
@@ -83,6 +82,6 @@ function listenHono(app: Hono): Promise<string> {
     const server = serveHono({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}`),
     )
-    ends.push(async () => server.close())
+    onTestFinished(() => void server.close())
   })
 }

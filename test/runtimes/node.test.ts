@@ -17,7 +17,7 @@ rule('config.local-port-is-3001', async () => {
   await until('the service has tried to listen', () => server.output().includes('3001'))
   await server.kill()
 
-  // The port may be somebody else's just now: then it says so.
+  // Another process may use the port; then the error names it.
   expect(server.output()).toMatch(/http:\/\/127\.0\.0\.1:3001"|^Port 3001 on 127\.0\.0\.1 is already in use/m)
 })
 

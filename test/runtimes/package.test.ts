@@ -1,12 +1,12 @@
-/** The package as its users get it: packed, and installed alone into an empty folder. */
+/** The package, packed and installed into an empty folder. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
+import { test } from '../support/fixtures.ts'
 import { relativeLinks } from '../support/markdown.ts'
 import { packInto } from '../support/package.ts'
 
@@ -16,14 +16,12 @@ let folder: string
 const inFolder = (command: string, ...args: string[]) => outputOf({ command, args, cwd: folder, env: process.env })
 const node = (...args: string[]) => inFolder(process.execPath, ...args)
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-package-'))
+test.beforeAll(async ({ folder: ownFolder }) => {
+  folder = ownFolder
   const tarball = await packInto(folder)
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   await inFolder('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', tarball)
 }, INSTALL_MS)
-
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('the package: native modules, workers, tests and older builds are not included', async () => {
   const installed = await readdir(join(folder, 'node_modules'), { recursive: true })
@@ -146,12 +144,12 @@ test('the package: the files that its documents link to are included', async () 
       relativeLinks(await readFile(join(installed, page), 'utf8')).map((link) => ({ page, link })),
     ),
   )
-  const isThere = (page: string, link: string) =>
+  const exists = (page: string, link: string) =>
     existsSync(join(installed, page, link.startsWith('#') ? '' : '..', link.replace(/#.*/, '')))
 
   expect(pages).toContain('README.md')
   expect(links.flat().map(({ link }) => link)).toContain('examples/')
-  expect(links.flat().filter(({ page, link }) => !isThere(page, link))).toEqual([])
+  expect(links.flat().filter(({ page, link }) => !exists(page, link))).toEqual([])
 })
 
 test('the package: package.json names the repository', async () => {

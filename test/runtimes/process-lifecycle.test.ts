@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeProcessLifecycle } from '../conformance/process-lifecycle.ts'
 import { processOf, type ServeEntry, workerdOf } from '../support/entries.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
+import { test } from '../support/fixtures.ts'
 
 const COMMANDS = { Node: [process.execPath], Bun: [bin('bun')], Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS] }
 
 type Runtime = keyof typeof COMMANDS
 
-/** The bundle, which is what is deployed; `before`: a command that is given the command. */
+/** The bundle, as it is deployed. `before` is a command that gets the runtime's command as its arguments. */
 function bundleOn(runtime: Runtime, ...before: string[]): ServeEntry {
   return async (env) => {
     const [command = '', ...args] = [...before, ...COMMANDS[runtime]]
@@ -32,41 +32,40 @@ describeProcessLifecycle(
   { drains: false, noticesFin: false, pipelines: true },
 )
 
-test('Deno: the service listens again after it has run out of file descriptors', async () => {
+test('Deno: the service listens again after it has run out of file descriptors', async ({ engine }) => {
   const serve = bundleOn('Deno', 'sh', '-c', 'ulimit -n 80 && exec "$0" "$@"')
   const { url, ...service } = await serve({
     PATH: process.env.PATH ?? '',
     SERVICE_CATALOG_ID: 'any',
     SERVICE_PORT: '0',
-    ENGINE_ADDRESS: inject('engine').address,
+    ENGINE_ADDRESS: engine.address,
   })
 
-  const crowd = Array.from({ length: 150 }, () => connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {}))
+  const sockets = Array.from({ length: 150 }, () =>
+    connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {}),
+  )
   await until('it listens again', () => service.output().includes('listening again'))
-  for (const socket of crowd) socket.destroy()
+  for (const socket of sockets) socket.destroy()
 
   await until('it answers again', async () => (await fetch(`${url}/health`)).ok)
   await service.stop()
   expect(await service.ended).toEqual({ code: 0, signal: null })
 })
 
-// One after the other: hundreds of runs at once would slow down what else is timed here.
+// Not concurrent: hundreds of runs at the same time would slow down other timed tests.
 describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
-  const catalog = `http-${crypto.randomUUID()}`
-  let worker: TestWorker
+  let env: Record<string, string>
 
-  beforeAll(async () => {
-    worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+  test.beforeAll(({ engine, catalog, worker: _ }) => {
+    env = {
+      PATH: process.env.PATH ?? '',
+      SERVICE_CATALOG_ID: catalog,
+      SERVICE_PORT: '0',
+      ENGINE_ADDRESS: engine.address,
+      ENGINE_TRANSPORT: 'http',
+    }
   })
-  afterAll(() => worker.stop())
 
-  const env = () => ({
-    PATH: process.env.PATH ?? '',
-    SERVICE_CATALOG_ID: catalog,
-    SERVICE_PORT: '0',
-    ENGINE_ADDRESS: inject('engine').address,
-    ENGINE_TRANSPORT: 'http',
-  })
   const post = (url: string, body: object, init: RequestInit = {}) =>
     fetch(`${url}/workflow/run`, {
       method: 'POST',
@@ -78,7 +77,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
   test.for(['Node', 'Bun', 'Deno'] as const)(
     'HTTP on %s: a workflow runs, and a workflow id with a slash is a 501',
     async (runtime) => {
-      const { url, stop } = await bundleOn(runtime)(env())
+      const { url, stop } = await bundleOn(runtime)(env)
 
       const ran = await post(url, { workflowName: 'echo', input: { text: 'x'.repeat(100), price: 0.5 } })
       const slash = await post(url, { workflowName: 'echo', input: null, workflowId: 'a/b' })
@@ -92,7 +91,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
   )
 
   test('HTTP on Bun: more waiting requests than Bun allows by default do not block others', async () => {
-    const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env())
+    const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env)
     const leaving = new AbortController()
     const ids = Array.from({ length: 260 }, () => crypto.randomUUID())
     const waiting = ids.map((workflowId) =>

@@ -1,4 +1,4 @@
-/** `npm run start:…`: each runtime from source, told the same variables. And what `wrangler deploy` sends. */
+/** Runs `npm run start:…` on each runtime with the same variables, and checks what `wrangler deploy` uploads. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
   },
 )
 
-// Not beside the others, like the next: they build in the same place.
+// Not concurrent, like the next test: both build in the same folder.
 test('npm run start:workerd: the variables in wrangler.toml are not used', {
   timeout: START_MS,
 }, async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { until } from '../../dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
@@ -16,7 +16,7 @@ describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'what-was-sen
 describe('bindings that are not strings, as wrangler creates them for numbers and booleans in [vars]', () => {
   let service: ServedEntry
 
-  async function asks(
+  async function request(
     path: string,
     json: Record<string, unknown>,
     init?: RequestInit,
@@ -25,14 +25,13 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
       join(await ensureBundles(), 'workerd.js'),
       json,
     )({ SERVICE_CATALOG_ID: 'any', ENGINE_HTTP_URL: 'http://127.0.0.1:1', SERVICE_ALLOW_ANONYMOUS: 'true' })
+    onTestFinished(() => service.stop())
     const response = await fetch(`${service.url}${path}`, init)
     return { status: response.status, text: await response.text() }
   }
 
-  afterEach(() => service.stop())
-
   test('bindings: a token can be a number', async () => {
-    expect((await asks('/workflow/catalog', { SERVICE_API_AUTH_TOKEN: 12345678 })).status).toBe(401)
+    expect((await request('/workflow/catalog', { SERVICE_API_AUTH_TOKEN: 12345678 })).status).toBe(401)
     const { status } = await fetch(`${service.url}/workflow/no-such-route/x`, {
       headers: { Authorization: 'Basic 12345678' },
     })
@@ -46,7 +45,7 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
       body: JSON.stringify({ workflowName: 'x'.repeat(100) }),
     }
 
-    expect(await asks('/workflow/run', { SERVICE_MAX_BODY_BYTES: 100, ENGINE_TLS: false }, init)).toMatchObject({
+    expect(await request('/workflow/run', { SERVICE_MAX_BODY_BYTES: 100, ENGINE_TLS: false }, init)).toMatchObject({
       status: 413,
     })
   })
@@ -58,7 +57,7 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
       SERVICE_HOST: null,
       STORE: {},
     }
-    const { status, text } = await asks('/health', json)
+    const { status, text } = await request('/health', json)
 
     expect(status).toBe(500)
     expect(text).toMatch(/2 errors:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
@@ -80,12 +79,12 @@ test('workerd: a stalled catalog read of a disconnected client does not affect o
   const client = connect(Number(new URL(url).port), '127.0.0.1')
   await once(client, 'connect')
   client.write(`GET /workflow/catalog/${catalog} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-  await until('the reading hangs', () => proxy.hanging() === 1)
+  await until('the catalog read stalls', () => proxy.hanging() === 1)
   client.resetAndDestroy()
 
-  const askedAt = performance.now()
+  const startedAt = performance.now()
   const { status } = await fetch(`${url}/workflow/catalog/${catalog}`)
-  const ms = performance.now() - askedAt
+  const ms = performance.now() - startedAt
   await stop()
   await proxy.stop()
 

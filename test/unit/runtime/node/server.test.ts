@@ -44,10 +44,10 @@ async function serveApi(options: Parameters<typeof makeApi>[0] = {}) {
 /** A workflow whose result comes when the test says so. */
 function slowResult() {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const seen = { asked: false, aborted: false }
+  const seen = { called: false, aborted: false }
   const workflows: Partial<Workflows> = {
     result: async (_ref, { signal }) => {
-      seen.asked = true
+      seen.called = true
       signal.addEventListener('abort', () => {
         seen.aborted = true
         resolve()
@@ -292,7 +292,7 @@ describe('serveNode', () => {
     const { socket } = await dial()
 
     socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
-    await expect.poll(() => seen.asked).toBe(true)
+    await expect.poll(() => seen.called).toBe(true)
     socket.destroy()
 
     await expect.poll(() => seen.aborted).toBe(true)
@@ -306,7 +306,7 @@ describe('serveNode, closing', () => {
     const { server, dial } = await serveApi({ workflows })
     const busy = await dial()
     busy.socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
-    await expect.poll(() => seen.asked).toBe(true)
+    await expect.poll(() => seen.called).toBe(true)
 
     const closed = server.close()
 
