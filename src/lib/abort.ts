@@ -1,4 +1,4 @@
-/** Aborting, deadlines and sleeping: nothing else in the code base listens to an `AbortSignal` by hand. */
+/** Aborting, deadlines and sleeping. `test/architecture.test.ts` checks that no other file listens to an `AbortSignal`. */
 import { MAX_TIMER_MS } from './duration.ts'
 
 export interface LinkedSignal {
