@@ -69,14 +69,14 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
 
   const lines: string[] = []
   const watchers = observers.map((observe) => observe(env ?? process.env))
-  const take = (line: string) => {
+  const handleLine = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
     for (const watch of watchers) watch?.(line)
     onLine?.(line)
   }
-  readLines(child.stdout, take)
-  readLines(child.stderr, take)
+  readLines(child.stdout, handleLine)
+  readLines(child.stderr, handleLine)
 
   const ended = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -147,8 +147,8 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function readLines(stream: Readable, take: (line: string) => void): void {
-  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', take)
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine)
 }
 
 function pidOf(child: ChildProcess): number {

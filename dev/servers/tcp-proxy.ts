@@ -32,7 +32,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   let refused = 0
   let interrupted = false
 
-  const take = (client: Socket) => {
+  const accept = (client: Socket) => {
     client.on('error', () => {}) // closed by the proxy or by the client
     if (interrupted) {
       refused++
@@ -58,7 +58,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
     for (const client of clients.keys()) client.destroy()
   }
 
-  const server = tls ? createTlsServer(tls, take) : createServer(take)
+  const server = tls ? createTlsServer(tls, accept) : createServer(accept)
   server.on('tlsClientError', () => {}) // the client gets the error too
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -35,7 +35,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
     })
     const get = (path: string, token: string) =>
       fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Basic ${token}` } })
-    await until('it is ready', async () => (await get('/ready', '')).ok, { timeoutMs: START_MS }).catch(
+    await until('the service is ready', async () => (await get('/ready', '')).ok, { timeoutMs: START_MS }).catch(
       (error: Error) => {
         throw new Error(`${error.message}\n${npm.output()}`)
       },

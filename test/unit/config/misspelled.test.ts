@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../../src/config/worker.ts'
 import { parseConfig } from '../../../src/config.ts'
 
-const least = { SERVICE_CATALOG_ID: 'orders' }
+const minimal = { SERVICE_CATALOG_ID: 'orders' }
 const warningsFor = (...names: string[]) =>
-  parseConfig({ ...least, ...Object.fromEntries(names.map((name) => [name, 's3cret'])) }, { binds: true }).warnings
+  parseConfig({ ...minimal, ...Object.fromEntries(names.map((name) => [name, 's3cret'])) }, { binds: true }).warnings
 
 describe('misspelled variables', () => {
   test.each([
@@ -48,7 +48,7 @@ describe('misspelled variables', () => {
   test('misspelled: variables of the API get no warning on a worker, and vice versa', () => {
     const documented = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
     const names = [...documented.matchAll(/^\| `((?:ENGINE|SERVICE)_\w+)`/gm)].map(([, name = '']) => name)
-    const env = { ...Object.fromEntries(names.map((name) => [name, ''])), ...least }
+    const env = { ...Object.fromEntries(names.map((name) => [name, ''])), ...minimal }
 
     expect(names.length).toBeGreaterThan(40)
     expect(parseConfig(env, { binds: true }).warnings).toEqual([])
