@@ -195,6 +195,15 @@ test('architecture: status codes appear only where HTTP is spoken', () => {
   expect(outside.filter((file) => statusCode.test(textOf(file)))).toEqual([])
 })
 
+test('architecture: only lib/abort.ts listens to abort signals', () => {
+  const listening = files.filter((file) =>
+    /\.addEventListener\('abort'|\.onabort\b|AbortSignal\.any\(/.test(textOf(file)),
+  )
+
+  // The service uses a signal as its timer: docs/decisions/020-what-is-loaded-when.md.
+  expect(listening.toSorted()).toEqual(['src/lib/abort.ts', 'src/runtime/service.ts'])
+})
+
 test('architecture: no file has a generic name', () => {
   const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }),
