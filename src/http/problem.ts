@@ -1,7 +1,7 @@
 /** The body of every error response (RFC 9457), also of requests that the server rejects before they reach the app. */
 export const PROBLEM_TYPE = 'application/problem+json'
 
-export interface Problem<Status extends number = number> {
+export interface ProblemFields<Status extends number = number> {
   status: Status
   /** Name of the error, which never changes. */
   error: string
@@ -19,7 +19,7 @@ export function toProblem<Status extends number>({
   message,
   source = 'gateway',
   requestId,
-}: Problem<Status>) {
+}: ProblemFields<Status>) {
   const type = `urn:portico:error:${error.replace(/\B[A-Z]/g, '-$&').toLowerCase()}`
   return { type, title, status, detail: message, error, message, source, requestId }
 }

@@ -2,10 +2,10 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { PROBLEM_TYPE, type Problem, toProblem, toRequestId } from '../../http/problem.ts'
+import { PROBLEM_TYPE, type ProblemFields, toProblem, toRequestId } from '../../http/problem.ts'
 import { errorCode } from '../../lib/error-code.ts'
 
-type Rejection = Omit<Problem, 'requestId'>
+type Rejection = Omit<ProblemFields, 'requestId'>
 
 const MALFORMED: Rejection = {
   status: 400,
