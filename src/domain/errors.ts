@@ -1,5 +1,5 @@
 import type { Status } from '../protocol/execution.ts'
-import type { Problem } from './status/problem.ts'
+import type { Problem } from './inspect/problem.ts'
 
 /** The names of errors in responses. They never change. */
 export type ErrorName =

@@ -3,7 +3,7 @@ import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../protocol/exec
 import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
 import type { WorkerVersion } from '../protocol/worker-version.ts'
 import type { Call } from './call.ts'
-import type { Problem } from './status/problem.ts'
+import type { Problem } from './inspect/problem.ts'
 
 /** A workflow execution; without `runId` the latest run of that id. */
 export interface ExecutionRef {

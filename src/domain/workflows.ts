@@ -5,7 +5,7 @@ import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
 import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
-import type { Problem } from './status/problem.ts'
+import type { Problem } from './inspect/problem.ts'
 import type { Trace } from './trace/trace-source.ts'
 
 /** What the service does: one verb for each endpoint. Every verb rejects with a `ServiceError`. */
