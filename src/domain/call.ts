@@ -23,11 +23,11 @@ export function backgroundCall(name: string, timeoutMs: number): Call {
 /** The same call with `timeoutMs` from now on, and a signal that never aborts: for a last read after the call was aborted. */
 export function unabortable(call: Call, timeoutMs: number): Call {
   const { signal } = new AbortController()
-  return { ...within(call, timeoutMs), signal }
+  return { ...withTimeout(call, timeoutMs), signal }
 }
 
 /** The same call with `timeoutMs` from now on. */
-export function within(call: Call, timeoutMs: number): Call {
+export function withTimeout(call: Call, timeoutMs: number): Call {
   return { ...call, deadlineAt: Date.now() + timeoutMs }
 }
 

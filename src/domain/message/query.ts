@@ -1,5 +1,5 @@
 import { admitMessage } from '../admission/admit-message.ts'
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import type { Ports } from '../ports.ts'
 import type { SendCommand } from '../workflows.ts'
 
@@ -9,7 +9,7 @@ export async function query(
   { ref, message }: SendCommand,
   call: Call,
 ): Promise<unknown> {
-  const messageCall = within(call, ports.messageTimeoutMs)
+  const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'query', ref, message }, messageCall)
   return ports.engine.query(ref, message, messageCall)
 }

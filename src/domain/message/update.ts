@@ -1,5 +1,5 @@
 import { admitMessage } from '../admission/admit-message.ts'
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { newId } from '../new-id.ts'
 import type { Ports } from '../ports.ts'
@@ -11,7 +11,7 @@ export async function update(
   call: Call,
 ): Promise<unknown> {
   rejectOlderCatalog(ports, ref)
-  const messageCall = within(call, ports.messageTimeoutMs)
+  const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
   return ports.engine.update(ref, message, newId(), messageCall)
 }

@@ -4,13 +4,13 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import { toSingleValue } from '../../protocol/single-value.ts'
 import { type AdmitStartPorts, type AdmittedStart, admitStart } from '../admission/admit-start.ts'
 import { attachIds } from '../attach-ids.ts'
-import { type Call, SHUTTING_DOWN, unabortable, within } from '../call.ts'
+import { type Call, SHUTTING_DOWN, unabortable, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started } from '../engine.ts'
 import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, WorkflowResult } from '../execution.ts'
-import type { Ports } from '../ports.ts'
 import { describeProblem, type Problem } from '../inspect/problem.ts'
+import type { Ports } from '../ports.ts'
 import { toResult } from '../to-result.ts'
 import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
@@ -36,7 +36,7 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   if (end.closing === null) throw timeoutError(end, waitedMs)
   try {
     const ended = { command, admitted, started, run: end.run, closing: end.closing }
-    return await resultOfEnded(ports, ended, within(call, TIMEOUT_MS.closedRun))
+    return await resultOfEnded(ports, ended, withTimeout(call, TIMEOUT_MS.closedRun))
   } catch (error) {
     throw attachIds(error, end.run)
   }

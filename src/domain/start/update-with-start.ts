@@ -1,6 +1,6 @@
 import { admitUpdateWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import type { EngineFeatures, StartedUpdate } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
@@ -22,7 +22,7 @@ export async function updateWithStart(
   rejectOlderCatalog(ports, request)
   const target = { ...start, workflowName: request.workflowName }
   await admitUpdateWithStart(ports, { start: target, update }, call)
-  return engine.updateWithStart(request, update, newId(), within(call, messageTimeoutMs))
+  return engine.updateWithStart(request, update, newId(), withTimeout(call, messageTimeoutMs))
 }
 
 function assertSupported({ updateWithStart }: Pick<EngineFeatures, 'updateWithStart'>): void {

@@ -1,4 +1,4 @@
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import type { Ports } from '../ports.ts'
@@ -19,7 +19,7 @@ export async function readCapabilities(
 
 async function engineVersion(engine: Engine, call: Call): Promise<string | null> {
   try {
-    return (await engine.ping(within(call, TIMEOUT_MS.engineVersion))).version
+    return (await engine.ping(withTimeout(call, TIMEOUT_MS.engineVersion))).version
   } catch {
     call.note({ engineVersion: 'unknown: the engine is not responding' })
     return null

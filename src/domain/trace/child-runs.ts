@@ -1,7 +1,7 @@
 import { mapConcurrent } from '../../lib/map-concurrent.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import type { Catalogs } from '../catalog/catalogs.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Ports } from '../ports.ts'
@@ -24,7 +24,7 @@ export async function addChildRuns(
   let bytesLeft = ports.traceMaxBytes - sizeOf(entries)
   let runs = 1
   let skipped = 0
-  const childrenCall = within(call, TIMEOUT_MS.traceChildren)
+  const childrenCall = withTimeout(call, TIMEOUT_MS.traceChildren)
   const isAtLimit = () => runs++ >= MAX_RUNS || bytesLeft < 0 || Date.now() >= childrenCall.deadlineAt
   const seen = new Set<string>()
   for (let level = childrenOf(root.entries, root.catalog, seen); level.length > 0; ) {

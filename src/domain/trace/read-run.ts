@@ -1,6 +1,6 @@
 import type { TraceEntry } from '../../protocol/trace/entry.ts'
 import { toTraceTree } from '../../protocol/trace/tree.ts'
-import { type Call, within } from '../call.ts'
+import { type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
@@ -43,7 +43,7 @@ async function find(
   warnings: Set<string>,
 ): Promise<FoundTrace | ServiceError | null> {
   try {
-    const found = await source.find(run, within(call, TIMEOUT_MS.traceSource))
+    const found = await source.find(run, withTimeout(call, TIMEOUT_MS.traceSource))
     for (const warning of found?.warnings ?? []) warnings.add(`${source.name}: ${warning}`)
     return found
   } catch (error) {

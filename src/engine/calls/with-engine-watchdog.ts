@@ -1,4 +1,4 @@
-import { type Call, within } from '../../domain/call.ts'
+import { type Call, withTimeout } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { linkSignals } from '../../lib/abort.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
@@ -39,10 +39,10 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
 async function pingEngine(rpc: Rpc, call: Call): Promise<void> {
   const lateAt = Date.now() + TIMEOUT_MS.ping + TIMEOUT_MS.pingDelay
   try {
-    await ping(rpc, within(call, TIMEOUT_MS.ping))
+    await ping(rpc, withTimeout(call, TIMEOUT_MS.ping))
   } catch (error) {
     if (Date.now() < lateAt) throw error
-    await ping(rpc, within(call, TIMEOUT_MS.repeatedPing))
+    await ping(rpc, withTimeout(call, TIMEOUT_MS.repeatedPing))
   }
 }
 
