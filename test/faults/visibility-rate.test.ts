@@ -74,7 +74,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
   await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {
-    timeoutMs: 50_000,
+    timeoutMs: 90_000,
   })
   clearInterval(hurry)
 
@@ -86,4 +86,4 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
     timeoutMs: 60_000,
     everyMs: 500,
   })
-}, 150_000)
+}, 200_000)
