@@ -1,0 +1,93 @@
+/** Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them. */
+import { readFileSync } from 'node:fs'
+import { type Agent, request } from 'node:http'
+
+export interface Target {
+  port: number
+  pid: number
+}
+
+export interface Exchange {
+  method: 'GET' | 'POST'
+  path: string
+  body?: unknown
+}
+
+export interface Sample {
+  requestsPerSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** Milliseconds of CPU that the server spent on each request. */
+  cpuMs: number
+  residentMiB: number
+}
+
+export interface LoadOptions {
+  concurrency: number
+  durationMs: number
+  agent: Agent
+}
+
+/** Rejects at the first answer that is not 2xx. */
+export async function measureLoad(
+  { port, pid }: Target,
+  next: () => Exchange,
+  { concurrency, durationMs, agent }: LoadOptions,
+): Promise<Sample> {
+  const took: number[] = []
+  const cpuBefore = cpuMs(pid)
+  const startedAt = performance.now()
+  const connection = async () => {
+    while (performance.now() - startedAt < durationMs) {
+      const sentAt = performance.now()
+      await exchange(port, next(), agent)
+      took.push(performance.now() - sentAt)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, connection))
+  const seconds = (performance.now() - startedAt) / 1000
+  const sorted = took.toSorted((a, b) => a - b)
+  const percentile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+  return {
+    requestsPerSecond: took.length / seconds,
+    p50Ms: percentile(0.5),
+    p99Ms: percentile(0.99),
+    cpuMs: (cpuMs(pid) - cpuBefore) / took.length,
+    residentMiB: residentMiB(pid),
+  }
+}
+
+export function exchange(port: number, { method, path, body }: Exchange, agent: Agent): Promise<string> {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const headers = text === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => {
+        const answer = Buffer.concat(parts).toString()
+        const { statusCode = 0 } = response
+        if (statusCode >= 200 && statusCode < 300) resolve(answer)
+        else reject(new Error(`${method} ${path} on port ${port} answered ${statusCode}: ${answer.slice(0, 500)}`))
+      })
+    })
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}
+
+// USER_HZ is 100 on every Linux that Node runs on.
+const MS_PER_TICK = 10
+
+/** User and system time of the process so far. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}
+
+function residentMiB(pid: number): number {
+  const [, kib = ''] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kib) / 1024
+}

@@ -1,0 +1,58 @@
+/** What is measured: Portico on three runtimes, the floor of each, and the engine's own HTTP API. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
+import type { RunningEngine } from '../../dev/servers/engine.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
+import { bin } from '../../dev/servers/runtimes.ts'
+import { until } from '../../dev/servers/until.ts'
+import type { Target } from './load.ts'
+
+export const RUNTIMES = ['node', 'bun', 'deno'] as const
+export type Runtime = (typeof RUNTIMES)[number]
+
+export interface RunningTarget extends Target {
+  name: string
+  kill(): Promise<unknown>
+}
+
+const FLOOR = fileURLToPath(new URL('./floor.ts', import.meta.url))
+
+export async function startPortico(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
+  return startTarget(`portico on ${runtime}`, runtime, join(await ensureBundles(), `${runtime}.js`), engine, catalog)
+}
+
+export function startFloor(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
+  return startTarget(`floor on ${runtime}`, runtime, FLOOR, engine, catalog)
+}
+
+async function startTarget(
+  name: string,
+  runtime: Runtime,
+  script: string,
+  engine: RunningEngine,
+  catalog: string,
+): Promise<RunningTarget> {
+  const port = await freePort()
+  const { command, args } = commandOf(runtime, script)
+  const env = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
+    SERVICE_PORT: String(port),
+    SERVICE_CATALOG_ID: catalog,
+    SERVICE_LOG_LEVEL: 'warn',
+    ENGINE_ADDRESS: engine.address,
+  }
+  const server: RunningProcess = await startProcess({ command, args, env })
+  const isUp = async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok
+  await until(`${name} answers`, () => isUp().catch(() => false), { timeoutMs: 30_000 })
+  return { name, port, pid: server.pid, kill: () => server.kill() }
+}
+
+function commandOf(runtime: Runtime, script: string): { command: string; args: string[] } {
+  if (runtime === 'node') return { command: process.execPath, args: [script] }
+  if (runtime === 'bun') return { command: bin('bun'), args: [script] }
+  return { command: bin('deno'), args: ['run', '--allow-all', '--node-modules-dir=manual', script] }
+}
