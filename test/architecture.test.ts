@@ -204,6 +204,15 @@ test('architecture: only lib/abort.ts listens to abort signals', () => {
   expect(listening.toSorted()).toEqual(['src/lib/abort.ts', 'src/runtime/service.ts'])
 })
 
+test('architecture: test files extend the shared fixtures and do not override them for each other', () => {
+  const overriding = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => `test/${file.replaceAll('\\', '/')}`)
+    .filter((file) => /^test\.override\(/m.test(textOf(file)) && !/^const test = /m.test(textOf(file)))
+
+  expect(overriding).toEqual([])
+})
+
 test('architecture: no file has a generic name', () => {
   const everywhere = ['src', 'test/support', 'dev', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }),

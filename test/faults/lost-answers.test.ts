@@ -4,10 +4,10 @@ import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
-test.override('workerOptions', { catalog: testCatalog })
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 let proxy: FaultProxy
 let api: Api

@@ -8,11 +8,11 @@ import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type PublishOptions, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../support/api.ts'
-import { type InProcessService, test } from '../support/fixtures.ts'
+import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 
 const PER_SECOND = 200
 
-test.override('serviceEnv', { SERVICE_CATALOG_TTL: '20ms' })
+const test = sharedTest.extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_CATALOG_TTL: '20ms' }))
 
 let connection: Connection
 let client: Client

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
 const MESSAGE_TIMEOUT_MS = 1500
 const catalog = `workers-${crypto.randomUUID()}`
 
-test.override('catalog', () => catalog)
+const test = sharedTest.extend('catalog', { scope: 'file' }, () => catalog)
 
 let worker: RunningProcess
 let service: Service

@@ -6,7 +6,7 @@ import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import type { Answer } from '../support/api.ts'
 import { type Example, readApiDocs, type ShownAnswer } from '../support/api-docs.ts'
-import { type InProcessService, test } from '../support/fixtures.ts'
+import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 
 // All test files share the engine, so each run adds a suffix to these ids.
 const IDS = /\border-\d+/g
@@ -23,13 +23,17 @@ const YEAR_2000_MS = 946_684_800_000
 
 let api: InProcessService
 
-test.override('workerOptions', {
-  workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-  activities,
-  catalog,
-})
-// The same as in `npm run dev`.
-test.override('serviceEnv', { SERVICE_TRACE_LOCAL_ON: 'true', SERVICE_TRACE_LOCAL_DIR: tmpdir() })
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({
+    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
+    activities,
+    catalog,
+  }))
+  // The same as in `npm run dev`.
+  .extend('serviceEnv', { scope: 'file' }, () => ({
+    SERVICE_TRACE_LOCAL_ON: 'true',
+    SERVICE_TRACE_LOCAL_DIR: tmpdir(),
+  }))
 
 test.beforeAll(async ({ service }) => {
   api = service

@@ -9,13 +9,13 @@ import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { createPortico } from '../../src/portico.ts'
 import { makeApi } from '../support/api.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
 let address: string
 let catalog: string
 
-test.override('workerOptions', { catalog: testCatalog })
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 test.beforeAll(({ engine, catalog: ownCatalog, worker: _ }) => {
   address = engine.address

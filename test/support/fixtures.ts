@@ -63,7 +63,10 @@ const base = vitestTest
     }
   })
 
-/** For tests that share the engine of the whole run. */
+/**
+ * For tests that share the engine of the whole run. A file that needs other options extends it: `test.override` would also
+ * change the tests of other files, which share this module.
+ */
 export const test = withServers(base)
 
 /** For tests that kill, freeze, limit or count: an engine of their own. */
@@ -86,7 +89,7 @@ function withServers(testOnEngine: typeof base) {
       })
       .extend('client', { scope: 'file' }, ({ connection }) => new Client({ connection }))
 
-      /** What `worker` is given besides its task queue; override it with `test.override`. */
+      /** What `worker` is given besides its task queue. */
       .extend('workerOptions', { scope: 'file' }, (): Omit<TestWorkerOptions, 'address' | 'taskQueue'> => ({}))
       /** Starts more workers; without a `taskQueue` on the one of `catalog`. */
       .extend('startWorker', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
@@ -116,7 +119,7 @@ function withServers(testOnEngine: typeof base) {
         return connection
       })
 
-      /** What the services below are given besides engine and catalog; override it with `test.override`. */
+      /** What the services below are given besides engine and catalog. */
       .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({}))
       /** Starts more services inside the test's process. */
       .extend('serve', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
