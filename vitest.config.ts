@@ -1,8 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // These measure CPU time, so no other test runs at the same time.
 const MEASURING = ['test/faults/schemas*.test.ts']
+
+// They also wait for servers, so two cores can run three files at a time.
+const FILES_AT_ONCE = Math.max(3, availableParallelism())
 
 const onTheEngine = {
   globalSetup: 'test/support/one-engine.ts',
@@ -73,8 +77,7 @@ export default defineConfig({
           include: ['test/{engines,traces,runtimes,faults,compatibility}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...MEASURING],
           isolate: false,
-          // They mostly wait for servers, so three files run at a time even on two cores.
-          maxWorkers: 3,
+          maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 2 },
         },
       },
@@ -86,7 +89,7 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           // The first test of a file also waits for its fixtures to start.
           testTimeout: 60_000,
-          maxWorkers: 3,
+          maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 2 },
         },
       },
