@@ -283,6 +283,6 @@ export const other: Promise<Response> = workerd.fetch(new Request('http://x'), {
 const catalog = defineCatalog({ greet: { input: z.object({ name: z.string() }) } })
 export const names: string[] = catalog.workflows.map(({ name }) => name)
 export const running: Promise<void> = runWorker({ catalog })
-// @ts-expect-error it is no number
+// @ts-expect-error it is not a number
 export const wrong: number = runWorker
 `

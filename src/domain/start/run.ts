@@ -69,7 +69,7 @@ async function waitForEnd(engine: Engine, started: Started, call: Call): Promise
 /** Reads the last run of the chain once more when the time is over: a poll may return late, or never. */
 async function readAfterTimeout(engine: Engine, known: RunRef, call: Call): Promise<WaitResult> {
   const { aborted, reason } = call.signal
-  // The client has disconnected: nobody reads the response.
+  // The client has disconnected and does not read the response.
   if (aborted && reason !== SHUTTING_DOWN) return { run: known, closing: null }
   const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
   for (let run = known; ; ) {

@@ -40,7 +40,7 @@ export async function findLatestRun(
   return compareWithRequest(latest, startedRun, context.clock.earliest(sentAt))
 }
 
-/** The error when nobody can know whether the request was carried out. It has no `Retry-After`. */
+/** The error for a request whose outcome is unknown. It has no `Retry-After`. */
 export function unknownOutcomeError(details: ErrorFacts, cause: unknown): ServiceError {
   const message = `The response of the workflow engine was lost, ${CHECK_BEFORE_RETRY}`
   return new ServiceError('EngineUnavailableError', message, { cause, details })
