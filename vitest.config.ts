@@ -94,6 +94,16 @@ export default defineConfig({
         },
       },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
+      {
+        test: {
+          ...onTheEngine,
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          testTimeout: 240_000,
+          // Each file keeps two cores busy.
+          maxWorkers: 1,
+        },
+      },
       { test: { name: 'coverage', include: ['test/coverage.test.ts'] } },
     ],
   },

@@ -8,6 +8,8 @@ export interface TcpProxy {
   address: string
   /** Number of open connections. */
   open(): number
+  /** Number of connections that were accepted so far. */
+  accepted(): number
   /** Number of connections that were refused after `interrupt`. */
   refused(): number
   /** Closes all connections and refuses new ones until `restore`. */
@@ -29,6 +31,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   const [host, port] = target.split(':')
   /** Each client's socket, with its socket to the target. */
   const clients = new Map<Socket, Socket>()
+  let accepted = 0
   let refused = 0
   let interrupted = false
 
@@ -39,6 +42,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
       client.destroy()
       return
     }
+    accepted++
     const engine = connect(Number(port), host)
     engine.on('error', () => {})
     engine.once('close', () => client.destroy())
@@ -65,6 +69,7 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
   return {
     address: `127.0.0.1:${addressOf(server.address()).port}`,
     open: () => clients.size,
+    accepted: () => accepted,
     refused: () => refused,
     interrupt,
     restore: () => {

@@ -3,11 +3,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
-import { processOf, type ServedEntry } from '../support/entries.ts'
+import { FROM_SOURCE, type ServedEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 
@@ -15,12 +14,6 @@ const CALLS = 500
 const GOAWAYS = 5
 const CALLS_BETWEEN = 20
 const WAITING = 20
-
-const COMMANDS = {
-  Node: [process.execPath, 'src/runtime/node/index.ts'],
-  Bun: [bin('bun'), 'src/runtime/bun.ts'],
-  Deno: [bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'],
-}
 
 describe.for([
   { name: 'Node', runtime: 'Node', tls: false },
@@ -43,8 +36,7 @@ describe.for([
       // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by chance.
       MALLOC_PERTURB_: '165',
     }
-    const [command = '', ...args] = COMMANDS[runtime]
-    service = await processOf(command, ...args)({ ...env, ...(tls && (await throughTls(folder, cleanup))) })
+    service = await FROM_SOURCE[runtime]({ ...env, ...(tls && (await throughTls(folder, cleanup))) })
     cleanup.defer(() => service.stop())
     target = (await (await post('/workflow/start', { workflowName: 'neverEnds', input: null })).json()).workflowId
   })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { freePort } from '../../dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
-import { bin, workerdConfig } from '../../dev/servers/runtimes.ts'
+import { bin, DENO_PERMISSIONS, workerdConfig } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
@@ -38,6 +38,15 @@ export function processOf(command: string, ...args: string[]): ServeEntry {
     return served(server, (url ?? '').replace('0.0.0.0', '127.0.0.1'))
   }
 }
+
+/** The service from its sources, on each runtime that calls the engine over gRPC. It may read files. */
+export const FROM_SOURCE = {
+  Node: processOf(process.execPath, 'src/runtime/node/index.ts'),
+  Bun: processOf(bin('bun'), 'src/runtime/bun.ts'),
+  Deno: processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, '--allow-read', 'src/runtime/deno.ts'),
+} as const satisfies Record<string, ServeEntry>
+
+export const GRPC_RUNTIMES = ['Node', 'Bun', 'Deno'] as const
 
 /** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others that are JSON. */
 export function workerdOf(bundle: string, json: Record<string, unknown> = {}): ServeEntry {

@@ -1,0 +1,68 @@
+/** The engine closes idle and old connections, as Temporal does by default after 2 and 5 minutes. Here it takes seconds. */
+import { describe, expect } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { until } from '../../dev/servers/until.ts'
+import { type Api, makeApi } from '../support/api.ts'
+import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+
+const IDLE_ROUNDS = 3
+const CONNECTIONS = 8
+const WAITING = 20
+const CALLS = 10
+
+const test = testWithOwnEngine({
+  dynamicConfig: {
+    'frontend.keepAliveMaxConnectionIdle': '1s',
+    'frontend.keepAliveMaxConnectionAge': '2s',
+    // Longer than any poll, as by default: open calls may finish.
+    'frontend.keepAliveMaxConnectionAgeGrace': '70s',
+  },
+})
+
+describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
+  let proxy: TcpProxy
+  let api: Api
+  let workflowId: string
+
+  test.beforeAll(async ({ engine, worker, cleanup }) => {
+    proxy = await startTcpProxy(engine.address)
+    cleanup.defer(() => proxy.close())
+    const service = await FROM_SOURCE[runtime]({
+      PATH: process.env.PATH ?? '',
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: worker.taskQueue,
+      ENGINE_ADDRESS: proxy.address,
+    })
+    cleanup.defer(() => service.stop())
+    api = makeApi({ url: service.url })
+    workflowId = (await api.start('neverEnds')).body.workflowId
+  })
+
+  const status = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).status
+
+  test('the first call after an idle time is answered', async () => {
+    const statuses: number[] = []
+
+    for (let round = 0; round < IDLE_ROUNDS; round++) {
+      await until('the engine has closed the idle connections', () => proxy.open() === 0, { timeoutMs: 30_000 })
+      statuses.push(...(await Promise.all(Array.from({ length: CALLS }, status))))
+    }
+
+    expect(statuses).toEqual(statuses.map(() => 200))
+  })
+
+  test('calls and waits outlive their connections, and nothing is done twice', async () => {
+    const ids = Array.from({ length: WAITING }, () => crypto.randomUUID())
+    const waiting = ids.map((id) => api.run('waitForSignal', null, { workflowId: id, timeout: '3m' }))
+    const statuses = new Set<number>()
+    const acceptedBefore = proxy.accepted()
+
+    while (proxy.accepted() < acceptedBefore + CONNECTIONS) statuses.add(await status())
+    const sent = await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })))
+
+    expect(statuses).toEqual(new Set([200]))
+    expect(sent.map(({ status }) => status)).toEqual(ids.map(() => 200))
+    expect((await Promise.all(waiting)).map(({ body }) => body.output)).toEqual(ids.map((id) => [id]))
+  })
+})
