@@ -22,12 +22,20 @@ test('anyEqual: finds an equal pair at any position, and none where a single byt
   expect(anyEqual([[1, 2, 3]], [])).toBe(false)
 })
 
-test('anyEqual: reads every byte of every pair, wherever the first difference or the equal pair is', () => {
-  const expected = [
-    [1, 2, 3, 4],
-    [5, 6, 7, 8],
-  ]
-  const readsOf = (presented: number[]) => {
+test('anyEqual: a prefix, a longer sequence and a repetition differ', () => {
+  const expected = [[1, 2]]
+
+  expect([[], [1], [1, 2, 1], [1, 2, 1, 2], [1, 2]].map((presented) => anyEqual([presented], expected))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+  ])
+})
+
+test('anyEqual: reads a presented sequence to its end for each expected one, whatever those are', () => {
+  const readsOf = (presented: number[], expected: number[][]) => {
     let reads = 0
     const counted = new Proxy(presented, {
       get(target, key, receiver) {
@@ -39,11 +47,16 @@ test('anyEqual: reads every byte of every pair, wherever the first difference or
     return reads
   }
 
-  const inputs = [
+  const expected = [
+    [1, 2, 3, 4],
+    [5, 6, 7, 8],
+  ]
+  const presented = [
     [9, 2, 3, 4],
     [1, 2, 3, 9],
     [1, 2, 3, 4],
     [5, 6, 7, 8],
   ]
-  expect(inputs.map(readsOf)).toEqual([8, 8, 8, 8])
+  expect(presented.map((one) => readsOf(one, expected))).toEqual([8, 8, 8, 8])
+  expect([[1], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6]].map((other) => readsOf([1, 2, 3, 4], [other]))).toEqual([4, 4, 4])
 })
