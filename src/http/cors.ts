@@ -17,12 +17,13 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const origin = c.req.header('Origin')
     const isAllowed = isAllowedOrigin(origins, origin)
-    if (isAllowed && isPreflight(c)) c.res = preflight(c)
-    else await next()
-    if (!forAll) c.header('Vary', 'Origin', { append: true })
-    if (!isAllowed) return
-    c.header('Access-Control-Allow-Origin', forAll ? '*' : origin)
-    c.header('Access-Control-Expose-Headers', EXPOSED)
+    if (!forAll) c.header('Vary', 'Origin')
+    if (isAllowed) {
+      c.header('Access-Control-Allow-Origin', forAll ? '*' : origin)
+      c.header('Access-Control-Expose-Headers', EXPOSED)
+    }
+    if (isAllowed && isPreflight(c)) return preflight(c)
+    return next()
   }
 }
 

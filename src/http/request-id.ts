@@ -9,7 +9,8 @@ export function requestId(basePath: string): MiddlewareHandler<Env> {
     c.set('requestId', id)
     c.set('basePath', basePath)
     c.set('facts', {})
-    await next()
+    // Not after `next`: to add a header to a response, Hono copies it.
     c.header('X-Request-Id', id)
+    await next()
   }
 }

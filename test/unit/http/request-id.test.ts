@@ -29,22 +29,78 @@ describe('X-Request-Id', () => {
     expect(await response.json()).toMatchObject({ requestId: 'mine' })
   })
 
-  test('X-Request-Id: is in preflights, 304 and 405 responses', async () => {
+  test('X-Request-Id: is in every kind of response, also beside headers of the handler', async () => {
     const { call } = makeApi({
       corsOrigins: ['https://app.example'],
-      workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+      maxBodyBytes: 100,
+      workflows: {
+        catalog: async (catalog) => ({ catalog, workflows: [] }),
+        start: async () => ({ workflowId: 'w', runId: 'r' }),
+        run: () => Promise.reject(new Error('a bug')),
+      },
+    })
+    const greet = { workflowName: 'greet', input: null, taskQueue: 'orders' }
+
+    const responses = {
+      preflight: await call('OPTIONS', '/workflow/run', undefined, {
+        Origin: 'https://app.example',
+        'Access-Control-Request-Method': 'POST',
+      }),
+      options: await call('OPTIONS', '/workflow/run'),
+      head: await call('HEAD', '/health'),
+      started: await call('POST', '/workflow/start', greet),
+      catalog: await call('GET', '/workflow/catalog'),
+      notModified: await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '*' }),
+      invalid: await call('POST', '/workflow/run', '{'),
+      unknownRoute: await call('GET', '/nope'),
+      wrongMethod: await call('DELETE', '/workflow/run'),
+      tooLarge: await call('POST', '/workflow/run', { input: 'x'.repeat(100) }),
+      unsupported: await call('POST', '/workflow/run', '{}', { 'Content-Type': 'text/plain' }),
+      bug: await call('POST', '/workflow/run', greet),
+    }
+
+    const seen = Object.entries(responses).map(([kind, { status, headers }]) => [
+      kind,
+      status,
+      /^[\da-f-]{36}$/.test(headers.get('X-Request-Id') ?? ''),
+    ])
+    expect(seen).toEqual([
+      ['preflight', 204, true],
+      ['options', 204, true],
+      ['head', 200, true],
+      ['started', 200, true],
+      ['catalog', 200, true],
+      ['notModified', 304, true],
+      ['invalid', 400, true],
+      ['unknownRoute', 404, true],
+      ['wrongMethod', 405, true],
+      ['tooLarge', 413, true],
+      ['unsupported', 415, true],
+      ['bug', 500, true],
+    ])
+    expect(responses.started.headers.get('Location')).toBe('/workflow/w/result')
+    expect(responses.notModified.headers.get('ETag')).toBe(responses.catalog.headers.get('ETag'))
+  })
+
+  test('X-Request-Id: is in an event stream', async () => {
+    const { call } = makeApi({
+      workflows: {
+        run: async ({ onStarted }) => {
+          onStarted?.({ workflowId: 'w', runId: 'r' })
+          return Promise.reject(new Error('a bug'))
+        },
+      },
     })
 
-    const preflight = await call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://app.example' })
-    const notModified = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '*' })
-    const wrongMethod = await call('DELETE', '/workflow/run')
+    const response = await call(
+      'POST',
+      '/workflow/run',
+      { workflowName: 'greet', input: null },
+      { Accept: 'text/event-stream', 'X-Request-Id': 'mine' },
+    )
 
-    expect(
-      [preflight, notModified, wrongMethod].map((response) => [response.status, response.headers.has('X-Request-Id')]),
-    ).toEqual([
-      [204, true],
-      [304, true],
-      [405, true],
-    ])
+    expect(response.headers.get('Content-Type')).toBe('text/event-stream')
+    expect(response.headers.get('X-Request-Id')).toBe('mine')
+    await response.text()
   })
 })
