@@ -5,7 +5,7 @@ import { linkSignals } from '../lib/abort.ts'
 import type { Log } from '../log.ts'
 import type { OpenRequests } from './open-requests.ts'
 
-/** The variables of a request in the Hono context. */
+/** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
   Variables: {
     requestId: string
@@ -26,11 +26,11 @@ export interface Env {
 /** The `Call` to pass to a verb. Its deadline counts from now, after the body was read. */
 export function toCall(c: Context<Env>): Call {
   return {
-    signal: c.var.signal,
+    signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
-    requestId: c.var.requestId,
-    note: (fields) => void Object.assign(c.var.facts, fields),
-    warn: (message, fields) => c.var.log('warn', message, { requestId: c.var.requestId, ...fields }),
+    requestId: c.get('requestId'),
+    note: (fields) => void Object.assign(c.get('facts'), fields),
+    warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
   }
 }
 
@@ -51,6 +51,7 @@ export function abortable(openRequests: OpenRequests): MiddlewareHandler<Env> {
 
 /** Runs `act` once the response is complete: now, or after the last chunk of a streamed one. */
 export function whenSent(c: Context<Env>, act: () => void): void {
-  if (c.var.sent === undefined) act()
-  else void c.var.sent.then(act)
+  const sent = c.get('sent')
+  if (sent === undefined) act()
+  else void sent.then(act)
 }

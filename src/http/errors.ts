@@ -55,10 +55,10 @@ export function problemBody(c: Context<Env>, thrown: unknown) {
   const error = toServiceError(thrown)
   const kind: ProblemKind = PROBLEMS[error.error]
   const { source = kind.source, retryAfterSeconds, ...facts } = error.details
-  c.var.facts.error = error.error
+  c.get('facts').error = error.error
   const { status, title } = kind
-  const { requestId } = c.var
-  return { ...toProblem({ status, error: error.error, title, message: error.message, source, requestId }), ...facts }
+  const problem = { status, error: error.error, title, message: error.message, source, requestId: c.get('requestId') }
+  return { ...toProblem(problem), ...facts }
 }
 
 function toServiceError(thrown: unknown): ServiceError {

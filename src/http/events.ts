@@ -33,7 +33,7 @@ export function eventStream(
   // Without this header nginx buffers the events.
   c.header('X-Accel-Buffering', 'no')
   return stream(c, async (out) => {
-    out.onAbort(c.var.abort)
+    out.onAbort(c.get('abort'))
     const comments = setInterval(() => void out.write(': still running\n\n'), commentEveryMs)
     try {
       await sendAll((event, data) => out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))

@@ -17,12 +17,12 @@ export function observe(log: Log): MiddlewareHandler<Env> {
     whenSent(c, () => {
       const status = statusOf(c)
       log(levelOf(c, status), 'request', {
-        requestId: c.var.requestId,
+        requestId: c.get('requestId'),
         method: c.req.method,
         route: routePattern(c),
         status,
         ms: Math.round(performance.now() - startedAt),
-        ...withoutStacks(c.var.facts),
+        ...withoutStacks(c.get('facts')),
         ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
       })
     })
@@ -32,7 +32,7 @@ export function observe(log: Log): MiddlewareHandler<Env> {
 /** For an event stream that ended with an error, the status of that error. */
 function statusOf(c: Context<Env>): number {
   if (c.req.raw.signal.aborted) return CLIENT_CLOSED_REQUEST
-  return c.var.sent !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
+  return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
 }
 
 function levelOf(c: Context<Env>, status: number): LogLevel {

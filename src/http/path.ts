@@ -61,7 +61,7 @@ export function catalogId(c: Context): string {
 }
 
 export function resultPath(c: Context<Env>, workflowId: string): string {
-  return `${c.var.basePath}/workflow/${encodeURIComponent(workflowId)}/result`
+  return `${c.get('basePath')}/workflow/${encodeURIComponent(workflowId)}/result`
 }
 
 function checked(what: string, value = '', check: (value: string) => string | null): string {
