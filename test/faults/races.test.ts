@@ -126,12 +126,10 @@ test('races: of 50 starts of one workflow id one succeeds, and the others name i
 })
 
 test('races: stop, terminate and signal of a closing run succeed or report that it is closed', async () => {
-  const race = async (round: number) => {
-    const workflowId = `${api.catalog}-closing-${round}`
+  const race = async (workflowId: string, headStartMs: number) => {
     await api.start('waitForSignal', null, { workflowId })
     const finishing = api.call('POST', `/workflow/${workflowId}/signal/finish`)
-    // From what comes before the worker knows, to what comes when it has done.
-    await pause((round * round) / 2)
+    await pause(headStartMs)
     const [terminated, ...others] = await Promise.all([
       api.call('POST', `/workflow/${workflowId}/terminate`),
       api.call('PATCH', `/workflow/${workflowId}/stop`),
@@ -151,10 +149,17 @@ test('races: stop, terminate and signal of a closing run succeed or report that 
       result,
     }
   }
+  type Race = Awaited<ReturnType<typeof race>>
+  const isWonBy = (status: string, races: Race[]) => races.some(({ result }) => result.body.status === status)
   const lanes = Array.from({ length: 5 }, async (_, lane) => {
-    const seen: Awaited<ReturnType<typeof race>>[] = []
-    for (let round = lane; round < 25; round += 5) seen.push(await race(round))
-    return seen
+    const races: Race[] = []
+    // How long a worker takes depends on the machine. Each race is made closer for the side that lost the one before.
+    for (let headStartMs = 8; races.length < 5 || !['completed', 'terminated'].every((end) => isWonBy(end, races)); ) {
+      const last = await race(`${api.catalog}-closing-${lane}-${races.length}`, headStartMs)
+      headStartMs *= isWonBy('terminated', [last]) ? 2 : 0.5
+      races.push(last)
+    }
+    return races
   })
 
   const seen = (await Promise.all(lanes)).flat()
@@ -163,8 +168,6 @@ test('races: stop, terminate and signal of a closing run succeed or report that 
   expect(Object.keys(tally(answers)).filter((key) => key !== '200' && key !== '409 WorkflowNotRunningError')).toEqual(
     [],
   )
-  const ends = seen.map(({ result }) => result.body.status)
-  expect(ends).toEqual(expect.arrayContaining(['completed', 'terminated']))
   const completed = seen.filter(({ result }) => result.body.status === 'completed')
   expect(completed.map(({ finished }) => finished.status)).toEqual(completed.map(() => 200))
   const byUs = seen.filter(({ terminates }) => terminates.some(({ status }) => status === 200))
