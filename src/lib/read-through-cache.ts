@@ -19,9 +19,9 @@ export interface ReadThroughCacheOptions<T> {
 export interface ReadThroughCache<T> {
   /**
    * The cached value, or a new one. With `freshSince` (epoch ms) the value is not older than that: callers that come while
-   * an older read is in flight share the next one.
+   * an older read is in flight share the next one. A cached value is returned at once, without a promise.
    */
-  get(key: string, freshSince?: number): Promise<CachedValue<T>>
+  get(key: string, freshSince?: number): CachedValue<T> | Promise<CachedValue<T>>
   /** Caches a value that is known without a read, as if it had been read now. */
   set(key: string, value: T): void
 }
@@ -45,16 +45,25 @@ export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadTh
     }
   }
 
+  const isUsable = (readAt: number, freshSince: number) =>
+    freshSince > 0 ? readAt >= freshSince : readAt > now() - ttlMs
+
+  async function loadOrShare(key: string, freshSince: number): Promise<CachedValue<T>> {
+    while (true) {
+      const entry = entries.get(key)
+      if (entry !== undefined && isUsable(entry.readAt, freshSince)) return toCachedValue(entry)
+      if (entry === undefined || freshSince === 0 || entry.loaded !== null) return load(key)
+      // Reported to the callers that started it. The next read may succeed.
+      await entry.pending.catch(() => {})
+    }
+  }
+
   return {
-    async get(key, freshSince = 0) {
-      while (true) {
-        const entry = entries.get(key)
-        const isUsable = (readAt: number) => (freshSince > 0 ? readAt >= freshSince : readAt > now() - ttlMs)
-        if (entry !== undefined && isUsable(entry.readAt)) return toCachedValue(entry)
-        if (entry === undefined || freshSince === 0 || entry.loaded !== null) return load(key)
-        // Reported to the callers that started it. The next read may succeed.
-        await entry.pending.catch(() => {})
-      }
+    get(key, freshSince = 0) {
+      const { loaded = null, readAt = 0 } = entries.get(key) ?? {}
+      return loaded !== null && isUsable(readAt, freshSince)
+        ? { value: loaded.value, readAt }
+        : loadOrShare(key, freshSince)
     },
     set: (key, value) => entries.set(key, { readAt: now(), pending: Promise.resolve(value), loaded: { value } }),
   }

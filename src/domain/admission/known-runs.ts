@@ -18,7 +18,7 @@ export interface KnownRun {
 
 export interface KnownRuns {
   /** The latest run of a workflow id, or the pinned one. With `freshSince` (epoch ms) it is not older than that. */
-  read(ref: ExecutionRef, freshSince?: number): Promise<CachedValue<KnownRun>>
+  read(ref: ExecutionRef, freshSince?: number): CachedValue<KnownRun> | Promise<CachedValue<KnownRun>>
   /** Adds a run that this service has just started, so that a message to it costs no read. */
   add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'>): void
 }

@@ -19,14 +19,19 @@ export interface Catalogs {
   /** Namespace of the engine, a part of trace destinations. */
   namespace: string
   /** The published catalog; null when none is published. With `freshSince` (epoch ms) it is not older than that. */
-  published(catalog: string, freshSince?: number): Promise<CachedValue<Published | null>>
-  /** The workflows with their schemas, from the run that `published` was read from; null when it has no definition. */
-  workflows(published: Published): Promise<CatalogEntry[] | null>
+  published(catalog: string, freshSince?: number): Cached<Published | null>
+  /**
+   * The workflows with their schemas, from the run that `published` was read from; null when it has no definition. The
+   * same array as long as that run is cached.
+   */
+  workflows(published: Published): CatalogEntry[] | null | Promise<CatalogEntry[] | null>
   /** When a worker last polled the task queue. */
-  lastPolledAt(catalog: string, freshSince?: number): Promise<CachedValue<Date | null>>
+  lastPolledAt(catalog: string, freshSince?: number): Cached<Date | null>
   /** Whether a catalog of the older form was read under this workflow id. */
   isOlderForm(workflowId: string): boolean
 }
+
+type Cached<T> = CachedValue<T> | Promise<CachedValue<T>>
 
 export interface Published extends CatalogMemo {
   run: RunRef
@@ -77,7 +82,10 @@ export function createCatalogs({
   return {
     namespace,
     published: readThroughCache({ read: readPublished, ttlMs, ...shared }).get,
-    workflows: async ({ run }) => (await definitions.get(JSON.stringify(run))).value,
+    workflows({ run }) {
+      const definition = definitions.get(JSON.stringify(run))
+      return definition instanceof Promise ? definition.then(({ value }) => value) : definition.value
+    },
     lastPolledAt: readThroughCache({ read: (catalog) => engine.lastPolledAt(catalog, catalogCall()), ttlMs, ...shared })
       .get,
     isOlderForm: (workflowId) => olderForms.has(workflowId),

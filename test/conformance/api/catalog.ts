@@ -108,6 +108,23 @@ export function catalogs(api: () => ApiFixture): void {
       ])
     })
 
+    test('catalog: a replaced catalog has another ETag', async () => {
+      const { service } = api()
+      const catalog = `replaced-${randomUUID()}`
+      await publish(catalog, ['echo'])
+      const path = `/workflow/catalog/${catalog}`
+      const etag = (await service.call('GET', path)).headers.get('ETag') ?? ''
+      await publish(catalog, ['echo', 'neverEnds'])
+      // Before a name is rejected the catalog is read again, so the next listing is a new one.
+      const { body: started } = await service.start('neverEnds', null, { catalog })
+
+      const { status, headers, body } = await service.call('GET', path, undefined, { 'If-None-Match': etag })
+
+      expect([status, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, ['echo', 'neverEnds']])
+      expect(headers.get('ETag')).not.toBe(etag)
+      await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+    })
+
     test('catalog: of the older form is listed and served as any other, but its schemas are not enforced', async () => {
       const { service } = api()
       const catalog = `older-${randomUUID()}`

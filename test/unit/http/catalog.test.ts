@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { refusal } from './api.ts'
+import { makeApi, refusal } from './api.ts'
 import { makeRunApi } from './run-api.ts'
 
 describe('catalog', () => {
@@ -22,20 +22,56 @@ describe('catalog', () => {
     expect(await refusal(await call('GET', '/workflow/catalog/%2F_sys%2Fx'))).toEqual([400, 'ValidationError'])
   })
 
-  test('catalog: responds with 304 when the ETag matches', async () => {
+  test.for([
+    ['the tag', (etag: string) => etag],
+    ['a list with the tag', (etag: string) => `"other", ${etag}`],
+    ['the weak form of the tag', (etag: string) => `W/${etag}`],
+    ['an asterisk', () => '*'],
+  ] as const)('catalog: responds with 304 to %s', async ([, ifNoneMatch]) => {
     const { call } = makeRunApi()
+    const etag = (await call('GET', '/workflow/catalog')).headers.get('ETag') ?? ''
 
-    const first = await call('GET', '/workflow/catalog')
-    const etag = first.headers.get('ETag') ?? ''
-    const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': `"other", W/${etag}` })
-    const other = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
+    const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': ifNoneMatch(etag) })
 
-    expect([first.status, again.status, await again.text(), again.headers.get('ETag'), other.status]).toEqual([
-      200,
+    expect([etag, again.status, await again.text(), again.headers.get('ETag')]).toEqual([
+      expect.stringMatching(/^"[\da-f]{64}"$/),
       304,
       '',
       etag,
-      200,
     ])
   })
+
+  test('catalog: responds with the catalog to another tag', async () => {
+    const { call } = makeRunApi()
+
+    const response = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
+
+    expect([response.status, await response.json()]).toEqual([200, { catalog: 'orders', workflows: [] }])
+  })
+
+  test('catalog: equal catalogs have the same tag in every process, others have another', async () => {
+    const entry = (name: string) => ({ ...NO_SCHEMAS, name, aliases: [], signals: [], queries: [], updates: [] })
+    const etagOf = async (name: string) => {
+      const { call } = makeRunApi({ catalog: async (catalog) => ({ catalog, workflows: [entry(name)] }) })
+      return (await call('HEAD', '/workflow/catalog')).headers.get('ETag')
+    }
+
+    expect(await etagOf('order')).toBe(await etagOf('order'))
+    expect(await etagOf('order')).not.toBe(await etagOf('other'))
+  })
+
+  test('catalog: a page of an allowed origin may read the tag, also from a 304', async () => {
+    const { fetch } = makeApi({
+      workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+      corsOrigins: ['https://app.example.com'],
+    })
+    const headers = { Origin: 'https://app.example.com', 'If-None-Match': '*' }
+
+    const response = await fetch(new Request('http://portico.test/workflow/catalog', { headers }))
+
+    expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, headers.Origin])
+    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
+  })
 })
+
+const NO_SCHEMAS = { description: null, inputSchema: null, outputSchema: null }

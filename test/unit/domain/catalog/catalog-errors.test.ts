@@ -11,7 +11,7 @@ test('catalogs: an error of a read does not carry the ids of the catalog run', a
   const engine = { describe: () => Promise.reject(away) } as Partial<Engine> as Engine
   const catalogs = createCatalogs({ engine, namespace: 'default', ttlMs: 5000 })
 
-  const error = await catalogs.published('shop').catch((reason: unknown) => reason)
+  const error = await Promise.resolve(catalogs.published('shop')).catch((reason: unknown) => reason)
 
   expect(error).toMatchObject({ error: 'EngineUnavailableError', details: { retryAfterSeconds: 1 } })
   expect(error).not.toHaveProperty('details.workflowId')

@@ -28,6 +28,19 @@ test('readCatalog: makes no calls while the catalog is cached', async () => {
   expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
 })
 
+test('readCatalog: returns the same array until another run holds the catalog', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  const first = await listed(fixture)
+  fixture.pass(60_000)
+  const later = await listed(fixture)
+  fixture.publish('c2', [{ name: 'order' }])
+  fixture.pass(60_000)
+
+  expect(later.workflows).toBe(first.workflows)
+  expect((await listed(fixture)).workflows).not.toBe(first.workflows)
+})
+
 test('readCatalog: reads again before it reports that nothing is published', async () => {
   const fixture = makeCatalogs()
   await refusal(listed(fixture))
