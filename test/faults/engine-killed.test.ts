@@ -8,6 +8,7 @@ import { Client, Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../dev/servers/until.ts'
+import { ANY_RATE } from '../support/any-rate.ts'
 import type { Answer } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
@@ -46,7 +47,7 @@ let seen: Seen
 test.beforeAll(async ({ startWorker, startService, cleanup }) => {
   const folder = await mkdtemp(join(FOLDERS, 'portico-killed-'))
   cleanup.defer(() => rm(folder, { recursive: true, force: true }))
-  engine = await startEngine({ dbFile: join(folder, 'engine.sqlite') })
+  engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig: ANY_RATE })
   cleanup.defer(() => engine.kill())
   const { address } = engine
   ;[service] = await Promise.all([
