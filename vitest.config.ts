@@ -8,11 +8,13 @@ const MEASURING = ['test/faults/schemas*.test.ts']
 // They also wait for servers, so two cores can run three files at a time.
 const FILES_AT_ONCE = Math.max(3, availableParallelism())
 
+// Only a test that hangs takes this long. A busy machine with two cores can take ten times as long as an idle one.
+const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
+
 const onTheEngine = {
+  ...PATIENT,
   globalSetup: 'test/support/one-engine.ts',
   setupFiles: 'test/support/watch-processes.ts',
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
 }
 
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
@@ -61,6 +63,7 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...PATIENT,
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
           // Unit tests keep no global state, so they can share modules. Loading modules in each file would take two thirds of the time.
@@ -87,8 +90,6 @@ export default defineConfig({
           // Isolated: some install the SDK's runtime with their own logger, and a process can have only one.
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
-          // The first test of a file also waits for its fixtures to start.
-          testTimeout: 60_000,
           maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 2 },
         },

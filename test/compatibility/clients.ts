@@ -52,7 +52,7 @@ export function useSamples({
     ends.push(() => service.close())
     const api = makeApi({ fetch: service.fetch })
     samples = { api, client, connection, catalog, http: httpClient(api, catalog), sdk: sdkClient(client, catalog) }
-  }, 180_000)
+  })
 
   afterAll(async () => {
     for (const end of ends.reverse()) await end()

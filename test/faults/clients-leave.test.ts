@@ -26,9 +26,7 @@ test('clients that disconnect: the polls for 50 of them end within a second, and
       .catch((error: Error) => error.name),
   )
   const stays = service.run('waitForSignal', null, { workflowId: 'stays', timeout: '60s' })
-  await until('each is waited for', async () => (await openPolls(engine.metricsUrl)) === CLIENTS + 1, {
-    timeoutMs: 20_000,
-  })
+  await until('each is waited for', async () => (await openPolls(engine.metricsUrl)) === CLIENTS + 1)
 
   leaving.abort()
   const leftAt = performance.now()

@@ -1,9 +1,11 @@
 /** A request to each endpoint that needs the engine, about one run. */
 import type { Answer, Api } from '../support/api.ts'
+import { runningMs } from '../support/running-ms.ts'
 
 export interface TimedAnswer extends Answer {
   /** Like `GET /workflow/:id/status`. */
   endpoint: string
+  /** Duration, for a service inside this process. */
   ms: number
 }
 
@@ -44,9 +46,9 @@ export const CATALOG_ENDPOINTS: Endpoint[] = [
 export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Endpoint[]): Promise<TimedAnswer[]> {
   return Promise.all(
     endpoints.map(async ([method, path, body]) => {
-      const sentAt = performance.now()
+      const sentAt = runningMs()
       const answer = await api.call(method, path, body)
-      return { ...answer, endpoint: `${method} ${path}`, ms: performance.now() - sentAt }
+      return { ...answer, endpoint: `${method} ${path}`, ms: runningMs() - sentAt }
     }),
   )
 }

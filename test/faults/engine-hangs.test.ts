@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { runningMs } from '../support/running-ms.ts'
 
 // gRPC's.
 const UNAVAILABLE = 14
@@ -19,12 +20,12 @@ test.concurrent('engine hangs: an update of a closed run whose history cannot be
   const run = await client.workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId })
   await run.terminate()
   faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
-  const sentAt = performance.now()
+  const sentAt = runningMs()
 
   const { status, body } = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
-  expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
+  expect(runningMs() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
 test.concurrent('engine hangs: a run that has ended returns its result even if nothing else can be read', async ({
@@ -56,13 +57,13 @@ test.concurrent('engine hangs: run fails within 5 s after several attempts to st
     faultProxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
   // The ping has to get no answer either.
   const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
-  const sentAt = performance.now()
+  const sentAt = runningMs()
 
   const { status, body } = await service.run('echo', 1, { workflowId, timeout: '20s' })
   heal()
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
-  expect(performance.now() - sentAt).toBeLessThan(ANSWERED_MS)
+  expect(runningMs() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
 test('engine hangs: a start during shutdown does not blame a slow worker', async ({

@@ -31,9 +31,7 @@ function portOf({ url }: Service): string {
   return new URL(url).port
 }
 
-test('no pollers: a query of an open and of a closed run is a 504 that says so, before its own time is over', {
-  timeout: 80_000,
-}, async () => {
+test('no pollers: a query of an open and of a closed run is a 504 that says so, before its own time is over', async () => {
   const asked = services.flatMap((service) =>
     ['open', 'closed'].map((id) => ({ service, id: `${id}-${portOf(service)}` })),
   )

@@ -141,7 +141,7 @@ async function drive(commands: Iterable<fc.AsyncCommand<Model, Real>>): Promise<
   }
 }
 
-test('random: any sequence of requests gets the responses that the model predicts', { timeout: 120_000 }, async () => {
+test('random: any sequence of requests gets the responses that the model predicts', async () => {
   const seed = Number(process.env.PORTICO_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
   console.info(`random: PORTICO_TEST_SEED=${seed} repeats this`)
 

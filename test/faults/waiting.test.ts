@@ -34,7 +34,7 @@ test.beforeAll(async ({ cleanup }) => {
   ])
   answers = await waiting.finish()
   for (const answer of answers) seen('POST', '/workflow/run', answer)
-}, 180_000)
+})
 
 test('waiting: 500 runs at once are each answered with their own result', () => {
   expect(answers.map(({ status, body }) => [status, body.workflowId, body.status, body.output])).toEqual(

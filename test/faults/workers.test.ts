@@ -77,14 +77,10 @@ test('workers: a query and an update without a worker time out, the update with 
 })
 
 test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async () => {
-  const query = await until(
-    'it has failed often enough',
-    async () => {
-      const answer = await service.call('POST', `/workflow/${failing}/query/state`)
-      return answer.status === 409 ? answer : null
-    },
-    { timeoutMs: 25_000 },
-  )
+  const query = await until('it has failed often enough', async () => {
+    const answer = await service.call('POST', `/workflow/${failing}/query/state`)
+    return answer.status === 409 ? answer : null
+  })
 
   const update = await service.call('POST', `/workflow/${failing}/update/set`)
   await service.call('POST', `/workflow/${failing}/terminate`)

@@ -54,7 +54,7 @@ test('docs/api.md: each example gets the documented response', async () => {
   for (const example of examples) await tryOut(example, names)
 
   expect(examples.length).toBeGreaterThan(20)
-}, 60_000)
+})
 
 async function tryOut(example: Example, names: Names): Promise<void> {
   const where = `docs/api.md:${example.line}`

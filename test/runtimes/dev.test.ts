@@ -61,7 +61,7 @@ describe('npm run dev, which starts an engine', () => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
     const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)
 
-    await until('the file is there', () => existsSync(file), { timeoutMs: 20_000 })
+    await until('the file is there', () => existsSync(file))
     const { source, data } = await (await fetch(`http://127.0.0.1:${port}/workflow/${workflowId}/trace-log`)).json()
     await rm(file)
 

@@ -123,7 +123,7 @@ test('portico, portico/worker: CommonJS modules can require them, even on the ol
     })
     expect(printed.trim()).toBe('function function')
   }
-}, 60_000)
+})
 
 test('types: they resolve in ES modules and in CommonJS, with node16, bundler and node10', async () => {
   for (const { folder } of [newest, oldest]) {
@@ -148,7 +148,7 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
   ])
 
   expect(errors).toEqual([[], [], [], []])
-}, 120_000)
+})
 
 /** Runs the install commands, writes the files of README.md, and starts its worker. */
 async function createProject(folder: string, commands: string): Promise<Project> {

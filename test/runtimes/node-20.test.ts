@@ -12,7 +12,7 @@ let bundles: string
 
 beforeAll(async () => {
   ;[node20, bundles] = await Promise.all([ensureNode20(), ensureBundles()])
-}, 120_000)
+})
 
 /** Runs Node 20 and returns its exit code and output. */
 async function runNode20(...args: string[]) {

@@ -100,9 +100,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
     const all = Promise.allSettled(waiting)
     const status = (id: string) => fetch(`${url}/workflow/${id}/status`, { signal: AbortSignal.timeout(4000) })
 
-    await until('all run', async () => (await Promise.all(ids.map(status))).every(({ ok }) => ok), {
-      timeoutMs: 20_000,
-    })
+    await until('all run', async () => (await Promise.all(ids.map(status))).every(({ ok }) => ok))
     const answer = await status(ids[0] ?? '')
     leaving.abort()
     await all

@@ -10,7 +10,7 @@ export async function archivedTrace(
   runId: string,
 ): Promise<{ tree: TraceNode; document: TraceDocument }> {
   const path = join(folder, 'default', `${runId}.json`)
-  const text = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null), { timeoutMs: 20_000 })
+  const text = await until('the run is archived', () => readFile(path, 'utf8').catch(() => null))
   const { found: document } = parseTraceDocument(text)
   const tree = toTraceTree(document.entries)
   if (tree === null) throw new Error('The trace has no root')

@@ -65,7 +65,7 @@ beforeAll(async () => {
       await startWorker({ address: engine.address, namespace, taskQueue: plainQueue, activities, workflowsPath }),
     )
   }
-}, 120_000)
+})
 
 afterAll(async () => {
   await Promise.all([...workers].map((worker) => worker.kill()))

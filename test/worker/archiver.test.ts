@@ -38,7 +38,7 @@ test('archiver: a missing bucket does not affect the folder, and receives its ob
     },
   )
 
-  await until('the file is there', () => fileOf(folder, runId), { timeoutMs: 20_000 })
+  await until('the file is there', () => fileOf(folder, runId))
   expect(await objectOf(s3, 'not-there-yet', runId)).toBe(404)
   await s3.client.fetch(`${s3.endpoint}/not-there-yet`, { method: 'PUT' })
 
@@ -46,7 +46,7 @@ test('archiver: a missing bucket does not affect the folder, and receives its ob
     timeoutMs: 90_000,
     everyMs: 500,
   })
-}, 150_000)
+})
 
 test('archiver: a folder that cannot be written to does not affect the bucket', async ({
   client,
@@ -62,7 +62,7 @@ test('archiver: a folder that cannot be written to does not affect the bucket', 
     { remote: { storage: storageOf(s3), kvstore: null }, local, maxBytes: 1 << 20 },
   )
 
-  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200, { timeoutMs: 20_000 })
+  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200)
 })
 
 testWithoutStandaloneActivities(
@@ -71,7 +71,7 @@ testWithoutStandaloneActivities(
     const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }
     const { runId } = await runOnce({ client, startTracedWorker }, traces)
 
-    await until('the file is there', () => fileOf(folder, runId), { timeoutMs: 20_000 })
+    await until('the file is there', () => fileOf(folder, runId))
   },
   60_000,
 )
@@ -95,7 +95,7 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
     env: { PATH: process.env.PATH, ENGINE_ADDRESS: address, ...tracedEnv(redis, s3) },
   })
   cleanup.defer(async () => void (await archiver.kill()))
-  await until('it archives', () => archiver.output().includes('Archiving traces'), { timeoutMs: 20_000 })
+  await until('it archives', () => archiver.output().includes('Archiving traces'))
   const handle = await client.workflow.start('story', {
     workflowId: taskQueue,
     taskQueue,
@@ -116,15 +116,13 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
   await store.pexpire(`spans:default:${runId}`, 2_592_000_000)
   await handle.result()
 
-  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200, { timeoutMs: 30_000 })
-  await until('its spans are archived', async () => (await store.exists(`spans:default:${runId}`)) === 0, {
-    timeoutMs: 30_000,
-  })
+  await until('the object is there', async () => (await objectOf(s3, s3.bucket, runId)) === 200)
+  await until('its spans are archived', async () => (await store.exists(`spans:default:${runId}`)) === 0)
   store.disconnect()
   const stored = await s3.client.fetch(`${s3.endpoint}/${s3.bucket}/traces/default/${runId}.json`)
   expect(await stored.text()).toContain('from elsewhere')
   expect(await archiver.stop(5000)).toMatchObject({ code: 0 })
-}, 60_000)
+})
 
 test('archiver: `portico archive` without a destination fails and names the variables', async () => {
   const args = [fileURLToPath(new URL('./fixtures/archiver.ts', import.meta.url)), 'queue']

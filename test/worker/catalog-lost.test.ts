@@ -71,7 +71,7 @@ test('after an engine restarts without its data, the catalog is published again 
     warningsOf(served.catalog).includes('Catalog was missing and has been published again'),
   )
   await end(worker, empty)
-}, 90_000)
+})
 
 test('a worker that starts while the engine is frozen keeps running and publishes when the engine resumes', async ({
   run,
@@ -98,7 +98,7 @@ test('a worker that starts while the engine is frozen keeps running and publishe
     ),
   ])
   await end(worker, engine)
-}, 90_000)
+})
 
 test('a running worker survives a frozen engine, with one warning', async ({ run, log, warningsOf }) => {
   const engine = await startEngine()
@@ -116,7 +116,7 @@ test('a running worker survives a frozen engine, with one warning', async ({ run
   expect(worker.worker.getState()).toBe('RUNNING')
   expect(warningsOf(taskQueue)).toEqual([expect.stringContaining('could not be checked in namespace default')])
   await end(worker, engine)
-}, 90_000)
+})
 
 test('a worker does not poll before its catalog is published, and can be shut down meanwhile', async ({
   connection,
@@ -155,7 +155,7 @@ test('transient errors are retried until the catalog is published, with one warn
 
   expect(await isPublished(connection, taskQueue)).toBe(true)
   expect(warningsOf(taskQueue)).toHaveLength(1)
-}, 60_000)
+})
 
 test('a denied permission ends the worker with the reason, before it polls', async ({ faultProxy, run }) => {
   const taskQueue = aTaskQueue()

@@ -129,12 +129,8 @@ async function traces(services: Services, handle: WorkflowHandle, hasAll: (root:
 }
 
 async function archived(services: Services, { workflowId }: WorkflowHandle) {
-  const remote = await until('it is in the bucket', () => traceFrom(services, 'remote', workflowId), {
-    timeoutMs: 20_000,
-  })
-  const local = await until('it is in the folder', () => traceFrom(services, 'local', workflowId), {
-    timeoutMs: 20_000,
-  })
+  const remote = await until('it is in the bucket', () => traceFrom(services, 'remote', workflowId))
+  const local = await until('it is in the folder', () => traceFrom(services, 'local', workflowId))
   const history = await until('it is in the history', () => traceFrom(services, 'history', workflowId))
   return { remote, local, history }
 }

@@ -112,4 +112,4 @@ test("Nexus: a span in an operation's handler is a child of the operation in the
   expect(tree.children).toMatchObject([
     { kind: 'nexus_operation', output: 'paid', children: [{ kind: 'http', name: 'charge', output: 'paid' }] },
   ])
-}, 60_000)
+})

@@ -19,7 +19,7 @@ test('a Python worker: runs a workflow', async ({ start }) => {
   const handle = await start('py_greet', { name: 'Ada' })
 
   expect(await handle.result()).toBe('Hello, Ada!')
-}, 180_000)
+})
 
 test('a Python worker: sends numbers above 2^53 exactly', async ({ start }) => {
   const handle = await start('py_big_numbers', null)

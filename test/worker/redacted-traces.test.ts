@@ -87,15 +87,11 @@ const test = baseTest
         .then(() => {
           hasEnded = true
         })
-      await until('it has ended', async () => (await readAll()).size > 0 && hasEnded, { timeoutMs: 20_000 })
-      await until(
-        'it is archived',
-        async () => {
-          const sources = await readAll()
-          return sources.has('local') && sources.has('remote')
-        },
-        { timeoutMs: 30_000 },
-      )
+      await until('it has ended', async () => (await readAll()).size > 0 && hasEnded)
+      await until('it is archived', async () => {
+        const sources = await readAll()
+        return sources.has('local') && sources.has('remote')
+      })
       const stored = await readFile(join(folder, 'default', `${handle.firstExecutionRunId}.json`), 'utf8')
       expect(stored).not.toContain(mark)
       return seen

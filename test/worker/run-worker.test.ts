@@ -36,7 +36,7 @@ const test = baseTest
   /** Resolves when the worker logs that it is ready. */
   .extend('startReadyWorker', ({ engine, startWorkerProcess }) => async (taskQueue: string) => {
     const worker = await startWorkerProcess({ SERVICE_CATALOG_ID: taskQueue, ENGINE_ADDRESS: engine.address })
-    await until('the worker is ready', () => worker.output().includes('Worker ready'), { timeoutMs: 20_000 })
+    await until('the worker is ready', () => worker.output().includes('Worker ready'))
     return worker
   })
   /** Calls `runWorker` in this process, with these environment variables and activities alone: nothing to bundle. */

@@ -151,7 +151,7 @@ export async function untilStatus(
     const run = await client.workflow.getHandle(workflowId, runId).describe()
     return run.status.name.replaceAll('_', '').toLowerCase() === word && run.historyLength >= events
   }
-  await until(`workflow ${workflowId} is ${status}`, isSo, { timeoutMs: 25_000 })
+  await until(`workflow ${workflowId} is ${status}`, isSo)
 }
 
 export async function pause({ client }: ApiFixture, workflowId: string): Promise<void> {

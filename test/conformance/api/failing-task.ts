@@ -25,7 +25,7 @@ export function failingTask(api: () => ApiFixture): void {
       const { body } = await call('GET', path)
       return body.problem?.attempt >= attempt ? body : null
     }
-    return until(`attempt ${attempt} of its task is pending`, isSo, { timeoutMs: 30_000 })
+    return until(`attempt ${attempt} of its task is pending`, isSo)
   }
 
   async function taskNodes(workflowId: string): Promise<TraceNode[]> {
@@ -158,14 +158,10 @@ export function failingTask(api: () => ApiFixture): void {
       await broken.stop()
       const repaired = await startWorker({ address, taskQueue })
 
-      const after = await until(
-        'it goes on',
-        async () => {
-          const { body } = await call('GET', `${workflowId}/status`)
-          return body.problem === null ? body : null
-        },
-        { timeoutMs: 30_000 },
-      )
+      const after = await until('it goes on', async () => {
+        const { body } = await call('GET', `${workflowId}/status`)
+        return body.problem === null ? body : null
+      })
       const nodes = await taskNodes(workflowId)
       await end(workflowId)
       await repaired.stop()

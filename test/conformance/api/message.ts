@@ -245,14 +245,10 @@ export function message(api: () => ApiFixture): void {
     test('query and update: a run whose workflow task fails is not ready', async () => {
       const { workflowId } = await startDirectly(api(), 'failTask')
       const { client } = api()
-      await until(
-        'the workflow task has failed thrice',
-        async () => {
-          const { raw } = await client.workflow.getHandle(workflowId).describe()
-          return (raw.pendingWorkflowTask?.attempt ?? 0) >= 3
-        },
-        { timeoutMs: 20_000 },
-      )
+      await until('the workflow task has failed thrice', async () => {
+        const { raw } = await client.workflow.getHandle(workflowId).describe()
+        return (raw.pendingWorkflowTask?.attempt ?? 0) >= 3
+      })
 
       const query = await post(`${workflowId}/query/state`)
       const update = await post(`${workflowId}/update/set`)

@@ -73,7 +73,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       await end(run)
     })
 
-    test('query and update: a run whose workflow task keeps failing is not ready', { timeout: 60_000 }, async () => {
+    test('query and update: a run whose workflow task keeps failing is not ready', async () => {
       const run = await fixture.start('failTask')
       await until(
         'three tasks have failed',

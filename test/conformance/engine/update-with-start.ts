@@ -163,9 +163,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end({ workflowId, runId })
     })
 
-    test('without a worker it waits longer than the 20 s for which the engine holds the call', {
-      timeout: 60_000,
-    }, async () => {
+    test('without a worker it waits longer than the 20 s for which the engine holds the call', async () => {
       const catalog = `later-${crypto.randomUUID()}`
 
       const refused = await refusal(send('set', { catalog, updateId: 'u', timeoutMs: 22_000 }))
@@ -178,7 +176,7 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
       await end(refused)
     })
 
-    test('a paused run and a run whose workflow task keeps failing are not ready', { timeout: 60_000 }, async () => {
+    test('a paused run and a run whose workflow task keeps failing are not ready', async () => {
       const paused = await send('void')
       const { workflowId, runId } = paused
       const request = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }

@@ -92,7 +92,7 @@ beforeAll(async () => {
     JSON.stringify({ extends: '../../tsconfig.json', compilerOptions: options, include: ['*.ts'] }),
   )
   messages = await compile()
-}, 60_000)
+})
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
