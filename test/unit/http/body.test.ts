@@ -184,21 +184,47 @@ describe('body', () => {
     expect((await stream(['{"payload":', '1}'])).response.status).toBe(200)
   })
 
-  test('body: is a 408 that closes the connection when it stops half way', async () => {
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
-    })
-    const { fetch } = makeApi({ bodyTimeoutMs: 20 })
-    const response = await fetch(
-      new Request('http://portico.test/workflow/w/signal/s', {
-        method: 'POST',
-        body,
-        headers: json,
-        duplex: 'half',
-      } as RequestInit),
-    )
+  test('body: of a known length is checked like any other', async () => {
+    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+    const ofLength = (length: number) => ({ ...json, 'Content-Length': String(length) })
 
-    expect(response.headers.get('Connection')).toBe('close')
-    expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
+    const valid = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'], ofLength(16))
+    const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])], ofLength(5))
+    const truncated = await stream(['{"payload":1}', new Uint8Array([0xc3])], ofLength(14))
+    const longer = await stream([' '.repeat(101)], ofLength(100))
+
+    expect(valid.response.status).toBe(200)
+    expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
+    expect(await refusal(truncated.response)).toEqual([400, 'ValidationError'])
+    expect(await refusal(longer.response)).toEqual([413, 'PayloadTooLargeError'])
+  })
+
+  test('body: is counted, whatever its Content-Length says, when it is sent in chunks', async () => {
+    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+
+    const headers = { ...json, 'Content-Length': '13', 'Transfer-Encoding': 'chunked' }
+    const { response, seen } = await stream(endless('x'.repeat(30)), headers)
+
+    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+    expect(seen).toEqual({ pulled: 4, cancelled: true })
+  })
+
+  test('body: is a 408 that closes the connection when it stops half way', async () => {
+    const { fetch } = makeApi({ bodyTimeoutMs: 20 })
+    const stalled = (headers: Record<string, string>) => {
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
+      })
+      const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit
+      return fetch(new Request('http://portico.test/workflow/w/signal/s', init))
+    }
+
+    const ofUnknownLength = await stalled(json)
+    const ofKnownLength = await stalled({ ...json, 'Content-Length': '13' })
+
+    for (const response of [ofUnknownLength, ofKnownLength]) {
+      expect(response.headers.get('Connection')).toBe('close')
+      expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
+    }
   })
 })
