@@ -56,12 +56,17 @@ export interface LimitsConfig {
   maxPayloadBytes: number
   /** The longest `timeout` that a `run` request may set. */
   maxRunTimeoutMs: number
+  /** Long polls of the engine that all waits for runs share. */
+  maxPolls: number
 }
 
 const MEBIBYTE = 1024 * 1024
 
 // The engine rejects payloads of 2 MiB, but accepts a larger update and then loses the run. The margin is for the protobuf envelope.
 const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
+
+// The engine allows 1200 in each namespace, and other clients use them too.
+const MAX_POLLS = 1000
 
 /** What `parseConfig` must know about the runtime. */
 export interface Surroundings {
@@ -92,6 +97,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
         maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
         maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
+        maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
       },
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,

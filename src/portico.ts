@@ -58,6 +58,7 @@ export function createPortico(parts: Parts): Portico {
     maxPayloadBytes: limits.maxPayloadBytes,
     codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
     onEncodedOutput: warnOnce(log),
+    ...(sharesPending && { maxPolls: limits.maxPolls }),
   })
   const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending })
   const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })

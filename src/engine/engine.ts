@@ -21,6 +21,8 @@ import { toServiceError } from './errors.ts'
 import { createPayloads, type EncodedOutput } from './payloads.ts'
 import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
+import { createSharedWaits } from './waits/shared-waits.ts'
+import { waitPorts } from './waits/wait-ports.ts'
 
 export interface EngineOptions {
   transport: Transport
@@ -30,15 +32,22 @@ export interface EngineOptions {
   codec: Codec | null
   /** Called for each output, query result or update result that needs a codec while none is configured. */
   onEncodedOutput?: (output: EncodedOutput) => void
+  /**
+   * Maximum number of long polls that all waits share. Default: each wait has its own, because a request cannot await the
+   * I/O of another request (workerd).
+   */
+  maxPolls?: number
 }
 
 /** The port `Engine` for Temporal, over any transport. */
-export function createEngine({ transport, namespace, maxPayloadBytes, codec, onEncodedOutput }: EngineOptions): Engine {
+export function createEngine(options: EngineOptions): Engine {
+  const { transport, namespace, maxPayloadBytes, codec, onEncodedOutput, maxPolls } = options
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }
+  const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context, maxPolls))
   return {
     start: (request, call) => start(context, request, call),
-    wait: (run, call) => wait(context, run, call),
+    wait: (run, call) => (sharedWaits === null ? wait(context, run, call) : sharedWaits.wait(run, call)),
     describe: (ref, call) => describe(context, ref, call),
     read: (ref, call, closing) => read(context, ref, call, closing),
     input: (run, call) => input(context, run, call),

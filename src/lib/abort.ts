@@ -28,8 +28,8 @@ export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
 /** The same, which also aborts with a `TimeoutError` at `deadlineAt` (epoch milliseconds). */
 export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): LinkedSignal {
   const linked = linkSignals(...signals)
-  const delayMs = Math.min(Math.max(0, deadlineAt - Date.now()), MAX_TIMER_MS)
-  const timer = setTimeout(() => linked.abort(new DOMException('The deadline has passed', 'TimeoutError')), delayMs)
+  const abort = () => linked.abort(new DOMException('The deadline has passed', 'TimeoutError'))
+  const timer = setTimeout(abort, delayUntilMs(deadlineAt))
   return {
     ...linked,
     release() {
@@ -62,6 +62,21 @@ export async function withDeadline<T>(promise: Promise<T>, deadlineAt: number, s
   }
 }
 
+/** Calls `act` once, when the signal aborts or at `deadlineAt`. Returns the function that prevents it. */
+export function whenOver(deadlineAt: number, signal: AbortSignal, act: () => void): () => void {
+  const over = () => {
+    stop()
+    act()
+  }
+  const stop = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', over)
+  }
+  const timer = setTimeout(over, delayUntilMs(deadlineAt))
+  signal.addEventListener('abort', over)
+  return stop
+}
+
 /** Resolves after `ms`, or when the signal aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
@@ -72,4 +87,8 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await promise
   clearTimeout(timer)
   signal?.removeEventListener('abort', wake)
+}
+
+function delayUntilMs(deadlineAt: number): number {
+  return Math.min(Math.max(0, deadlineAt - Date.now()), MAX_TIMER_MS)
 }

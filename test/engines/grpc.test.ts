@@ -7,10 +7,12 @@ import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeUpdateWithStart } from '../conformance/engine/update-with-start.ts'
 import { describeVersions } from '../conformance/engine/versions.ts'
+import { describeWaiting } from '../conformance/engine/waiting.ts'
 
 const overGrpc = ({ address }: { address: string }) => grpcTransport({ address, apiKey: null, tls: null })
 
 describeRunning('grpc', overGrpc)
+describeWaiting('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)

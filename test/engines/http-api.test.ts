@@ -15,10 +15,12 @@ import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeVersions } from '../conformance/engine/versions.ts'
+import { describeWaiting } from '../conformance/engine/waiting.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
 
 describeRunning('http', overHttp)
+describeWaiting('http', overHttp)
 describeStarting('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)

@@ -3,8 +3,9 @@
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import type { RunningEngine } from '../../dev/servers/engine.ts'
-import { openPolls } from '../../dev/servers/engine-metrics.ts'
+import { callsDuring } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
+import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
@@ -50,21 +51,54 @@ function facts({ status, body, headers }: Answer) {
   return [status, body.error, body.source, headers.get('Retry-After')]
 }
 
-test('limits: more concurrent runs than the engine allows polls all return their result', async () => {
-  const running = Array.from({ length: 3 * MAX_POLLS }, () => api.run('waitForSignal', null, { timeout: '60s' }))
-  const { workflow } = new Client({ connection })
-  const ids = await until('all of them run', async () => {
-    const found: string[] = []
-    for await (const run of workflow.list({ query: `WorkflowType = 'waitForSignal'` })) found.push(run.workflowId)
-    return found.length === running.length ? found : null
+test('limits: hundreds of runs return their result to two services that may open more polls than the engine allows', async ({
+  serve,
+}) => {
+  const services = [1, 2].map(() => serve({ SERVICE_MAX_POLLS: String(MAX_POLLS - 1) }))
+  const ids = Array.from({ length: 200 }, (_, number) => `waits-${number}`)
+  const beganAt = Date.now()
+  let answers: Answer[] = []
+
+  const calls = await callsDuring(engine.metricsUrl, async () => {
+    const waiting = services.flatMap((service, index) =>
+      ids
+        .filter((_, number) => number % services.length === index)
+        .map((workflowId) => service.run('neverEnds', null, { workflowId, timeout: '5m' })),
+    )
+    await until('all of them run', async () => (await countRunning('neverEnds')) === ids.length, { timeoutMs: 60_000 })
+    const open = await Promise.all(services.map((service) => service.run('neverEnds', null, { timeout: '5s' })))
+    await mapConcurrent(ids, 10, terminate)
+    answers = [...(await Promise.all(waiting)), ...open]
   })
-  await until('the engine takes no more polls', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
-  await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`)))
+  const seconds = (Date.now() - beganAt) / 1000
 
-  const answers = await Promise.all(running)
+  const facts = answers.map(({ status, body }) => `${status} ${body.workflowStatus ?? body.status}`)
+  expect(facts.toSorted()).toEqual([...ids.map(() => '200 terminated'), ...services.map(() => '408 running')])
+  expect(new Set(answers.map(({ body }) => body.workflowId)).size).toBe(answers.length)
+  const {
+    PollWorkflowExecutionHistory: polls = 0,
+    DescribeWorkflowExecution: describes = 0,
+    ListWorkflowExecutions: queries = 0,
+  } = calls
+  // Of each run: the polls and reads for its start and end. Of each service: for its two look-ups per second.
+  expect(polls).toBeLessThanOrEqual(2 * answers.length + services.length * 10 * seconds)
+  expect(describes).toBeLessThanOrEqual(2 * answers.length + services.length * 20 * seconds)
+  expect(queries).toBeLessThanOrEqual(services.length * 2 * seconds)
+  expect(queries).toBeGreaterThan(0)
+}, 120_000)
 
-  expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'completed']))
-})
+async function countRunning(workflowType: string): Promise<number> {
+  const query = `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`
+  const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })
+  return Number(count)
+}
+
+async function terminate(workflowId: string): Promise<void> {
+  await connection.workflowService.terminateWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId },
+  })
+}
 
 test('limits: one update above the concurrent maximum of a run is a 429', async () => {
   const workflowId = await startRun('messages')

@@ -61,6 +61,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_MAX_BODY_BYTES: { mark: '2097169', may: LIMIT },
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
+  SERVICE_MAX_POLLS: nowhere('10009'),
   SERVICE_MESSAGE_TIMEOUT: nowhere('60013'),
   SERVICE_CATALOG_TTL: nowhere('50021'),
   // Not what a wait of 30 s may have taken, which its answer tells.

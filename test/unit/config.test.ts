@@ -18,7 +18,7 @@ describe('parseConfig', () => {
       basePath: '',
       server: { host: '127.0.0.1', port: 3001, shutdownTimeoutMs: 30_000 },
       access: { tokens: null, corsOrigins: [], loopbackOnly: true },
-      limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000 },
+      limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000, maxPolls: 1000 },
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },

@@ -7,8 +7,10 @@ import { RpcError } from '../transport/transport.ts'
 export type PollFailure =
   /** The engine cannot be reached at the moment. */
   | 'unreachable'
-  /** The engine rejected the poll or did not respond to it. Other calls may succeed. */
-  | 'rejected'
+  /** The engine allows no more polls at the moment. Other calls may succeed. */
+  | 'limited'
+  /** The engine did not respond to the poll. Other calls may succeed. */
+  | 'unanswered'
   /** The run has ended, but its outcome cannot be read at the moment: the codec or the engine failed. */
   | 'unreadable'
   | 'final'
@@ -23,8 +25,9 @@ export function classifyPollFailure(error: unknown): PollFailure {
   if (error instanceof ServiceError) return TRANSIENT.has(error.error) ? 'unreadable' : 'final'
   if (!(error instanceof RpcError)) return 'final'
   if (isRetryable(error)) return 'unreachable'
-  // CANCELLED: the poll got no response before our own deadline for it.
-  return isTransient(error) || error.code === GrpcCode.CANCELLED ? 'rejected' : 'final'
+  if (error.code === GrpcCode.CANCELLED) return 'unanswered' // before our own deadline for it
+  if (!isTransient(error)) return 'final'
+  return error.code === GrpcCode.RESOURCE_EXHAUSTED ? 'limited' : 'unanswered'
 }
 
 // The engine responds to each poll of a paused run at once, and an engine at its limits must not get more polls.

@@ -15,19 +15,37 @@ import { closingOf } from './read.ts'
 // therefore has a deadline of its own, and the caller's deadline aborts it.
 const POLL_DEADLINE_MS = 30_000
 
+/** How the run ended; null when `call` is over before. */
 export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+  for (let rejections = 1; ; rejections++) {
+    const polledAt = Date.now()
+    const end = await follow(context, run, call)
+    if (end !== 'limited') return end
+    const closing = await readClosingNow(context, run, call)
+    if (closing !== null) return closing
+    await pauseSince(polledAt, pauseBetweenPollsMs(rejections), call)
+  }
+}
+
+/** The same, but ends with `limited` when the engine allows no more polls at the moment. */
+export async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
   // Polls that failed in a row while the engine was reachable.
   let failures = 0
   while (!isOver(call)) {
     const polledAt = Date.now()
     const { closing, failure } = await pollOnce(context, run, call)
+    if (failure === 'limited') return failure
     if (closing !== null) return closing
     failures = failure === null || failure === 'unreachable' ? 0 : failures + 1
-    const pauseMs = pauseBetweenPollsMs(failures)
-    if (Date.now() - polledAt < pauseMs)
-      await sleep(Math.min(pauseMs, Math.max(0, call.deadlineAt - Date.now())), call.signal)
+    await pauseSince(polledAt, pauseBetweenPollsMs(failures), call)
   }
   return null
+}
+
+/** Sleeps until `pauseMs` after `since`, unless `call` is over before. */
+async function pauseSince(since: number, pauseMs: number, call: Call): Promise<void> {
+  const remainingMs = Math.min(since + pauseMs, call.deadlineAt) - Date.now()
+  if (remainingMs > 0) await sleep(remainingMs, call.signal)
 }
 
 function isOver({ signal, deadlineAt }: Call): boolean {
@@ -49,8 +67,8 @@ async function pollOnce(context: EngineContext, run: RunRef, call: Call): Promis
     const failure = classifyPollFailure(error)
     if (failure === 'final') throw toServiceError(error, { kind: 'read', details: executionIds(run) })
     call.note({ waitInterrupted: error })
-    // An engine that rejects polls still responds to other calls: the run may have ended meanwhile.
-    return { closing: failure === 'rejected' ? await describeClosing(context, run, call) : null, failure }
+    // An engine that does not respond to polls may respond to other calls: the run may have ended meanwhile.
+    return { closing: failure === 'unanswered' ? await readClosingNow(context, run, call) : null, failure }
   }
 }
 
@@ -76,7 +94,7 @@ async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, ca
 }
 
 /** How the run ended, without a long poll. Null while it is open, or if it cannot be read now. */
-async function describeClosing(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
+export async function readClosingNow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
   const bounded = atMost(call, TIMEOUT_MS.describe)
   try {
     return await closingOf(context, await describe(context, run, bounded), bounded)

@@ -14,6 +14,7 @@ export const METHODS = [
   'updateWorkflowExecution',
   'requestCancelWorkflowExecution',
   'terminateWorkflowExecution',
+  'listWorkflowExecutions',
   'describeTaskQueue',
   'getSystemInfo',
 ] as const satisfies readonly (keyof WorkflowService)[]

@@ -13,6 +13,8 @@ export type MakeTransport = (engine: { address: string; httpUrl: string | null }
 /** The engine port over one transport, and a worker. */
 export interface EngineFixture {
   engine: Engine
+  /** For an engine with other options. */
+  transport: Transport
   taskQueue: string
   /** Temporal's own client, for what the port does not offer: resets, pauses, retry policies. */
   connection: Connection
@@ -27,7 +29,7 @@ export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortControll
 
 /** Starts everything before the first test of the suite around it. The suites of a file share one worker. */
 export function engineFixture(makeTransport: MakeTransport): EngineFixture {
-  let parts: { engine: Engine; connection: Connection; taskQueue: string } | undefined
+  let parts: Pick<EngineFixture, 'connection' | 'engine' | 'taskQueue' | 'transport'> | undefined
   const started = () => {
     if (parts === undefined) throw new Error('The engine fixture is available in tests only')
     return parts
@@ -37,8 +39,8 @@ export function engineFixture(makeTransport: MakeTransport): EngineFixture {
     const transport = makeTransport(addresses)
     cleanup.defer(() => transport.close())
     const maxPayloadBytes = 2 * 1024 * 1024 - 16 * 1024
-    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes, codec: null })
-    parts = { engine, connection, taskQueue: worker.taskQueue }
+    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes, codec: null, maxPolls: 1000 })
+    parts = { engine, transport, connection, taskQueue: worker.taskQueue }
   })
 
   return {
@@ -47,6 +49,9 @@ export function engineFixture(makeTransport: MakeTransport): EngineFixture {
     },
     get engine() {
       return started().engine
+    },
+    get transport() {
+      return started().transport
     },
     get connection() {
       return started().connection

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { deadlineSignal, linkSignals, sleep, unlessAborted, withDeadline } from '../../../src/lib/abort.ts'
+import { deadlineSignal, linkSignals, sleep, unlessAborted, whenOver, withDeadline } from '../../../src/lib/abort.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -110,4 +110,28 @@ test('sleep: leaves no listener on the signal', async () => {
   await Promise.all(sleeps)
 
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('whenOver: acts once, at the deadline or when the signal aborts', async () => {
+  const controller = new AbortController()
+  const act = vi.fn()
+  for (const ms of [1000, 5000]) whenOver(Date.now() + ms, controller.signal, () => act(ms))
+
+  await vi.advanceTimersByTimeAsync(1000)
+  controller.abort()
+  await vi.runAllTimersAsync()
+
+  expect(act.mock.calls).toEqual([[1000], [5000]])
+})
+
+test('whenOver: does not act after it was stopped, and leaves no timer and no listener', () => {
+  const controller = new AbortController()
+  const act = vi.fn()
+
+  whenOver(Date.now() + 1000, controller.signal, act)()
+  controller.abort()
+
+  expect(act).not.toHaveBeenCalled()
+  expect(vi.getTimerCount()).toBe(0)
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([])
 })

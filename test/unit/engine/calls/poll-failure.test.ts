@@ -7,9 +7,9 @@ import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 test.for<[string, number, string]>([
   ['UNAVAILABLE', GrpcCode.UNAVAILABLE, 'unreachable'],
   ['UNKNOWN', GrpcCode.UNKNOWN, 'unreachable'],
-  ['RESOURCE_EXHAUSTED', GrpcCode.RESOURCE_EXHAUSTED, 'rejected'],
-  ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'rejected'],
-  ['CANCELLED', GrpcCode.CANCELLED, 'rejected'],
+  ['RESOURCE_EXHAUSTED', GrpcCode.RESOURCE_EXHAUSTED, 'limited'],
+  ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'unanswered'],
+  ['CANCELLED', GrpcCode.CANCELLED, 'unanswered'],
   ['NOT_FOUND', GrpcCode.NOT_FOUND, 'final'],
   ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'final'],
 ])('classifyPollFailure: %s', ([, code, failure]) => {

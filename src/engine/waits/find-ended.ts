@@ -1,0 +1,26 @@
+import { backgroundCall } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { quoteLiteral } from '../../temporal/visibility-query.ts'
+import type { EngineContext } from '../context.ts'
+
+// Not `!= 'Running'`: a paused run is open too, and older engines reject a query with the word `Paused`.
+const ENDED = `ExecutionStatus IN ('Completed','Failed','Canceled','Terminated','ContinuedAsNew','TimedOut')`
+
+/**
+ * The run ids of those that the engine's visibility store lists as ended. It may list a run late, or not at all.
+ *
+ * Rejects with an `RpcError` while the store is unavailable or at its rate limit.
+ */
+export async function findEnded(
+  { rpc, namespace }: EngineContext,
+  runs: readonly RunRef[],
+): Promise<ReadonlySet<string>> {
+  const runIds = runs.map(({ runId }) => quoteLiteral(runId)).join(',')
+  const { executions } = await rpc(
+    'listWorkflowExecutions',
+    { namespace, query: `${ENDED} AND RunId IN (${runIds})`, pageSize: runs.length },
+    backgroundCall('waits', TIMEOUT_MS.describe),
+  )
+  return new Set((executions ?? []).map(({ execution }) => execution?.runId ?? ''))
+}

@@ -1,0 +1,131 @@
+/** All waits of this process for the ends of runs, over a bounded number of long polls: docs/decisions/026-waits-share-polls.md. */
+import type { Call } from '../../domain/call.ts'
+import type { Closing } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { type BatchPorts, createBatches } from './batches.ts'
+import { createPollLimit } from './poll-limit.ts'
+import { join, noteAll, type Waiter, type Watch } from './watch.ts'
+
+export interface WaitPorts extends Pick<BatchPorts, 'findEnded'> {
+  /**
+   * Follows a run with long polls until it ends, or until `signal` aborts, which gives null. `'limited'`: the engine
+   * allows no more polls at the moment.
+   */
+  poll(run: RunRef, signal: AbortSignal, note: Call['note']): Promise<Closing | 'limited' | null>
+  /** How a run ended; null while it is open, or cannot be read at the moment. */
+  readClosing(run: RunRef): Promise<Closing | null>
+  maxPolls: number
+}
+
+export interface SharedWaits {
+  /** How the run ended; null when `call` is over before. Rejects as `poll` and `readClosing` do. */
+  wait(run: RunRef, call: Call): Promise<Closing | null>
+}
+
+// Polls that are opened for runs without one before each look-up. If the engine rejects them, it rejects only these.
+const PROMOTIONS = 5
+
+/**
+ * The runs that were waited for last have a poll each, because most runs end soon. If all polls are in use, the oldest
+ * one is closed, and its run is looked up in batches until a poll is free.
+ */
+export function createSharedWaits(ports: WaitPorts): SharedWaits {
+  const watches = new Map<string, Watch>()
+  // In the order in which the polls were opened.
+  const polls = new Map<Watch, AbortController>()
+  const limit = createPollLimit(ports.maxPolls)
+  const batches = createBatches({
+    findEnded: ports.findEnded,
+    check,
+    beforeLookUp() {
+      for (let count = 0; count < PROMOTIONS; count++) promote()
+    },
+  })
+
+  function enter(run: RunRef): Watch {
+    const watch: Watch = { run, waiters: new Set(), checkedAt: Date.now() }
+    watches.set(keyOf(run), watch)
+    const [oldest] = polls.keys()
+    if (oldest !== undefined && !hasFreePoll()) {
+      closePoll(oldest)
+      batches.add(oldest)
+    }
+    if (hasFreePoll()) void follow(watch)
+    else batches.add(watch)
+    return watch
+  }
+
+  function hasFreePoll(): boolean {
+    return polls.size < limit.current()
+  }
+
+  function promote(): void {
+    const next = hasFreePoll() ? batches.shift() : undefined
+    if (next !== undefined) void follow(next)
+  }
+
+  async function follow(watch: Watch): Promise<void> {
+    const poll = new AbortController()
+    polls.set(watch, poll)
+    // The poll may be closed by the time it returns, and the run may even have another one.
+    const isOpen = () => polls.get(watch) === poll
+    try {
+      const closing = await ports.poll(watch.run, poll.signal, (fields) => noteAll(watch, fields))
+      if (!isOpen() || closing === null) return
+      if (closing === 'limited') lowerLimit(watch)
+      else settle(watch, (waiter) => waiter.end(closing))
+    } catch (error) {
+      if (isOpen()) settle(watch, (waiter) => waiter.fail(error))
+    }
+  }
+
+  function lowerLimit(watch: Watch): void {
+    closePoll(watch)
+    limit.lower(polls.size)
+    batches.add(watch)
+  }
+
+  function closePoll(watch: Watch): void {
+    const poll = polls.get(watch)
+    polls.delete(watch)
+    poll?.abort()
+  }
+
+  async function check(watch: Watch): Promise<void> {
+    watch.checkedAt = Date.now()
+    try {
+      const closing = await ports.readClosing(watch.run)
+      if (closing !== null) settle(watch, (waiter) => waiter.end(closing))
+    } catch (error) {
+      settle(watch, (waiter) => waiter.fail(error))
+    }
+  }
+
+  function settle(watch: Watch, end: (waiter: Waiter) => void): void {
+    const waiters = [...watch.waiters]
+    watch.waiters.clear()
+    forget(watch)
+    for (const waiter of waiters) end(waiter)
+  }
+
+  /** Without waiters, nothing of the run is left. */
+  function forget(watch: Watch): void {
+    if (watch.waiters.size > 0 || watches.get(keyOf(watch.run)) !== watch) return
+    watches.delete(keyOf(watch.run))
+    batches.delete(watch)
+    closePoll(watch)
+    promote()
+  }
+
+  return {
+    async wait(run, call) {
+      if (call.signal.aborted || call.deadlineAt <= Date.now()) return null
+      const watch = watches.get(keyOf(run)) ?? enter(run)
+      return join(watch, call, () => forget(watch))
+    },
+  }
+}
+
+function keyOf({ workflowId, runId }: RunRef): string {
+  return `${runId}/${workflowId}`
+}

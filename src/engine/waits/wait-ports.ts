@@ -1,0 +1,17 @@
+import { backgroundCall } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { follow, readClosingNow } from '../calls/wait.ts'
+import type { EngineContext } from '../context.ts'
+import { findEnded } from './find-ended.ts'
+import type { WaitPorts } from './shared-waits.ts'
+
+/** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
+export function waitPorts(context: EngineContext, maxPolls: number): WaitPorts {
+  return {
+    maxPolls,
+    poll: (run, signal, note) =>
+      follow(context, run, { ...backgroundCall('waits', 0), deadlineAt: Number.POSITIVE_INFINITY, signal, note }),
+    findEnded: (runs) => findEnded(context, runs),
+    readClosing: (run) => readClosingNow(context, run, backgroundCall('waits', TIMEOUT_MS.describe)),
+  }
+}
