@@ -252,6 +252,18 @@ const examples: Record<string, () => Promise<void>> = {
     )
   },
 
+  async 'find a run whose id is lost'() {
+    const orderId = newOrderId()
+    const path = await startWaitingOrder(orderId)
+    const filter = `workflowName=order&status=running&query=${encodeURIComponent(`WorkflowId = '${orderId}'`)}`
+    await until(async () => (await get(`/workflow/runs?${filter}`)).body.runs.length === 1)
+    const { runs, nextPageToken } = (await get(`/workflow/runs?${filter}`)).body
+    assert.deepEqual([runs[0].workflowId, runs[0].status, nextPageToken], [orderId, 'running', null])
+    const { body: counted } = await get(`/workflow/runs/count?${filter}&groupBy=status`)
+    assert.deepEqual(counted, { count: 1, groups: [{ status: 'running', count: 1 }] })
+    await post(`${path}/terminate`)
+  },
+
   async 'address one run of a workflow by its run id'() {
     const path = await startWaitingOrder(newOrderId())
     const { body: status } = await get(`${path}/status`)

@@ -95,6 +95,8 @@ test('routes: each was answered with success, of the latest run and of a pinned 
       'POST /workflow/start',
       'POST /workflow/update-with-start/:name',
       'GET /workflow/catalog',
+      'GET /workflow/runs',
+      'GET /workflow/runs/count',
       'GET /workflow/catalog/:catalog',
     ],
     ...ofRuns.map((route) => route.replace(' ', ' /workflow/:id')),

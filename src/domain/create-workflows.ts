@@ -2,7 +2,9 @@ import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
+import { countRuns, listRuns } from './inspect/list-runs.ts'
 import { readResult } from './inspect/result.ts'
+import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readStatus } from './inspect/status.ts'
 import { query } from './message/query.ts'
 import { signal } from './message/signal.ts'
@@ -16,7 +18,7 @@ import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
 import type { Workflows } from './workflows.ts'
 
-export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now'> {
+export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'> {
   /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
 }
@@ -24,13 +26,21 @@ export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now'> {
 /** The verbs of the service, over their ports. */
 export function createWorkflows({ sharesPending = true, ...options }: WorkflowsOptions): Workflows {
   const knownRuns = createKnownRuns({ engine: options.engine, sharesPending })
-  const ports: Ports = { ...options, engine: rememberStarts(options.engine, knownRuns), knownRuns }
+  const searchAttributes = createSearchAttributes({ engine: options.engine, sharesPending })
+  const ports: Ports = {
+    ...options,
+    engine: rememberStarts(options.engine, knownRuns),
+    knownRuns,
+    searchAttributes,
+  }
   return {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),
     updateWithStart: (command, call) => updateWithStart(ports, command, call),
     status: (ref, call) => readStatus(ports, ref, call),
     result: (ref, call) => readResult(ports, ref, call),
+    list: (command, call) => listRuns(ports, command, call),
+    count: (command, call) => countRuns(ports, command, call),
     signal: (command, call) => signal(ports, command, call),
     query: (command, call) => query(ports, command, call),
     update: (command, call) => update(ports, command, call),

@@ -12,6 +12,9 @@ export const TIMEOUT_MS = {
   /** Reading a catalog. Requests share the read, and each of them stops waiting when its own time is over. */
   catalog: 4000,
 
+  /** Reading the types of the search attributes before a list. Requests share the read. */
+  searchAttributes: 2000,
+
   /** Describing a run, for example after the engine rejected a message to it. Leaves time for `handlerSchema` before it. */
   describe: 3500,
 

@@ -3,6 +3,7 @@ import type { RunRef } from '../protocol/run-ref.ts'
 import type { EncodedPayload, TraceEntry } from '../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
+import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './inspect/run-filter.ts'
 
 export interface StartRequest {
   workflowId: string
@@ -100,6 +101,21 @@ export interface Engine {
 
   /** Rejects with `WorkflowNotRunningError` when the run is closed. */
   terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
+
+  /**
+   * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError` when
+   * the filter is invalid. `token` is the `nextToken` of the page before.
+   */
+  listRuns(
+    filter: TypedRunFilter,
+    page: { size: number; token: string | null },
+    call: Call,
+  ): Promise<{ runs: ListedRun[]; nextToken: string | null }>
+
+  countRuns(filter: TypedRunFilter, byStatus: boolean, call: Call): Promise<RunCount>
+
+  /** The search attributes of the namespace, by name. */
+  searchAttributeTypes(call: Call): Promise<ReadonlyMap<string, SearchAttributeType>>
 
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>

@@ -4,6 +4,7 @@ import type { Problem } from './inspect/problem.ts'
 /** The names of errors in responses. They never change. */
 export type ErrorName =
   | 'ValidationError'
+  | 'InvalidPageTokenError'
   | 'UnauthorizedError'
   | 'ForbiddenError'
   | 'NotFoundError'
@@ -32,7 +33,7 @@ export type ErrorName =
   | 'EngineUnavailableError'
   | 'DeadlineExceededError'
 
-/** One invalid value of a request; `path` is a JSON Pointer into the body. */
+/** One invalid value of a request; `path` is a JSON Pointer into the body, or into the query parameters. */
 export interface Issue {
   path: string
   message: string

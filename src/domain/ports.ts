@@ -1,6 +1,7 @@
 import type { KnownRuns } from './admission/known-runs.ts'
 import type { Catalogs } from './catalog/catalogs.ts'
 import type { Engine } from './engine.ts'
+import type { SearchAttributes } from './inspect/search-attributes.ts'
 import type { TraceSource } from './trace/trace-source.ts'
 import type { Deployment } from './workflows.ts'
 
@@ -9,6 +10,7 @@ export interface Ports {
   engine: Engine
   catalogs: Catalogs
   knownRuns: KnownRuns
+  searchAttributes: SearchAttributes
   /** In the order in which they are read. The last one is the engine's history, which has every run. */
   traceSources: readonly TraceSource[]
   /** Limit for the entries of one trace, as JSON. */

@@ -6,6 +6,7 @@ import type { Call } from './call.ts'
 import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Problem } from './inspect/problem.ts'
+import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
 import type { Trace } from './trace/trace-source.ts'
 
 /** What the service does: one verb for each endpoint. Every verb rejects with a `ServiceError`. */
@@ -19,6 +20,9 @@ export interface Workflows {
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
+  /** Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly once. */
+  list(command: ListCommand, call: Call): Promise<RunPage>
+  count(command: CountCommand, call: Call): Promise<RunCount>
   signal(command: SendCommand, call: Call): Promise<SignalAccepted>
   /** Returns the handler's result; null when it has none. */
   query(command: SendCommand, call: Call): Promise<unknown>
@@ -80,6 +84,24 @@ export interface WorkflowStatus extends RunRef {
   historyLength: number
   /** Why an open run makes no progress; null when no problem is known. */
   problem: Problem | null
+}
+
+export interface ListCommand {
+  filter: RunFilter
+  pageSize: number
+  /** From the page before; null for the first page. */
+  pageToken: string | null
+}
+
+export interface RunPage {
+  runs: ListedRun[]
+  /** Null after the last page. */
+  nextPageToken: string | null
+}
+
+export interface CountCommand {
+  filter: RunFilter
+  byStatus: boolean
 }
 
 export interface SignalAccepted {

@@ -4,12 +4,14 @@ import type { Codec } from '../temporal/payload-reader.ts'
 import { cancel, terminate } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
+import { countRuns, listRuns } from './calls/list-runs.ts'
 import { ping } from './calls/ping.ts'
 import { lastPolledAt } from './calls/pollers.ts'
 import { query } from './calls/query.ts'
 import { input, read } from './calls/read.ts'
 import { readEntries } from './calls/read-entries.ts'
 import { readiness } from './calls/readiness.ts'
+import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
 import { start } from './calls/start.ts'
 import { update } from './calls/update.ts'
@@ -59,6 +61,9 @@ export function createEngine(options: EngineOptions): Engine {
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
     cancel: (run, options, call) => cancel(context, run, options, call),
     terminate: (run, reason, call) => terminate(context, run, reason, call),
+    listRuns: (filter, page, call) => listRuns(context, filter, page, call),
+    countRuns: (filter, byStatus, call) => countRuns(context, filter, byStatus, call),
+    searchAttributeTypes: (call) => searchAttributeTypes(context, call),
     readEntries: (run, call) => readEntries(context, run, call),
     decode: (payloads) => context.payloads.decode(payloads.map(fromPayloadJson)),
     lastPolledAt: (catalog, call) => lastPolledAt(context, catalog, call),

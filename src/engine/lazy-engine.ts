@@ -20,6 +20,9 @@ export function lazyEngine(options: EngineOptions): Engine {
     updateWithStart: async (...args) => (await engine.get()).updateWithStart(...args),
     cancel: async (...args) => (await engine.get()).cancel(...args),
     terminate: async (...args) => (await engine.get()).terminate(...args),
+    listRuns: async (...args) => (await engine.get()).listRuns(...args),
+    countRuns: async (...args) => (await engine.get()).countRuns(...args),
+    searchAttributeTypes: async (...args) => (await engine.get()).searchAttributeTypes(...args),
     async *readEntries(...args) {
       yield* (await engine.get()).readEntries(...args)
     },

@@ -23,6 +23,7 @@ import { control } from './routes/control.ts'
 import { health } from './routes/health.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
+import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
 import { updateWithStart } from './routes/update-with-start.ts'
 
@@ -82,6 +83,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))
   app.route('/workflow/catalog', catalog(workflows, defaultCatalog))
+  app.route('/workflow/runs', runs(workflows))
   for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
     app.route(run, inspect(workflows))
     app.route(run, message(workflows, json))

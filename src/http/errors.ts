@@ -14,6 +14,7 @@ interface ProblemKind {
 
 const PROBLEMS = {
   ValidationError: { status: 400, title: 'Invalid request' },
+  InvalidPageTokenError: { status: 400, title: 'Invalid page token' },
   UnauthorizedError: { status: 401, title: 'Unauthorized' },
   ForbiddenError: { status: 403, title: 'Forbidden' },
   NotFoundError: { status: 404, title: 'Route not found' },

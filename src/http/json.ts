@@ -19,10 +19,15 @@ export function jsonReader(limits: BodyLimits): ReadJson {
   return async (c, schema, { adviceFor } = {}) => {
     const text = await readBody(c.req.raw, limits)
     const body = text === '' ? {} : plainNumber(parse(text))
-    const parsed = schema.safeParse(body, { error: typeMessage })
-    if (parsed.success) return parsed.data
-    throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(body) ?? null)
+    return validate(schema, body, adviceFor)
   }
+}
+
+/** The value as the schema returns it. Throws `ValidationError` if the schema rejects it. */
+export function validate<T>(schema: z.ZodMiniType<T>, value: unknown, adviceFor?: ReadOptions['adviceFor']): T {
+  const parsed = schema.safeParse(value, { error: typeMessage })
+  if (parsed.success) return parsed.data
+  throw invalid(parsed.error.issues.flatMap(toIssues), adviceFor?.(value) ?? null)
 }
 
 /** A body that is a single exact number is reported as a number, not as the object that holds it. */

@@ -10,6 +10,11 @@ export function toBase64(bytes: Uint8Array): string {
   return base64
 }
 
+/** Without padding, for URLs. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
 /** Accepts both alphabets, padded or not, as protobuf's JSON mapping does. Throws for invalid base64. */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'))

@@ -6,6 +6,17 @@ export type OpenStatus = 'running' | 'paused'
 type ClosedStatus = 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out' | 'continued'
 export type Status = OpenStatus | ClosedStatus
 
+export const STATUSES = [
+  'running',
+  'paused',
+  'completed',
+  'failed',
+  'canceled',
+  'terminated',
+  'timed_out',
+  'continued',
+] as const satisfies readonly Status[]
+
 export function isOpen(status: Status): status is OpenStatus {
   return status === 'running' || status === 'paused'
 }

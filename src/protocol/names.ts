@@ -31,6 +31,11 @@ export function characterIssue(value: string): string | null {
   return null
 }
 
+/** For a value that the engine compares with those of its runs. */
+export function filterValueIssue(value: string): string | null {
+  return characterIssue(value) ?? (/\p{Cc}/u.test(value) ? 'must not contain control characters' : null)
+}
+
 function stringIssue(value: string, maxBytes: number): string | null {
   const bytes = encoder.encode(value).length
   if (bytes < 1 || bytes > maxBytes) return `must be 1 to ${maxBytes} bytes of UTF-8, not ${bytes}`

@@ -25,6 +25,16 @@ export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const
 
 export const TaskQueueType = { WORKFLOW: 1 } as const
 
+export const IndexedValueType = {
+  TEXT: 1,
+  KEYWORD: 2,
+  INT: 3,
+  DOUBLE: 4,
+  BOOL: 5,
+  DATETIME: 6,
+  KEYWORD_LIST: 7,
+} as const
+
 export const TimeoutType = { START_TO_CLOSE: 1 } as const
 
 export const WorkflowTaskFailedCause = {

@@ -12,6 +12,30 @@ const STATUS = new Map<number, Status>([
   [S.TIMED_OUT, 'timed_out'],
 ])
 
+// What the engine's visibility store calls them.
+const WORDS: Readonly<Record<Status, string>> = {
+  running: 'Running',
+  paused: 'Paused',
+  completed: 'Completed',
+  failed: 'Failed',
+  canceled: 'Canceled',
+  terminated: 'Terminated',
+  continued: 'ContinuedAsNew',
+  timed_out: 'TimedOut',
+}
+
+const STATUS_BY_WORD = new Map<unknown, Status>(Object.entries(WORDS).map(([status, word]) => [word, status as Status]))
+
+/** The value of `ExecutionStatus` in visibility queries. */
+export function toStatusWord(status: Status): string {
+  return WORDS[status]
+}
+
+/** The status of an `ExecutionStatus`. An unknown one counts as running. */
+export function fromStatusWord(word: unknown): Status {
+  return STATUS_BY_WORD.get(word) ?? 'running'
+}
+
 /** An unknown status, of a newer engine, counts as running. */
 export function toStatus(status: number | null | undefined): Status {
   return STATUS.get(status ?? 0) ?? 'running'

@@ -14,6 +14,7 @@ import { olderWorkers } from './api/older-workers.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
+import { runs } from './api/runs.ts'
 import { start } from './api/start.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
@@ -29,6 +30,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(api)
     start(api)
     inspect(api)
+    runs(api)
     failingTask(api)
     message(api)
     handlerSchemas(api)

@@ -1,6 +1,7 @@
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
+import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
@@ -17,6 +18,7 @@ describeStarting('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeFailingTask('grpc', overGrpc)
+describeListing('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)
 describeUpdateWithStart('grpc', overGrpc)

@@ -101,6 +101,18 @@ describe('calls of the engine', () => {
     })
   })
 
+  test('a list and a count 1 each; one more for the types of search attributes, which are cached', async () => {
+    const listing = async () => {
+      await send('GET', '/workflow/runs?status=running')
+      await send('GET', '/workflow/runs/count?groupBy=status')
+    }
+    const byAttribute = () => send('GET', '/workflow/runs?searchAttributes[WorkflowId]=x')
+    await byAttribute()
+
+    expect(await counted(listing)).toEqual({ ListWorkflowExecutions: 1, CountWorkflowExecutions: 1 })
+    expect(await counted(byAttribute)).toEqual({ ListWorkflowExecutions: 1 })
+  })
+
   test('signal, query, update: 1', async () => {
     const id = await start('messages')
     await post(`/workflow/${id}/query/state`)

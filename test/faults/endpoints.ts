@@ -20,6 +20,8 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
     ['GET', `/workflow/${workflowId}/status`],
     ['GET', `/workflow/${workflowId}/result`],
     ['GET', `/workflow/${workflowId}/trace-log`],
+    ['GET', '/workflow/runs'],
+    ['GET', '/workflow/runs/count'],
     ['POST', `/workflow/${workflowId}/signal/add`, { payload: 1 }],
     ['POST', `/workflow/${workflowId}/query/state`],
     ['POST', `/workflow/${workflowId}/update/set`, { payload: 1 }],

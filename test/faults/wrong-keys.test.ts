@@ -19,6 +19,8 @@ const METHODS = [
   'StartWorkflowExecution',
   'DescribeWorkflowExecution',
   'DescribeTaskQueue',
+  'ListWorkflowExecutions',
+  'CountWorkflowExecutions',
   'GetWorkflowExecutionHistory',
   'GetWorkflowExecutionHistoryReverse',
   'SignalWorkflowExecution',

@@ -135,7 +135,11 @@ function namesOf(catalog: string): Names {
   }
 
   return {
-    ours: (text) => text.replace(IDS, (id) => `${id}-${suffix}`).replace(UUID, (id) => known.get(id) ?? id),
+    ours: (text) =>
+      text
+        .replace(IDS, (id) => `${id}-${suffix}`)
+        .replace(UUID, (id) => known.get(id) ?? id)
+        .replaceAll(`catalog=${SHOWN_CATALOG}`, `catalog=${catalog}`),
     asShown(value, shown) {
       draft = new Map(known)
       return asShown(value, shown)

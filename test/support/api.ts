@@ -108,6 +108,8 @@ const STATIC_ROUTES = new Set([
   '/workflow/run',
   '/workflow/start',
   '/workflow/catalog',
+  '/workflow/runs',
+  '/workflow/runs/count',
 ])
 
 /** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */

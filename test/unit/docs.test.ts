@@ -155,7 +155,7 @@ test('README.md: each endpoint in its table is a route', async () => {
     }),
   )
 
-  expect(rows.length).toBe(16)
+  expect(rows.length).toBeGreaterThan(15)
   expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([])
 })
 

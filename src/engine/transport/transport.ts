@@ -2,8 +2,15 @@ import type { temporal } from '@temporalio/proto'
 import type { EngineFeatures } from '../../domain/engine.ts'
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService
+type OperatorService = temporal.api.operatorservice.v1.OperatorService
+type Services = WorkflowService & Pick<OperatorService, OperatorMethod>
 
-/** The calls of Temporal's WorkflowService that this service makes over any transport. */
+/** The calls that belong to Temporal's OperatorService instead of its WorkflowService. */
+export const OPERATOR_METHODS = ['listSearchAttributes'] as const satisfies readonly (keyof OperatorService)[]
+
+type OperatorMethod = (typeof OPERATOR_METHODS)[number]
+
+/** The calls that this service makes over any transport. */
 export const METHODS = [
   'startWorkflowExecution',
   'getWorkflowExecutionHistory',
@@ -16,8 +23,11 @@ export const METHODS = [
   'terminateWorkflowExecution',
   'listWorkflowExecutions',
   'describeTaskQueue',
+  'listWorkflowExecutions',
+  'countWorkflowExecutions',
   'getSystemInfo',
-] as const satisfies readonly (keyof WorkflowService)[]
+  ...OPERATOR_METHODS,
+] as const satisfies readonly (keyof Services)[]
 
 /** A call that every transport supports. */
 export type SharedMethod = (typeof METHODS)[number]
@@ -25,9 +35,9 @@ export type SharedMethod = (typeof METHODS)[number]
 /** Any call that this service makes. The transport's `features` say whether it supports the last one. */
 export type Method = SharedMethod | 'executeMultiOperation'
 
-export type Request<M extends Method> = Parameters<WorkflowService[M]>[0]
+export type Request<M extends Method> = Parameters<Services[M]>[0]
 /** 64-bit integers are plain numbers over HTTP and `Long`s over gRPC: read them with `Number` or `String`. */
-export type Response<M extends Method> = Awaited<ReturnType<WorkflowService[M]>>
+export type Response<M extends Method> = Awaited<ReturnType<Services[M]>>
 
 export interface CallOptions {
   /** Epoch milliseconds. */
@@ -36,7 +46,7 @@ export interface CallOptions {
 }
 
 /**
- * Sends calls to Temporal's WorkflowService. Rejects with `RpcError` for errors of the engine, a proxy or the network.
+ * Sends calls to Temporal's services. Rejects with `RpcError` for errors of the engine, a proxy or the network.
  */
 export interface Transport {
   readonly name: 'grpc' | 'http'
@@ -51,6 +61,10 @@ export interface ErrorDetail {
   name: string
   /** Empty when the type is unknown. */
   fields: object
+}
+
+export function isOperatorMethod(method: Method): method is OperatorMethod {
+  return OPERATOR_METHODS.includes(method as OperatorMethod)
 }
 
 /** The last part of a type's name, or of its URL. */

@@ -137,6 +137,9 @@ const unexpected: Engine = {
   updateWithStart: never,
   cancel: never,
   terminate: never,
+  listRuns: never,
+  countRuns: never,
+  searchAttributeTypes: never,
   // biome-ignore lint/correctness/useYield: it always throws
   readEntries: async function* () {
     await never()

@@ -66,6 +66,8 @@ const unexpected: Workflows = {
   updateWithStart: never,
   status: never,
   result: never,
+  list: never,
+  count: never,
   signal: never,
   query: never,
   update: never,

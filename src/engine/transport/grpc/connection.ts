@@ -5,7 +5,7 @@
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { linkSignals } from '../../../lib/abort.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
-import { type CallOptions, type Method, type Request, type Response, RpcError } from '../transport.ts'
+import { type CallOptions, isOperatorMethod, type Method, type Request, type Response, RpcError } from '../transport.ts'
 import { deferHttp2SessionDestroy } from './deno-http2.ts'
 import type { GrpcOptions, GrpcTls } from './options.ts'
 import { toRpcError } from './rpc-error.ts'
@@ -47,9 +47,11 @@ async function send<M extends Method>(
   // The SDK never removes its listener from the signal that it is given: each call gets a signal of its own.
   const linked = linkSignals(signal)
   try {
-    const service = connection.workflowService as unknown as Record<M, (request: Request<M>) => Promise<Response<M>>>
+    const { workflowService, operatorService } = connection
+    const service: unknown = isOperatorMethod(method) ? operatorService : workflowService
+    const calls = service as Record<M, (request: Request<M>) => Promise<Response<M>>>
     return await connection.withDeadline(deadlineAt, () =>
-      connection.withAbortSignal(linked.signal, () => service[method](request)),
+      connection.withAbortSignal(linked.signal, () => calls[method](request)),
     )
   } catch (error) {
     throw toRpcError(error, signal.aborted)

@@ -1,6 +1,6 @@
 /**
- * Requests and responses of Temporal's HTTP API for calls of its WorkflowService. Paths come from the service's own
- * annotations; messages are in protobuf's JSON format.
+ * Requests and responses of Temporal's HTTP API. Paths come from the annotations of its services; messages are in
+ * protobuf's JSON format.
  */
 import { ServiceError } from '../../../domain/errors.ts'
 import type { ErrorDetail, Method, Request, Response, SharedMethod } from '../transport.ts'

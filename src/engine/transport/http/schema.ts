@@ -4,7 +4,7 @@
  */
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
-import { METHODS, type SharedMethod } from '../transport.ts'
+import { isOperatorMethod, METHODS, type SharedMethod } from '../transport.ts'
 
 export interface HttpSchema {
   calls: Record<SharedMethod, HttpBinding>
@@ -29,7 +29,8 @@ export interface HttpBinding {
 export function httpSchema(): HttpSchema {
   // The generated types do not say that the package exports the root of protobufjs' reflection.
   const root = proto as unknown as protobuf.Root
-  const service = root.lookupService('temporal.api.workflowservice.v1.WorkflowService')
+  const workflowService = root.lookupService('temporal.api.workflowservice.v1.WorkflowService')
+  const operatorService = root.lookupService('temporal.api.operatorservice.v1.OperatorService')
   const details = root.lookup('temporal.api.errordetails.v1') as protobuf.Namespace
   const messages: HttpSchema['messages'] = {}
   const enums: HttpSchema['enums'] = {}
@@ -49,14 +50,17 @@ export function httpSchema(): HttpSchema {
   }
 
   function bindingOf(method: SharedMethod): HttpBinding {
+    const service = isOperatorMethod(method) ? operatorService : workflowService
     const rpc = service.methods[`${method.charAt(0).toUpperCase()}${method.slice(1)}`]
     rpc?.resolve()
     const { options = {}, resolvedRequestType: request = null, resolvedResponseType: response = null } = rpc ?? {}
-    if (request === null || response === null) throw new Error(`WorkflowService has no ${method}`)
+    if (request === null || response === null) throw new Error(`${service.name} has no ${method}`)
     add(request)
     add(response)
     const get: unknown = options['(google.api.http).get']
-    const template = String(get ?? options['(google.api.http).post'])
+    // The main path of the operator service is only served without the prefix that all others have.
+    const alias = isOperatorMethod(method) ? options['(google.api.http).additional_bindings.get'] : undefined
+    const template = String(alias ?? get ?? options['(google.api.http).post']).replace(/^\/api\/v1(?=\/)/, '')
     return { verb: get === undefined ? 'POST' : 'GET', template, request: nameOf(request), response: nameOf(response) }
   }
 

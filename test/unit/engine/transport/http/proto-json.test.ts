@@ -12,6 +12,7 @@ const schema = httpSchema()
 const { read, write } = createProtoJson(schema)
 const root = proto as unknown as protobuf.Root
 const service = root.lookupService('temporal.api.workflowservice.v1.WorkflowService')
+const operatorService = root.lookupService('temporal.api.operatorservice.v1.OperatorService')
 
 describe.for(METHODS)('beside protobufjs: %s', (method) => {
   const { requestType, responseType } = typesOf(method)
@@ -242,7 +243,7 @@ test.for([
 })
 
 function typesOf(method: Method): { requestType: protobuf.Type; responseType: protobuf.Type } {
-  const rpc = service.methodsArray
+  const rpc = [...service.methodsArray, ...operatorService.methodsArray]
     .find(({ name }) => name.toLowerCase() === method.toLowerCase())
     ?.resolve() as protobuf.Method
   return {

@@ -1,0 +1,52 @@
+/**
+ * Page tokens: a position in a list, with a hash over the position and the request that the token belongs to. They need
+ * no memory, so that any replica continues where another one stopped.
+ *
+ * The hash detects mistakes. It is not a signature: a position cannot reach more than its request may read.
+ */
+import { fromBase64, toBase64Url } from '../../lib/base64.ts'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { sha256 } from '../../lib/sha256.ts'
+import { ServiceError } from '../errors.ts'
+
+// In hexadecimal digits: 96 bits.
+const HASH_LENGTH = 24
+
+/** `request` has everything that must stay the same from page to page; `position` is JSON. */
+export async function sealPageToken(request: unknown, position: unknown): Promise<string> {
+  const text = JSON.stringify(position)
+  return toBase64Url(new TextEncoder().encode((await hash(request, text)) + text))
+}
+
+/** The position. Throws `InvalidPageTokenError` for a damaged token, and for that of another request. */
+export async function openPageToken<T>(
+  request: unknown,
+  token: string,
+  isPosition: (value: unknown) => value is T,
+): Promise<T> {
+  const text = decode(token)
+  const positionText = text.slice(HASH_LENGTH)
+  if (text.slice(0, HASH_LENGTH) !== (await hash(request, positionText))) throw invalid()
+  const position: unknown = JSON.parse(positionText)
+  if (!isPosition(position)) throw invalid()
+  return position
+}
+
+async function hash(request: unknown, positionText: string): Promise<string> {
+  return (await sha256(`page token\n${canonicalJson(request)}\n${positionText}`)).slice(0, HASH_LENGTH)
+}
+
+function decode(token: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(token))
+  } catch {
+    throw invalid()
+  }
+}
+
+function invalid(): ServiceError {
+  return new ServiceError(
+    'InvalidPageTokenError',
+    'pageToken is damaged or belongs to another request: send it with the same path and filters as the page before, or begin without it',
+  )
+}

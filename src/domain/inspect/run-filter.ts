@@ -1,0 +1,53 @@
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+
+/** Which runs a list or a count contains: those that match all of it. */
+export interface RunFilter {
+  workflowName?: string
+  catalog?: string
+  status?: Status
+  /** RFC 3339. `…After` includes the time itself, `…Before` does not. */
+  startedAfter?: string
+  startedBefore?: string
+  closedAfter?: string
+  closedBefore?: string
+  searchAttributes?: Readonly<Record<string, string>>
+  /** In the engine's own query language. */
+  query?: string
+}
+
+export const SEARCH_ATTRIBUTE_TYPES = ['keyword', 'text', 'int', 'double', 'bool', 'datetime', 'keyword_list'] as const
+
+export type SearchAttributeType = (typeof SEARCH_ATTRIBUTE_TYPES)[number]
+
+/** A search attribute that must have this value. */
+export interface AttributeFilter {
+  name: string
+  type: SearchAttributeType
+  value: string
+}
+
+/** The filter with the types of its search attributes. */
+export interface TypedRunFilter extends Omit<RunFilter, 'searchAttributes'> {
+  searchAttributes: readonly AttributeFilter[]
+}
+
+/** A run in a list. */
+export interface ListedRun extends RunRef {
+  workflowName: string
+  catalog: string
+  status: Status
+  startedAt: Date | null
+  completedAt: Date | null
+}
+
+export interface RunCount {
+  count: number
+  /** Empty unless they were requested. */
+  groups: StatusCount[]
+}
+
+interface StatusCount {
+  status: Status
+  count: number
+}

@@ -1,0 +1,56 @@
+import { readThroughCache } from '../../lib/read-through-cache.ts'
+import { backgroundCall, type Call } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import type { Engine } from '../engine.ts'
+import { ServiceError } from '../errors.ts'
+import { withinCall } from '../within-call.ts'
+import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } from './run-filter.ts'
+
+/** The search attributes that are registered with the engine. Cached for a minute. */
+export interface SearchAttributes {
+  /** Adds the registered type to each attribute of the filter. Throws `ValidationError` for one that is not registered. */
+  resolve(filter: RunFilter, call: Call): Promise<TypedRunFilter>
+}
+
+export interface SearchAttributesOptions {
+  engine: Pick<Engine, 'searchAttributeTypes'>
+  now?: () => number
+  /** False where a request cannot await a promise of another request (workerd). */
+  sharesPending?: boolean
+}
+
+const TTL_MS = 60_000
+
+export function createSearchAttributes({
+  engine,
+  now = Date.now,
+  sharesPending = true,
+}: SearchAttributesOptions): SearchAttributes {
+  const types = readThroughCache({
+    read: () => engine.searchAttributeTypes(backgroundCall('search-attributes', TIMEOUT_MS.searchAttributes)),
+    ttlMs: TTL_MS,
+    maxKeys: 1,
+    now,
+    sharesPending,
+  })
+  return {
+    async resolve({ searchAttributes = {}, ...filter }, call) {
+      const asked = Object.entries(searchAttributes)
+      if (asked.length === 0) return { ...filter, searchAttributes: [] }
+      const startedAt = now()
+      let { value: known, readAt } = await withinCall(types.get(''), call)
+      // An attribute may just have been registered: nothing is rejected because of an older read.
+      if (readAt < startedAt && asked.some(([name]) => !known.has(name)))
+        ({ value: known } = await withinCall(types.get('', startedAt), call))
+      return { ...filter, searchAttributes: asked.map(([name, value]) => toFilter(name, value, known)) }
+    },
+  }
+}
+
+function toFilter(name: string, value: string, known: ReadonlyMap<string, SearchAttributeType>): AttributeFilter {
+  const type = known.get(name)
+  if (type !== undefined) return { name, type, value }
+  const message = `is not a search attribute of the namespace`
+  const path = `/searchAttributes/${name}`
+  throw new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+}

@@ -1,0 +1,67 @@
+import type { Call } from '../../domain/call.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { ListedRun, RunCount, TypedRunFilter } from '../../domain/inspect/run-filter.ts'
+import { fromBase64, toBase64 } from '../../lib/base64.ts'
+import { STATUSES, type Status } from '../../protocol/execution.ts'
+import { describeRun } from '../../temporal/describe-run.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
+import { fromPayload } from '../../temporal/payload.ts'
+import { redactMachineDetails } from '../../temporal/redact-machine-details.ts'
+import { fromStatusWord } from '../../temporal/status.ts'
+import type { EngineContext } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { RpcError } from '../transport/transport.ts'
+import { toRunQuery } from '../visibility/run-query.ts'
+
+export async function listRuns(
+  { rpc, namespace }: EngineContext,
+  filter: TypedRunFilter,
+  { size, token }: { size: number; token: string | null },
+  call: Call,
+): Promise<{ runs: ListedRun[]; nextToken: string | null }> {
+  const query = toRunQuery(filter)
+  const position = token === null ? {} : { nextPageToken: fromBase64(token) }
+  try {
+    const request = { namespace, query, pageSize: size, ...position }
+    const { executions, nextPageToken } = await rpc('listWorkflowExecutions', request, call)
+    const nextToken = nextPageToken?.length ? toBase64(nextPageToken) : null
+    return { runs: (executions ?? []).map(toListedRun), nextToken }
+  } catch (error) {
+    throw toListError(error)
+  }
+}
+
+export async function countRuns(
+  { rpc, namespace }: EngineContext,
+  filter: TypedRunFilter,
+  byStatus: boolean,
+  call: Call,
+): Promise<RunCount> {
+  const query = toRunQuery(filter)
+  try {
+    const request = { namespace, query: byStatus ? `${query} GROUP BY ExecutionStatus` : query }
+    const { count, groups } = await rpc('countWorkflowExecutions', request, call)
+    const byWord = (groups ?? []).map((group) => ({
+      status: fromStatusWord(fromPayload(group.groupValues?.[0] ?? {})),
+      count: Number(group.count),
+    }))
+    const order = ({ status }: { status: Status }) => STATUSES.indexOf(status)
+    return { count: Number(count), groups: byWord.toSorted((one, other) => order(one) - order(other)) }
+  } catch (error) {
+    throw toListError(error)
+  }
+}
+
+function toListedRun(info: Parameters<typeof describeRun>[0]): ListedRun {
+  const { workflowId, runId, workflowName, catalog, status, startedAt, completedAt } = describeRun(info)
+  return { workflowId, runId, workflowName, catalog, status, startedAt, completedAt }
+}
+
+/** The engine's message about a query is passed on: the query is the client's own. */
+function toListError(error: unknown): unknown {
+  if (!(error instanceof RpcError) || error.code !== GrpcCode.INVALID_ARGUMENT)
+    return toServiceError(error, { kind: 'read', details: {} })
+  const message = `was rejected by the workflow engine: ${redactMachineDetails(error.message)}`
+  const issues = [{ path: '/query', message }]
+  return new ServiceError('ValidationError', `The filter ${message}`, { cause: error, details: { issues } })
+}

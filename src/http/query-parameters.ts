@@ -1,0 +1,58 @@
+/** Reads and validates the query string of a request. */
+import type { Context } from 'hono'
+import type * as z from 'zod/mini'
+import { ServiceError } from '../domain/errors.ts'
+import { validate } from './json.ts'
+
+/**
+ * The parameters as the schema returns them. Parameters that are written `name[key]` become one object. Throws
+ * `ValidationError` for parameters that the schema does not know, and for those that are repeated.
+ */
+export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
+  const { search } = new URL(c.req.raw.url)
+  const parameters: [string, string][] = []
+  const maps = new Map<string, [string, string][]>()
+  for (const [name, value] of decodePairs(search)) {
+    const [, map, key] = /^(\w+)\[(.+)\]$/s.exec(name) ?? []
+    if (map === undefined || key === undefined) parameters.push([name, value])
+    else maps.set(map, [...(maps.get(map) ?? []), [key, value]])
+  }
+  return validate(
+    schema,
+    toObject([...parameters, ...[...maps].map(([name, pairs]) => [name, toObject(pairs)] as const)]),
+  )
+}
+
+function decodePairs(search: string): [string, string][] {
+  try {
+    // Unlike URLSearchParams it does not replace what is not UTF-8 with other characters.
+    return search
+      .slice(1)
+      .split('&')
+      .filter((pair) => pair !== '')
+      .map((pair) => {
+        const [name = '', ...value] = pair.replaceAll('+', ' ').split('=')
+        return [decodeURIComponent(name), decodeURIComponent(value.join('='))]
+      })
+  } catch (cause) {
+    throw new ServiceError('ValidationError', 'The query string is not valid percent-encoded UTF-8', { cause })
+  }
+}
+
+function toObject(pairs: readonly (readonly [string, unknown])[]): object {
+  const names = new Set<string>()
+  for (const [name] of pairs) {
+    if (name === '__proto__') throw invalid(name, 'is not a known field')
+    if (names.has(name)) throw invalid(name, 'must not be repeated')
+    names.add(name)
+  }
+  return Object.fromEntries(pairs)
+}
+
+// The response must not grow with the request.
+const MAX_SHOWN_NAME = 200
+
+function invalid(name: string, message: string): ServiceError {
+  const path = `/${name.slice(0, MAX_SHOWN_NAME)}`
+  return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
+}

@@ -1,0 +1,69 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { ListedRun } from '../../domain/inspect/run-filter.ts'
+import type { Workflows } from '../../domain/workflows.ts'
+import { checkedString } from '../../protocol/checked-string.ts'
+import { STATUSES } from '../../protocol/execution.ts'
+import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protocol/names.ts'
+import { type Env, toCall } from '../context.ts'
+import { jsonResponse } from '../json-response.ts'
+import { queryParameters } from '../query-parameters.ts'
+import { integer } from './query-values.ts'
+
+/** Lists and counts runs. */
+export function runs(workflows: Workflows) {
+  return new Hono<Env>()
+    .get('/', async (c) => {
+      const { pageSize = DEFAULT_PAGE_SIZE, pageToken = null, ...filter } = queryParameters(c, listParameters)
+      const page = await workflows.list({ filter, pageSize, pageToken }, toCall(c))
+      return jsonResponse(c, { runs: page.runs.map(toListed), nextPageToken: page.nextPageToken })
+    })
+    .get('/count', async (c) => {
+      const { groupBy, ...filter } = queryParameters(c, countParameters)
+      const command = { filter, byStatus: groupBy === 'status' }
+      return jsonResponse(c, await workflows.count(command, toCall(c)))
+    })
+}
+
+const DEFAULT_PAGE_SIZE = 100
+const MAX_PAGE_SIZE = 1000
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+function timeIssue(text: string): string | null {
+  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return null
+  return 'must be a time like 2026-01-31T12:00:00Z or 2026-01-31T12:00:00%2B01:00'
+}
+
+/** An optional parameter that none of the checks finds anything wrong with. */
+function filterValue(check: (value: string) => string | null = () => null) {
+  return z.exactOptional(checkedString((value) => filterValueIssue(value) ?? check(value)))
+}
+
+const filterParameters = {
+  workflowName: filterValue(workflowNameIssue),
+  catalog: filterValue(catalogIssue),
+  status: z.exactOptional(z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` })),
+  startedAfter: filterValue(timeIssue),
+  startedBefore: filterValue(timeIssue),
+  closedAfter: filterValue(timeIssue),
+  closedBefore: filterValue(timeIssue),
+  searchAttributes: z.exactOptional(z.record(z.string(), checkedString(filterValueIssue))),
+  query: filterValue(),
+}
+
+const listParameters = z.strictObject({
+  ...filterParameters,
+  pageSize: z.exactOptional(integer(1, MAX_PAGE_SIZE)),
+  pageToken: z.exactOptional(z.string()),
+})
+
+const countParameters = z.strictObject({
+  ...filterParameters,
+  groupBy: z.exactOptional(z.literal('status', { error: 'must be status' })),
+})
+
+/** `workflowType` has the same value as `workflowName`, for clients that know it by this name. */
+function toListed({ workflowId, runId, workflowName, ...run }: ListedRun) {
+  return { workflowId, runId, workflowName, workflowType: workflowName, ...run }
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { AttributeFilter } from '../../../../src/domain/inspect/run-filter.ts'
+import { toRunQuery } from '../../../../src/engine/visibility/run-query.ts'
+
+const RESERVED = "WorkflowId NOT STARTS_WITH '$' AND WorkflowType NOT STARTS_WITH '$'"
+
+test('toRunQuery: without a filter it leaves out the runs with reserved ids and names', () => {
+  expect(toRunQuery({ searchAttributes: [] })).toBe(RESERVED)
+})
+
+test('toRunQuery: combines all conditions, the own query first and in parentheses', () => {
+  const query = toRunQuery({
+    workflowName: "it's",
+    catalog: 'back\\slash',
+    status: 'timed_out',
+    startedAfter: '2026-01-01T00:00:00Z',
+    closedBefore: '2026-02-01T00:00:00Z',
+    searchAttributes: [{ name: 'Customer', type: 'keyword', value: "O'Hara" }],
+    query: 'A = 1 OR B = 2',
+  })
+
+  expect(query).toBe(
+    [
+      '(A = 1 OR B = 2)',
+      "WorkflowType = 'it''s'",
+      "TaskQueue = 'back\\\\slash'",
+      "ExecutionStatus = 'TimedOut'",
+      "StartTime >= '2026-01-01T00:00:00Z'",
+      "CloseTime < '2026-02-01T00:00:00Z'",
+      RESERVED,
+      "`Customer` = 'O''Hara'",
+    ].join(' AND '),
+  )
+})
+
+test('toRunQuery: writes the value of an attribute as its type demands', () => {
+  const conditionOf = (type: AttributeFilter['type'], value: string) =>
+    toRunQuery({ searchAttributes: [{ name: 'A', type, value }] }).slice(`${RESERVED} AND `.length)
+
+  expect(conditionOf('int', '-42')).toBe('`A` = -42')
+  expect(conditionOf('double', '1.5e3')).toBe('`A` = 1.5e3')
+  expect(conditionOf('bool', 'false')).toBe('`A` = false')
+  expect(conditionOf('keyword_list', 'red')).toBe("`A` = 'red'")
+  expect(conditionOf('text', 'a "b" (c) OR d*')).toBe("`A` = 'a b c OR d'")
+  expect(conditionOf('datetime', '2026-01-01T01:00:00.999+01:00')).toBe(
+    "`A` >= '2026-01-01T00:00:00.999Z' AND `A` < '2026-01-01T00:00:01.000Z'",
+  )
+})
+
+test('toRunQuery: reports every value that does not fit its place', () => {
+  const wrong: AttributeFilter[] = [
+    { name: 'I', type: 'int', value: '1.5' },
+    { name: 'D', type: 'double', value: 'NaN' },
+    { name: 'B', type: 'bool', value: 'TRUE' },
+    { name: 'T', type: 'datetime', value: '2026-99-01T00:00:00Z' },
+    { name: 'W', type: 'text', value: '--' },
+  ]
+
+  const error = thrownBy(() => toRunQuery({ searchAttributes: wrong, query: '(' }))
+
+  expect(error.error).toBe('ValidationError')
+  expect(error.details.issues?.map(({ path }) => path)).toEqual([
+    '/query',
+    ...wrong.map(({ name }) => `/searchAttributes/${name}`),
+  ])
+})
+
+function thrownBy(act: () => unknown): ServiceError {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+  }
+  throw new Error('nothing was thrown')
+}
