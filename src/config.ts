@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { basePath } from './config/base-path.ts'
 import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engine.ts'
+import { type MetricsConfig, metricsConfig } from './config/metrics.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
   bytes,
@@ -36,6 +37,8 @@ export interface Config {
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
   traces: TracesConfig
+  /** Null: off. */
+  metrics: MetricsConfig | null
   logLevel: LogLevel
   /** Sentences for the log, about variables that look misspelled. */
   warnings: readonly string[]
@@ -82,13 +85,14 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
     const { read } = variables
     const tokens = read('SERVICE_API_AUTH_TOKEN', tokenList)
     const { host, loopbackOnly } = serverHost(variables, binds)
+    const port = read('SERVICE_PORT', integer(0, 65_535)) ?? 3001
     const engine = engineApiConfig(variables, { isolated })
     return {
       engine,
       catalog: defaultCatalog(variables, engine.transport),
       server: {
         host,
-        port: read('SERVICE_PORT', integer(0, 65_535)) ?? 3001,
+        port,
         shutdownTimeoutMs: read('SERVICE_SHUTDOWN_TIMEOUT', duration({ minMs: 1 })) ?? 30_000,
       },
       basePath: read('SERVICE_BASE_PATH', basePath) ?? '',
@@ -102,6 +106,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
       traces: tracesConfig(variables, { isolated }),
+      metrics: metricsConfig(variables, { isolated, servicePort: port }),
       logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
     }
   })

@@ -7,11 +7,14 @@ import { lazyEngine } from './engine/lazy-engine.ts'
 import type { EncodedOutput } from './engine/payloads.ts'
 import type { Transport } from './engine/transport/transport.ts'
 import { createApp } from './http/app.ts'
+import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
+import { measuredTransport, measuredWaits } from './telemetry/measured-engine.ts'
+import { createMetrics } from './telemetry/metrics.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
 import { tracesFromObjects } from './trace/from-objects.ts'
@@ -40,6 +43,8 @@ export interface Parts {
 export interface Portico {
   /** The whole service as a function. */
   fetch(request: Request): Promise<Response>
+  /** Serves `/metrics` without a token, for a port of its own. Null unless `SERVICE_METRICS_PORT` is set, and metrics are on. */
+  fetchMetrics: ((request: Request) => Promise<Response>) | null
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
   /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
@@ -52,15 +57,22 @@ export function createPortico(parts: Parts): Portico {
   const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
-  const engine = lazyEngine({
-    transport,
-    namespace,
-    maxPayloadBytes: limits.maxPayloadBytes,
-    codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
-    onEncodedOutput: warnOnce(log),
-    ...(sharesPending && { maxPolls: limits.maxPolls }),
-  })
-  const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending })
+  const metrics = config.metrics?.supported
+    ? createMetrics({ version: VERSION, runtime, transport: transport.name })
+    : null
+  const engine = measuredWaits(
+    lazyEngine({
+      transport: measuredTransport(transport, metrics),
+      namespace,
+      maxPayloadBytes: limits.maxPayloadBytes,
+      codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
+      onEncodedOutput: warnOnce(log),
+      ...(sharesPending && { maxPolls: limits.maxPolls }),
+    }),
+    metrics,
+  )
+  const onCacheRead = metrics?.cacheRead
+  const catalogs = createCatalogs({ engine, namespace, ttlMs: config.catalogTtlMs, sharesPending, onCacheRead })
   const history = tracesFromHistory({ engine, maxBytes: config.traces.maxBytes })
   const stored = storedTraces(config)
   const workflows = createWorkflows({
@@ -76,6 +88,7 @@ export function createPortico(parts: Parts): Portico {
     },
     messageTimeoutMs: config.messageTimeoutMs,
     sharesPending,
+    onCacheRead,
   })
   const openRequests = createOpenRequests()
   const app = createApp({
@@ -89,11 +102,18 @@ export function createPortico(parts: Parts): Portico {
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),
     log,
+    requestMetrics: metrics,
+    ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
     openRequests,
   })
+  const metricsApp =
+    metrics !== null && config.metrics?.port !== null
+      ? createMetricsApp({ read: metrics.text, loopbackOnly: access.loopbackOnly, log })
+      : null
   for (const warning of config.warnings) log('warn', warning)
   return {
     fetch: app.fetch,
+    fetchMetrics: metricsApp === null ? null : metricsApp.fetch,
     drain: () => openRequests.abortAll(),
     async warm() {
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.

@@ -15,7 +15,7 @@ interface Row {
 
 /**
  * What each file of src may import. Only the row with the longest matching name applies to a file. Imports go only down:
- * runtime, index → portico → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
+ * runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  */
 const MAY_IMPORT: Record<string, Row> = {
@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, Row> = {
     '',
   ),
 
-  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ trace/ store/', ''),
+  'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
 
@@ -36,6 +36,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
+
+  'telemetry/': row('telemetry/ domain/ engine/transport/transport.ts temporal/', ''),
 
   'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),

@@ -1,3 +1,4 @@
+import type { OnCacheRead } from '../lib/read-through-cache.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
@@ -21,12 +22,13 @@ import type { Workflows } from './workflows.ts'
 export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'> {
   /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
+  onCacheRead?: OnCacheRead | undefined
 }
 
 /** The verbs of the service, over their ports. */
-export function createWorkflows({ sharesPending = true, ...options }: WorkflowsOptions): Workflows {
-  const knownRuns = createKnownRuns({ engine: options.engine, sharesPending })
-  const searchAttributes = createSearchAttributes({ engine: options.engine, sharesPending })
+export function createWorkflows({ sharesPending = true, onCacheRead, ...options }: WorkflowsOptions): Workflows {
+  const knownRuns = createKnownRuns({ engine: options.engine, sharesPending, onCacheRead })
+  const searchAttributes = createSearchAttributes({ engine: options.engine, sharesPending, onCacheRead })
   const ports: Ports = {
     ...options,
     engine: rememberStarts(options.engine, knownRuns),
@@ -49,6 +51,6 @@ export function createWorkflows({ sharesPending = true, ...options }: WorkflowsO
     catalog: (catalog, call) => readCatalog(ports, catalog, call),
     trace: (ref, call) => readTrace(ports, ref, call),
     capabilities: (call) => readCapabilities(ports, call),
-    ready: createReadiness({ engine: ports.engine, sharesPending }),
+    ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }
 }

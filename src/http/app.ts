@@ -1,7 +1,6 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { methodNotAllowed } from 'hono/method-not-allowed'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { methodNotAllowed as rejectOtherMethods } from 'hono/method-not-allowed'
 import { TrieRouter } from 'hono/router/trie-router'
-import { ServiceError } from '../domain/errors.ts'
 import type { Workflows } from '../domain/workflows.ts'
 import type { Log } from '../log.ts'
 import { requireToken } from './auth.ts'
@@ -13,9 +12,9 @@ import { problemResponse } from './errors.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
-import { observe } from './observe.ts'
+import { observe, type RequestMetrics } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
-import { decodablePath, type Mount, pathBelow, rawPath } from './path.ts'
+import { decodablePath, type Mount, pathBelow } from './path.ts'
 import { requestId } from './request-id.ts'
 import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
@@ -23,9 +22,11 @@ import { control } from './routes/control.ts'
 import { health } from './routes/health.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
+import { metrics } from './routes/metrics.ts'
 import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
 import { updateWithStart } from './routes/update-with-start.ts'
+import { methodNotAllowed, notFound } from './unmatched.ts'
 
 export interface AppOptions {
   workflows: Workflows
@@ -47,6 +48,10 @@ export interface AppOptions {
   /** Where the routes are mounted. Default: at the root. */
   mount?: Mount
   log: Log
+  /** Counts the requests. */
+  requestMetrics?: RequestMetrics | null
+  /** What `GET /metrics` returns; null where metrics are not supported. Without it the route does not exist. */
+  readMetrics?: (() => string) | null
   /** To abort the open requests at shutdown. */
   openRequests?: OpenRequests
 }
@@ -60,6 +65,8 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     bodyTimeoutMs = 27_000,
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
+    requestMetrics = null,
+    readMetrics,
     openRequests = createOpenRequests(),
     mount = { basePath: '' },
   } = options
@@ -67,15 +74,16 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   // The router is named for a faster start, see decision 020.
   const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
 
-  app.use(requestId(mount.basePath), observe(options.log))
+  app.use(requestId(mount.basePath), observe(options.log, requestMetrics))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
   if (options.loopbackOnly === true) app.use(requireLoopbackHost)
   app.use(rejectCrossSite(options.corsOrigins))
   app.use(limitContentLength(maxBodyBytes))
   if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedResponse }))
+  app.use(rejectOtherMethods({ app, onMethodNotAllowed: methodNotAllowed }))
 
   app.route('/', health(workflows))
+  if (readMetrics !== undefined) app.route('/', metrics(readMetrics))
   app.use('/capabilities', abortable(openRequests))
   app.route('/', capabilities(workflows))
   app.use('/workflow/*', decodablePath, rejectIdempotencyKey, abortable(openRequests))
@@ -90,17 +98,10 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     app.route(run, control(workflows, json))
   }
 
-  app.notFound((c) =>
-    problemResponse(
-      c,
-      new ServiceError('NotFoundError', `Route ${rawPath(c.req.raw).slice(0, MAX_SHOWN_PATH)} not found`),
-    ),
-  )
+  app.notFound(notFound)
   app.onError((error, c) => problemResponse(c, error))
   return { fetch: async (request) => app.fetch(request) }
 }
-
-const MAX_SHOWN_PATH = 200
 
 function limitContentLength(maxBytes: number): MiddlewareHandler {
   return async (c, next) => {
@@ -112,18 +113,4 @@ function limitContentLength(maxBytes: number): MiddlewareHandler {
 function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
   return (c, next) =>
     c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next)
-}
-
-/** For a route that exists with other methods: a 204 that lists them for OPTIONS, a 405 for anything else. */
-function methodNotAllowedResponse(c: Context<Env>, methods: string[]): Response {
-  if (c.req.method === 'OPTIONS') {
-    // Hono has already created a 404; drop its log fields and its content type.
-    c.set('facts', {})
-    return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } })
-  }
-  c.header('Allow', methods.join(', '))
-  return problemResponse(
-    c,
-    new ServiceError('MethodNotAllowedError', `Method ${c.req.method} is not allowed; use ${methods.join(', ')}`),
-  )
 }

@@ -8,20 +8,35 @@ import { problemBody } from './errors.ts'
 // nginx's status for a client that disconnected before the response.
 const CLIENT_CLOSED_REQUEST = 499
 
-/** Logs one line for each request, without its query string, body or token. */
-export function observe(log: Log): MiddlewareHandler<Env> {
+// Probes and scrapes, which would be most of the log.
+const PERIODIC = new Set(['/health', '/ready', '/metrics'])
+
+/** Counts requests. */
+export interface RequestMetrics {
+  requestStarted(method: string): void
+  /** Called when the response is complete. `route` is the pattern of the route, null when none matched. */
+  requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
+}
+
+/** Logs one line for each request, without its query string, body or token, and counts it. */
+export function observe(log: Log, metrics: RequestMetrics | null): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedAt = performance.now()
+    const { method } = c.req
     c.set('log', log)
+    metrics?.requestStarted(method)
     await next()
     whenSent(c, () => {
       const status = statusOf(c)
+      const route = routePattern(c)
+      const ms = performance.now() - startedAt
+      metrics?.requestEnded({ method, route, status, ms })
       log(levelOf(c, status), 'request', {
         requestId: c.get('requestId'),
-        method: c.req.method,
-        route: routePattern(c),
+        method,
+        route,
         status,
-        ms: Math.round(performance.now() - startedAt),
+        ms: Math.round(ms),
         ...withoutStacks(c.get('facts')),
         ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
       })
@@ -39,7 +54,7 @@ function levelOf(c: Context<Env>, status: number): LogLevel {
   // 500 is a bug, 502 an engine that needs attention.
   if (status === 500 || status === 502) return 'error'
   if (status > 500) return 'warn'
-  return c.req.path === '/health' || c.req.path === '/ready' ? 'debug' : 'info'
+  return PERIODIC.has(c.req.path) ? 'debug' : 'info'
 }
 
 /** Null when no route matched. */

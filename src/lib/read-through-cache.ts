@@ -6,7 +6,12 @@ export interface CachedValue<T> {
   readAt: number
 }
 
+/** Called for each read of a cache. A hit needs no load, or shares one that is in flight. */
+export type OnCacheRead = (cache: string, isHit: boolean) => void
+
 export interface ReadThroughCacheOptions<T> {
+  /** For `onRead`. */
+  name: string
   read(key: string): Promise<T>
   ttlMs: number
   /** Keys may come from outside: beyond this many, the one that was read longest ago is evicted. */
@@ -14,6 +19,7 @@ export interface ReadThroughCacheOptions<T> {
   now?: () => number
   /** False where a request cannot await a promise of another request (workerd): only values are shared then. */
   sharesPending?: boolean
+  onRead?: OnCacheRead | undefined
 }
 
 export interface ReadThroughCache<T> {
@@ -28,10 +34,11 @@ export interface ReadThroughCache<T> {
 
 /** Reads a key at most once per `ttlMs`, however many callers want it at once. A failed read is not cached. */
 export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadThroughCache<T> {
-  const { read, ttlMs, maxKeys, now = Date.now, sharesPending = true } = options
+  const { name, read, ttlMs, maxKeys, now = Date.now, sharesPending = true, onRead } = options
   const entries = boundedMap<string, Entry<T>>(maxKeys)
 
   async function load(key: string): Promise<CachedValue<T>> {
+    onRead?.(name, false)
     const entry: Entry<T> = { readAt: now(), pending: read(key), loaded: null }
     if (sharesPending) entries.set(key, entry)
     try {
@@ -51,7 +58,10 @@ export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadTh
   async function loadOrShare(key: string, freshSince: number): Promise<CachedValue<T>> {
     while (true) {
       const entry = entries.get(key)
-      if (entry !== undefined && isUsable(entry.readAt, freshSince)) return toCachedValue(entry)
+      if (entry !== undefined && isUsable(entry.readAt, freshSince)) {
+        onRead?.(name, true)
+        return toCachedValue(entry)
+      }
       if (entry === undefined || freshSince === 0 || entry.loaded !== null) return load(key)
       // Reported to the callers that started it. The next read may succeed.
       await entry.pending.catch(() => {})
@@ -61,9 +71,9 @@ export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadTh
   return {
     get(key, freshSince = 0) {
       const { loaded = null, readAt = 0 } = entries.get(key) ?? {}
-      return loaded !== null && isUsable(readAt, freshSince)
-        ? { value: loaded.value, readAt }
-        : loadOrShare(key, freshSince)
+      if (loaded === null || !isUsable(readAt, freshSince)) return loadOrShare(key, freshSince)
+      onRead?.(name, true)
+      return { value: loaded.value, readAt }
     },
     set: (key, value) => entries.set(key, { readAt: now(), pending: Promise.resolve(value), loaded: { value } }),
   }

@@ -49,7 +49,11 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const redact = redactValues(process.env)
   const log = jsonLog({ minLevel: config.logLevel, write: (line) => console.log(line), redact })
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
-  const listener = await orExitListening(process, config, () => listen({ fetch: portico.fetch, ...config.server, log }))
+  const { host, port } = config.server
+  const listener = await orExitListening(process, { host, port }, 'SERVICE_PORT', () =>
+    listen({ fetch: portico.fetch, host, port, log }),
+  )
+  const metricsListener = await listenForMetrics(process, config, portico, (options) => listen({ ...options, log }))
   const warn = (advice: string, cause: unknown) =>
     log('warn', `cannot use the engine yet: ${redact(advice)}`, { cause })
   let isClosing = false
@@ -61,11 +65,14 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
     isClosing = true
     log('info', 'shutting down')
     await listener.close()
+    // Last, so that the requests that end now are scraped once more.
+    await metricsListener?.close()
     await portico.close()
   })
   // Last: a program that reads this line may send a signal immediately.
   log('info', 'listening', {
     url: `${listener.url}${config.basePath}`,
+    ...(metricsListener !== null && { metricsUrl: `${metricsListener.url}/metrics` }),
     catalog: config.catalog,
     open: config.access.tokens === null,
   })
@@ -81,9 +88,24 @@ async function localTraces({
   return [tracesFromFile({ directory: local.directory, namespace, maxBytes })]
 }
 
+/** Serves `/metrics` on its own port; null unless `SERVICE_METRICS_PORT` is set. */
+async function listenForMetrics(
+  process: Process,
+  { server: { host }, metrics }: Config,
+  { fetchMetrics }: Portico,
+  listen: (options: Omit<ListenOptions, 'log'>) => Promise<Listener>,
+): Promise<Listener | null> {
+  const port = metrics?.port ?? null
+  if (port === null || fetchMetrics === null) return null
+  return orExitListening(process, { host, port }, 'SERVICE_METRICS_PORT', () =>
+    listen({ fetch: fetchMetrics, host, port }),
+  )
+}
+
 async function orExitListening(
   process: Process,
-  { server: { host, port } }: Config,
+  { host, port }: Pick<ListenOptions, 'host' | 'port'>,
+  variable: string,
   listen: () => Promise<Listener>,
 ): Promise<Listener> {
   try {
@@ -91,8 +113,8 @@ async function orExitListening(
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === 'EADDRINUSE')
-      return exit(process, `Port ${port} on ${host} is already in use; stop the other process or set SERVICE_PORT`)
-    return exit(process, `Cannot listen on ${host}, port ${port} (${code}); check SERVICE_HOST and SERVICE_PORT`)
+      return exit(process, `Port ${port} on ${host} is already in use; stop the other process or set ${variable}`)
+    return exit(process, `Cannot listen on ${host}, port ${port} (${code}); check SERVICE_HOST and ${variable}`)
   }
 }
 

@@ -67,6 +67,8 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   // Not what a wait of 30 s may have taken, which its answer tells.
   SERVICE_SHUTDOWN_TIMEOUT: nowhere('28657'),
   SERVICE_LOG_LEVEL: word,
+  SERVICE_METRICS_ON: word,
+  SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
 
   SERVICE_TRACE_REMOTE_ON: word,
   SERVICE_KVSTORE_URL: secret('https://marked-kv-user:marked-kv-password@marked-kv.invalid'),

@@ -22,6 +22,7 @@ describe('parseConfig', () => {
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
+      metrics: null,
       logLevel: 'info',
       warnings: [],
     })

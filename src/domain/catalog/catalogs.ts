@@ -1,4 +1,4 @@
-import { type CachedValue, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,
@@ -44,6 +44,7 @@ export interface CatalogOptions {
   now?: () => number
   /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
+  onCacheRead?: OnCacheRead | undefined
 }
 
 // A published catalog takes a few kilobytes. With more task queues than this, some are read more often.
@@ -58,8 +59,9 @@ export function createCatalogs({
   ttlMs,
   now = Date.now,
   sharesPending = true,
+  onCacheRead: onRead,
 }: CatalogOptions): Catalogs {
-  const shared = { maxKeys: MAX_CATALOGS, now, sharesPending }
+  const shared = { maxKeys: MAX_CATALOGS, now, sharesPending, onRead }
   const olderForms = new Set<string>()
 
   async function readPublished(catalog: string): Promise<Published | null> {
@@ -73,6 +75,7 @@ export function createCatalogs({
 
   // Keyed by run, whose definition never changes. Entries need no TTL, only a limit on their number.
   const definitions = readThroughCache({
+    name: 'catalog_definition',
     read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)),
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
@@ -81,13 +84,17 @@ export function createCatalogs({
 
   return {
     namespace,
-    published: readThroughCache({ read: readPublished, ttlMs, ...shared }).get,
+    published: readThroughCache({ name: 'catalog', read: readPublished, ttlMs, ...shared }).get,
     workflows({ run }) {
       const definition = definitions.get(JSON.stringify(run))
       return definition instanceof Promise ? definition.then(({ value }) => value) : definition.value
     },
-    lastPolledAt: readThroughCache({ read: (catalog) => engine.lastPolledAt(catalog, catalogCall()), ttlMs, ...shared })
-      .get,
+    lastPolledAt: readThroughCache({
+      name: 'task_queue',
+      read: (catalog) => engine.lastPolledAt(catalog, catalogCall()),
+      ttlMs,
+      ...shared,
+    }).get,
     isOlderForm: (workflowId) => olderForms.has(workflowId),
   }
 }

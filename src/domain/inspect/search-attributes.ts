@@ -1,4 +1,4 @@
-import { readThroughCache } from '../../lib/read-through-cache.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
@@ -17,6 +17,7 @@ export interface SearchAttributesOptions {
   now?: () => number
   /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
+  onCacheRead?: OnCacheRead | undefined
 }
 
 const TTL_MS = 60_000
@@ -25,13 +26,16 @@ export function createSearchAttributes({
   engine,
   now = Date.now,
   sharesPending = true,
+  onCacheRead: onRead,
 }: SearchAttributesOptions): SearchAttributes {
   const types = readThroughCache({
+    name: 'search_attributes',
     read: () => engine.searchAttributeTypes(backgroundCall('search-attributes', TIMEOUT_MS.searchAttributes)),
     ttlMs: TTL_MS,
     maxKeys: 1,
     now,
     sharesPending,
+    onRead,
   })
   return {
     async resolve({ searchAttributes = {}, ...filter }, call) {

@@ -1,4 +1,4 @@
-import { readThroughCache } from '../../lib/read-through-cache.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, EngineReadiness } from '../engine.ts'
@@ -6,15 +6,27 @@ import type { Engine, EngineReadiness } from '../engine.ts'
 export interface ReadinessOptions {
   engine: Pick<Engine, 'readiness'>
   sharesPending: boolean
+  onCacheRead: OnCacheRead | undefined
 }
 
 /** Returns the function that checks whether the engine can serve requests. It calls the engine at most once a second. */
-export function createReadiness({ engine, sharesPending }: ReadinessOptions): () => Promise<EngineReadiness> {
+export function createReadiness({
+  engine,
+  sharesPending,
+  onCacheRead: onRead,
+}: ReadinessOptions): () => Promise<EngineReadiness> {
   const read = () =>
     engine
       .readiness(backgroundCall('ready', TIMEOUT_MS.readiness))
       // The engine client could not be loaded: the requests that fail for that reason log it.
       .catch((): EngineReadiness => 'unreachable')
-  const readiness = readThroughCache({ sharesPending, read, ttlMs: TIMEOUT_MS.readinessCache, maxKeys: 1 })
+  const readiness = readThroughCache({
+    name: 'readiness',
+    sharesPending,
+    onRead,
+    read,
+    ttlMs: TIMEOUT_MS.readinessCache,
+    maxKeys: 1,
+  })
   return async () => (await readiness.get('engine')).value
 }

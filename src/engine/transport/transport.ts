@@ -55,6 +55,11 @@ export interface Transport {
   close(): Promise<void>
 }
 
+/** Whether the engine holds the call until an event is recorded. */
+export function isLongPoll(request: object): boolean {
+  return 'waitNewEvent' in request && request.waitNewEvent === true
+}
+
 /** A decoded detail of an error. */
 export interface ErrorDetail {
   /** The name of its type without package: `NotFoundFailure`. */

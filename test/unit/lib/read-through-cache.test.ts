@@ -4,7 +4,7 @@ import { readThroughCache } from '../../../src/lib/read-through-cache.ts'
 describe('readThroughCache', () => {
   test('concurrent callers share one read', async () => {
     const { read, reads } = counted()
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10 })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10 })
 
     const values = await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])
 
@@ -14,7 +14,7 @@ describe('readThroughCache', () => {
 
   test('without shared promises, each caller reads until one value is cached', async () => {
     const { read, reads } = counted()
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
 
     const first = await Promise.all([cache.get('a'), cache.get('a')])
     const second = await cache.get('a')
@@ -30,7 +30,7 @@ describe('readThroughCache', () => {
       if (fails) throw new Error('not now')
       return 'well'
     }
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, sharesPending })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending })
 
     await expect(cache.get('a')).rejects.toThrow('not now')
     fails = false
@@ -44,7 +44,7 @@ describe('readThroughCache', () => {
       now = 150
       return 'value'
     }
-    const cache = readThroughCache({ read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
 
     expect(await cache.get('a')).toEqual({ value: 'value', readAt: 100 })
     expect((await cache.get('a', 100)).readAt).toBe(100)
@@ -56,7 +56,7 @@ describe('readThroughCache', () => {
   test('callers that need a newer value than the read in flight share the next read', async () => {
     const { read, reads } = controlled()
     let now = 100
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
     const first = cache.get('a')
     now = 101
@@ -73,7 +73,7 @@ describe('readThroughCache', () => {
   test('a failed read in flight does not fail callers that need a newer value', async () => {
     const { read, reads } = controlled()
     let now = 100
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 10, now: () => now })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
     const first = cache.get('a')
     now = 101
@@ -88,7 +88,7 @@ describe('readThroughCache', () => {
   test('a value that was set is returned without a read until it expires', async () => {
     const { read, reads } = counted()
     let now = 100
-    const cache = readThroughCache({ read, ttlMs: 60, maxKeys: 10, now: () => now })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now })
 
     cache.set('a', 'known')
 
@@ -100,7 +100,7 @@ describe('readThroughCache', () => {
 
   test('keys beyond maxKeys are evicted, the one read longest ago first', async () => {
     const { read, reads } = counted()
-    const cache = readThroughCache({ read, ttlMs: 1000, maxKeys: 2 })
+    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 2 })
 
     for (const key of ['a', 'b', 'c']) await cache.get(key)
 

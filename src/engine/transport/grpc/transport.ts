@@ -1,5 +1,5 @@
 import { lazy } from '../../../lib/lazy.ts'
-import type { CallOptions, Method, Request, Response, Transport } from '../transport.ts'
+import { type CallOptions, isLongPoll, type Method, type Request, type Response, type Transport } from '../transport.ts'
 import type { GrpcOptions } from './options.ts'
 import { grpcPool } from './pool.ts'
 
@@ -35,5 +35,5 @@ const WORKER_CALLS: ReadonlySet<Method> = new Set<Method>([
 
 /** Whether the engine may hold the call until a worker responds or an event is recorded. */
 function isLongCall(method: Method, request: object): boolean {
-  return WORKER_CALLS.has(method) || ('waitNewEvent' in request && request.waitNewEvent === true)
+  return WORKER_CALLS.has(method) || isLongPoll(request)
 }

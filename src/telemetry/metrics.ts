@@ -1,0 +1,98 @@
+import { GrpcCode } from '../temporal/grpc-code.ts'
+import { processMetrics } from './process-metrics.ts'
+import { createRegistry } from './prometheus.ts'
+
+/** The metrics of one service. `docs/limits-and-logs.md` describes each of them. */
+export interface Metrics {
+  requestStarted(method: string): void
+  requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
+  waitStarted(): void
+  waitEnded(): void
+  callStarted(call: EngineCall): void
+  /** `code` is the gRPC status code. */
+  callEnded(call: EngineCall, code: number, ms: number): void
+  cacheRead(cache: string, isHit: boolean): void
+  /** For a scrape. */
+  text(): string
+}
+
+export interface EngineCall {
+  /** A method of Temporal's WorkflowService, like `DescribeWorkflowExecution`. */
+  method: string
+  isPoll: boolean
+}
+
+// OpenTelemetry's buckets for the duration of HTTP requests, and two more: `run` waits 30 s by default.
+// https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60]
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'])
+
+const CODE_NAMES: ReadonlyMap<number, string> = new Map([
+  [0, 'OK'],
+  ...Object.entries(GrpcCode).map(([name, code]) => [code, name] as const),
+])
+
+/** Counts from now on. `build` describes this deployment. */
+export function createMetrics(build: { version: string; runtime: string; transport: string }): Metrics {
+  const registry = createRegistry()
+  const requests = registry.histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of HTTP requests, from the first middleware to the end of the response.',
+    labels: ['http_request_method', 'http_route', 'http_response_status_code'],
+    buckets: DURATION_BUCKETS,
+  })
+  const activeRequests = registry.gauge({
+    name: 'http_server_active_requests',
+    help: 'HTTP requests that have no complete response yet.',
+    labels: ['http_request_method'],
+  })
+  const calls = registry.histogram({
+    name: 'rpc_client_call_duration_seconds',
+    help: 'Duration of calls to the Temporal server, without long polls. Each attempt counts.',
+    labels: ['rpc_method', 'rpc_response_status_code'],
+    buckets: DURATION_BUCKETS,
+  })
+  const polls = registry.counter({
+    name: 'portico_polls_total',
+    help: 'Long polls of the Temporal server that have ended.',
+    labels: ['rpc_response_status_code'],
+  })
+  const openPolls = registry.gauge({ name: 'portico_open_polls', help: 'Open long polls of the Temporal server.' })
+  const openWaits = registry.gauge({ name: 'portico_open_waits', help: 'Requests that wait for the end of a run.' })
+  const cacheReads = registry.counter({
+    name: 'portico_cache_reads_total',
+    help: 'Reads of a cache, by whether the value was cached.',
+    labels: ['cache', 'result'],
+  })
+  registry
+    .gauge({ name: 'portico_build_info', help: 'Always 1.', labels: Object.keys(build) })
+    .add(1, ...Object.values(build))
+  processMetrics(registry)
+
+  return {
+    requestStarted: (method) => activeRequests.add(1, knownMethod(method)),
+    requestEnded({ method, route, status, ms }) {
+      activeRequests.add(-1, knownMethod(method))
+      requests.observe(ms / 1000, knownMethod(method), route ?? '', status)
+    },
+    waitStarted: () => openWaits.add(1),
+    waitEnded: () => openWaits.add(-1),
+    callStarted({ isPoll }) {
+      if (isPoll) openPolls.add(1)
+    },
+    callEnded({ method, isPoll }, code, ms) {
+      const name = CODE_NAMES.get(code) ?? 'UNKNOWN'
+      if (!isPoll) return calls.observe(ms / 1000, method, name)
+      openPolls.add(-1)
+      polls.add(1, name)
+    },
+    cacheRead: (cache, isHit) => cacheReads.add(1, cache, isHit ? 'hit' : 'miss'),
+    text: registry.text,
+  }
+}
+
+/** Clients choose the method, and each one would be another series. */
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER'
+}

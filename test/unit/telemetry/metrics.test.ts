@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { RpcError, type Transport } from '../../../src/engine/transport/transport.ts'
+import { measuredTransport } from '../../../src/telemetry/measured-engine.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { parseMetrics, sumOf } from '../../support/prometheus.ts'
+
+const BUILD = { version: '1.2.3', runtime: 'node', transport: 'grpc' }
+
+test('labels: a method that clients invent is counted as _OTHER, so that they cannot create series', () => {
+  const metrics = createMetrics(BUILD)
+
+  for (const method of ['BREW', 'WHEN']) {
+    metrics.requestStarted(method)
+    metrics.requestEnded({ method, route: null, status: 405, ms: 3 })
+  }
+
+  const samples = parseMetrics(metrics.text())
+  const counts = samples.filter(({ name }) => name === 'http_server_request_duration_seconds_count')
+  const labels = { http_request_method: '_OTHER', http_route: '', http_response_status_code: '405' }
+  expect(counts).toEqual([{ name: 'http_server_request_duration_seconds_count', labels, value: 2 }])
+})
+
+test('calls: an error is counted with the name of its gRPC code, any other error as UNKNOWN', async () => {
+  const metrics = createMetrics(BUILD)
+  const errors = [new RpcError('busy', { code: 8 }), new TypeError('a bug')]
+  const transport: Transport = {
+    name: 'grpc',
+    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
+    call: () => Promise.reject(errors.shift()),
+    close: async () => {},
+  }
+  const measured = measuredTransport(transport, metrics)
+  const { signal } = new AbortController()
+
+  await Promise.allSettled([
+    measured.call('getSystemInfo', {}, { deadlineAt: 0, signal }),
+    measured.call('getSystemInfo', {}, { deadlineAt: 0, signal }),
+  ])
+
+  const samples = parseMetrics(metrics.text())
+  const counted = (code: string) =>
+    sumOf(samples, 'rpc_client_call_duration_seconds_count', {
+      rpc_method: 'GetSystemInfo',
+      rpc_response_status_code: code,
+    })
+  expect([counted('RESOURCE_EXHAUSTED'), counted('UNKNOWN')]).toEqual([1, 1])
+})
+
+test('build: version, runtime and transport are labels', () => {
+  expect(sumOf(parseMetrics(createMetrics(BUILD).text()), 'portico_build_info', BUILD)).toBe(1)
+})
