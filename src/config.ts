@@ -34,6 +34,8 @@ export interface Config {
   limits: LimitsConfig
   /** How long a catalog is cached. */
   catalogTtlMs: number
+  /** Limit on the memory for results of closed runs; 0 keeps none. */
+  resultCacheBytes: number
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
   traces: TracesConfig
@@ -104,6 +106,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
       },
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
+      resultCacheBytes: read('SERVICE_RESULT_CACHE_BYTES', integer(0)) ?? 16 * MEBIBYTE,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
       traces: tracesConfig(variables, { isolated }),
       metrics: metricsConfig(variables, { isolated, servicePort: port }),

@@ -87,6 +87,7 @@ export function createPortico(parts: Parts): Portico {
       features: { ...transport.features, codec: codecEndpoint !== null, ...traceFeatures(config) },
     },
     messageTimeoutMs: config.messageTimeoutMs,
+    resultCacheBytes: config.resultCacheBytes,
     sharesPending,
     onCacheRead,
   })

@@ -3,6 +3,7 @@ import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
+import { keepClosedRuns } from './inspect/closed-runs.ts'
 import { countRuns, listRuns } from './inspect/list-runs.ts'
 import { readResult } from './inspect/result.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
@@ -23,18 +24,17 @@ export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'sea
   /** False where a request cannot await a promise of another request (workerd). */
   sharesPending?: boolean
   onCacheRead?: OnCacheRead | undefined
+  /** Limit on the memory for results of closed runs; 0 keeps none. */
+  resultCacheBytes: number
 }
 
 /** The verbs of the service, over their ports. */
-export function createWorkflows({ sharesPending = true, onCacheRead, ...options }: WorkflowsOptions): Workflows {
-  const knownRuns = createKnownRuns({ engine: options.engine, sharesPending, onCacheRead })
-  const searchAttributes = createSearchAttributes({ engine: options.engine, sharesPending, onCacheRead })
-  const ports: Ports = {
-    ...options,
-    engine: rememberStarts(options.engine, knownRuns),
-    knownRuns,
-    searchAttributes,
-  }
+export function createWorkflows(options: WorkflowsOptions): Workflows {
+  const { sharesPending = true, onCacheRead, resultCacheBytes, ...given } = options
+  const engine = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, sharesPending, onCacheRead })
+  const knownRuns = createKnownRuns({ engine, sharesPending, onCacheRead })
+  const searchAttributes = createSearchAttributes({ engine, sharesPending, onCacheRead })
+  const ports: Ports = { ...given, engine: rememberStarts(engine, knownRuns), knownRuns, searchAttributes }
   return {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),

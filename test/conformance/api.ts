@@ -11,6 +11,7 @@ import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
 import { olderWorkers } from './api/older-workers.ts'
+import { readAgain } from './api/read-again.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
@@ -30,6 +31,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(api)
     start(api)
     inspect(api)
+    readAgain(api)
     runs(api)
     failingTask(api)
     message(api)

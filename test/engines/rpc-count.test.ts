@@ -86,6 +86,16 @@ describe('calls of the engine', () => {
     expect(await counted(reading)).toEqual({ DescribeWorkflowExecution: 2, GetWorkflowExecutionHistory: 1 })
   })
 
+  test('result, read again: 1, and 0 with a run id', async () => {
+    const id = await ended('echo', 1)
+    const { body: first } = await send('GET', `/workflow/${id}/result`)
+
+    const latest = await counted(() => send('GET', `/workflow/${id}/result`))
+    const pinned = await counted(() => send('GET', `/workflow/${id}/runs/${first.runId}/result`))
+
+    expect([latest, pinned]).toEqual([{ DescribeWorkflowExecution: 1 }, {}])
+  })
+
   test('result: 3 when the history is longer, 2 when the run is open', async () => {
     const long = await ended('manySteps', { n: 25 })
     const open = await start('neverEnds')

@@ -64,6 +64,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_MAX_POLLS: nowhere('10009'),
   SERVICE_MESSAGE_TIMEOUT: nowhere('60013'),
   SERVICE_CATALOG_TTL: nowhere('50021'),
+  SERVICE_RESULT_CACHE_BYTES: nowhere('16777259'),
   // Not what a wait of 30 s may have taken, which its answer tells.
   SERVICE_SHUTDOWN_TIMEOUT: nowhere('28657'),
   SERVICE_LOG_LEVEL: word,

@@ -21,6 +21,7 @@ describe('parseConfig', () => {
       limits: { maxBodyBytes: 2_097_152, maxPayloadBytes: 2_080_768, maxRunTimeoutMs: 86_400_000, maxPolls: 1000 },
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
+      resultCacheBytes: 16_777_216,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       metrics: null,
       logLevel: 'info',
@@ -108,6 +109,16 @@ describe('parseConfig', () => {
       'SERVICE_MAX_BODY_BYTES must be an integer of at least 1',
       'SERVICE_MAX_PAYLOAD_BYTES must be an integer of at least 1',
       'SERVICE_TRACE_MAX_BYTES must be an integer of at least 1',
+    ])
+  })
+
+  test('parseConfig: the memory for results may be 0', () => {
+    expect([parse({}).resultCacheBytes, parse({ SERVICE_RESULT_CACHE_BYTES: '0' }).resultCacheBytes]).toEqual([
+      16 * 1024 * 1024,
+      0,
+    ])
+    expect(issuesOf({ ...required, SERVICE_RESULT_CACHE_BYTES: '-1' })).toEqual([
+      'SERVICE_RESULT_CACHE_BYTES must be an integer of at least 0',
     ])
   })
 

@@ -22,6 +22,7 @@ function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
+    resultCacheBytes: 0,
   }
   return { fixture, workflows: createWorkflows(options) }
 }

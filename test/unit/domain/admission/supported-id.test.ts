@@ -24,6 +24,7 @@ function workflowsWith(slashInIds: Support) {
     traceMaxBytes: 1000,
     deployment,
     messageTimeoutMs: 60_000,
+    resultCacheBytes: 0,
   }
   return { reads, workflows: createWorkflows(options) }
 }

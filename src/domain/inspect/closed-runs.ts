@@ -1,0 +1,108 @@
+/** A closed run does not change, so that its result is read once: docs/decisions/027-results-in-memory.md. */
+import { memoryOf } from '../../lib/memory-of.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { weighedCache } from '../../lib/weighed-cache.ts'
+import type { Execution } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { backgroundCall, type Call } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import type { Engine } from '../engine.ts'
+import { hasErrorName } from '../errors.ts'
+import type { ExecutionRef } from '../execution.ts'
+import { withinCall } from '../within-call.ts'
+
+export interface ClosedRunsOptions {
+  /** Limit on the memory that closed runs may take; 0 keeps none. */
+  maxBytes: number
+  /** False where a request cannot await a promise of another request (workerd). */
+  sharesPending?: boolean
+  onCacheRead?: OnCacheRead | undefined
+  /** A clock that is never set back. */
+  now?: () => number
+}
+
+// How long a run may be returned that the engine has deleted, or whose values the codec server now decodes differently.
+const MAX_AGE_MS = 60_000
+
+// The share of the ids of the latest runs.
+const IDS_SHARE = 1 / 16
+
+// The share that one run may take. A larger one would evict too many others, and measuring it would take too long.
+const RUN_SHARE = 1 / 4
+
+/** The same engine, which keeps the closed runs that it has read. Which run is the latest is always read from the engine. */
+export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engine {
+  const { maxBytes, sharesPending = true, onCacheRead, now = () => performance.now() } = options
+  const runs = weighedCache<Execution>({ maxBytes, maxAgeMs: MAX_AGE_MS, now })
+  // The latest run of a workflow id, as it was last read: only to find out which runs are worth a description.
+  const latest = weighedCache<string>({ maxBytes: maxBytes * IDS_SHARE, maxAgeMs: MAX_AGE_MS, now })
+  const descriptions = readThroughCache({
+    name: 'latest_run',
+    read: async (workflowId) => {
+      const { runId, status } = await describe({ workflowId }, backgroundCall('result', TIMEOUT_MS.describe))
+      return { runId, status }
+    },
+    ttlMs: 0,
+    maxKeys: 1000,
+    now,
+    sharesPending,
+  })
+
+  function keep({ runId: pinned }: ExecutionRef, execution: Execution): void {
+    if (!isFinal(execution)) return
+    const { workflowId, runId, memo } = execution
+    const bytes = memoryOf({ ...execution, memo: [...memo.values()] }, maxBytes * RUN_SHARE)
+    if (bytes > maxBytes * RUN_SHARE) return
+    runs.set(toKey({ workflowId, runId }), execution, bytes)
+    if (pinned === undefined) latest.set(workflowId, runId, 2 * runId.length)
+  }
+
+  function forget({ workflowId, runId = latest.get(workflowId) }: ExecutionRef): void {
+    if (runId !== undefined) runs.delete(toKey({ workflowId, runId }))
+    latest.delete(workflowId)
+  }
+
+  async function forgetIfGone<T>(ref: ExecutionRef, read: Promise<T>): Promise<T> {
+    try {
+      return await read
+    } catch (error) {
+      if (hasErrorName(error, 'WorkflowNotFoundError')) forget(ref)
+      throw error
+    }
+  }
+
+  const describe: Engine['describe'] = (ref, call) => forgetIfGone(ref, engine.describe(ref, call))
+
+  async function find(ref: ExecutionRef, call: Call): Promise<Execution | null> {
+    const { workflowId, runId = latest.get(workflowId) } = ref
+    const kept = runId === undefined ? undefined : runs.get(toKey({ workflowId, runId }))
+    if (kept === undefined || ref.runId !== undefined) return kept ?? null
+    // A description that is requested after this request arrived: an earlier one may not know the latest run.
+    const { value: current } = await withinCall(descriptions.get(workflowId, now() + 1), call)
+    if (current.runId === kept.runId && current.status === kept.status) return kept
+    forget(ref)
+    return null
+  }
+
+  return {
+    ...engine,
+    describe,
+    async read(ref, call, closing) {
+      const kept = await find(ref, call)
+      onCacheRead?.('result', kept !== null)
+      if (kept !== null) return kept
+      const execution = await forgetIfGone(ref, engine.read(ref, call, closing))
+      keep(ref, execution)
+      return execution
+    },
+  }
+}
+
+function toKey({ workflowId, runId }: RunRef): string {
+  return JSON.stringify([workflowId, runId])
+}
+
+/** Whether the run is closed and nothing of it is missing. A value in external storage may be readable later. */
+function isFinal({ closing }: Execution): boolean {
+  return closing !== null && (closing.outcome.status !== 'completed' || closing.outcome.storedElsewhere === undefined)
+}
