@@ -206,6 +206,14 @@ test('architecture: only lib/abort.ts listens to abort signals', () => {
   expect(listening.toSorted()).toEqual(['src/lib/abort.ts', 'src/runtime/service.ts'])
 })
 
+test('architecture: only http/response.ts creates responses of the app; c.header and c.json would be lost or slow', () => {
+  const creating = files
+    .filter((file) => file.startsWith('src/http/'))
+    .filter((file) => /\bc\.(header|json|body|text|newResponse)\(|new Response\(/.test(textOf(file)))
+
+  expect(creating).toEqual(['src/http/response.ts'])
+})
+
 test('architecture: test files extend the shared fixtures and do not override them for each other', () => {
   const overriding = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

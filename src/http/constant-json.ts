@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
 import { sha256 } from '../lib/sha256.ts'
+import type { Env } from './context.ts'
+import { respond } from './response.ts'
 
 interface ConstantJson {
   text: string
@@ -13,11 +15,11 @@ const constants = new WeakMap<object, ConstantJson>()
  * A response with a value that does not change, and its `ETag`; 304 for a client that has it already. The JSON is made
  * once for each `key`, an object that stands for the value.
  */
-export async function constantJson(c: Context, key: object, value: unknown): Promise<Response> {
+export async function constantJson(c: Context<Env>, key: object, value: unknown): Promise<Response> {
   const { text, etag } = constants.get(key) ?? (await createConstant(key, value))
   return matches(c.req.header('If-None-Match'), etag)
-    ? c.body(null, 304, { ETag: etag })
-    : c.body(text, 200, { 'Content-Type': 'application/json', ETag: etag })
+    ? respond(c, null, 304, { ETag: etag })
+    : respond(c, text, 200, { 'Content-Type': 'application/json', ETag: etag })
 }
 
 async function createConstant(key: object, value: unknown): Promise<ConstantJson> {

@@ -9,6 +9,8 @@ import type { OpenRequests } from './open-requests.ts'
 export interface Env {
   Variables: {
     requestId: string
+    /** Headers of the response. Add to them with `setHeader`. */
+    headers: Record<string, string>
     /** Prefix of every path in a response. */
     basePath: string
     /** Fields of the request's log line. */

@@ -1,5 +1,7 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context, MiddlewareHandler } from 'hono'
+import type { Env } from './context.ts'
+import { respond, setHeader } from './response.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id'
@@ -11,16 +13,16 @@ export function isAllowedOrigin(origins: readonly string[], origin: string | und
 }
 
 /** Responds to preflights from allowed origins, and lets their pages read every response. */
-export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
+export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Env> {
   const forAll = origins.includes('*')
 
   return async (c, next) => {
     const origin = c.req.header('Origin')
     const isAllowed = isAllowedOrigin(origins, origin)
-    if (!forAll) c.header('Vary', 'Origin')
+    if (!forAll) setHeader(c, 'Vary', 'Origin')
     if (isAllowed) {
-      c.header('Access-Control-Allow-Origin', forAll ? '*' : origin)
-      c.header('Access-Control-Expose-Headers', EXPOSED)
+      setHeader(c, 'Access-Control-Allow-Origin', forAll ? '*' : origin)
+      setHeader(c, 'Access-Control-Expose-Headers', EXPOSED)
     }
     if (isAllowed && isPreflight(c)) return preflight(c)
     return next()
@@ -33,9 +35,9 @@ function isPreflight(c: Context): boolean {
 }
 
 /** Allows every requested header, because tracing libraries add their own to each request of a page. */
-function preflight(c: Context): Response {
+function preflight(c: Context<Env>): Response {
   const requested = c.req.header('Access-Control-Request-Headers')
-  return c.body(null, 204, {
+  return respond(c, null, 204, {
     'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Max-Age': MAX_AGE_SECONDS,
     ...(requested !== undefined && { 'Access-Control-Allow-Headers': requested }),

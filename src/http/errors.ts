@@ -4,6 +4,7 @@ import { type ErrorName, ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
 import { resultPath } from './path.ts'
 import { PROBLEM_TYPE, toProblem } from './problem.ts'
+import { respond } from './response.ts'
 
 interface ProblemKind {
   status: ContentfulStatusCode
@@ -48,7 +49,7 @@ const PROBLEMS = {
 export function problemResponse(c: Context<Env>, thrown: Error): Response {
   const error = toServiceError(thrown)
   const body = problemBody(c, error)
-  return c.body(JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(c, error) })
+  return respond(c, JSON.stringify(body), body.status, { 'Content-Type': PROBLEM_TYPE, ...headersOf(c, error) })
 }
 
 /** The response body for an error: with the details of a `ServiceError`, and without any detail of a bug. */

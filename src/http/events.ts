@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { stream } from 'hono/streaming'
 import type { Env } from './context.ts'
+import { respond } from './response.ts'
 
 /** Sends one event, with `data` as JSON. Resolves when it is written, also after the client has disconnected. */
 export type SendEvent = (event: string, data: unknown) => Promise<unknown>
@@ -28,11 +29,7 @@ export function eventStream(
 ): Response {
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   c.set('sent', sent)
-  c.header('Content-Type', 'text/event-stream')
-  c.header('Cache-Control', 'no-store')
-  // Without this header nginx buffers the events.
-  c.header('X-Accel-Buffering', 'no')
-  return stream(c, async (out) => {
+  const { body } = stream(c, async (out) => {
     out.onAbort(c.get('abort'))
     const comments = setInterval(() => void out.write(': still running\n\n'), commentEveryMs)
     try {
@@ -41,5 +38,11 @@ export function eventStream(
       clearInterval(comments)
       resolve()
     }
+  })
+  return respond(c, body, 200, {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-store',
+    // Without this header nginx buffers the events.
+    'X-Accel-Buffering': 'no',
   })
 }

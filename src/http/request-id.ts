@@ -4,13 +4,12 @@ import { toRequestId } from './problem.ts'
 
 /** Sets the request id, also as a response header, and the other variables that every response needs. */
 export function requestId(basePath: string): MiddlewareHandler<Env> {
-  return async (c, next) => {
+  return (c, next) => {
     const id = toRequestId(c.req.header('X-Request-Id'))
     c.set('requestId', id)
     c.set('basePath', basePath)
     c.set('facts', {})
-    // Not after `next`: to add a header to a response, Hono copies it.
-    c.header('X-Request-Id', id)
-    await next()
+    c.set('headers', { 'X-Request-Id': id })
+    return next()
   }
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
 import { problemResponse } from './errors.ts'
 import { rawPath } from './path.ts'
+import { respond, setHeader } from './response.ts'
 
 const MAX_SHOWN_PATH = 200
 
@@ -17,9 +18,9 @@ export function methodNotAllowed(c: Context<Env>, methods: string[]): Response {
   if (c.req.method === 'OPTIONS') {
     // Hono has already created a 404; drop its log fields and its content type.
     c.set('facts', {})
-    return new Response(null, { status: 204, headers: { Allow: methods.join(', ') } })
+    return respond(c, null, 204, { Allow: methods.join(', ') })
   }
-  c.header('Allow', methods.join(', '))
+  setHeader(c, 'Allow', methods.join(', '))
   return problemResponse(
     c,
     new ServiceError('MethodNotAllowedError', `Method ${c.req.method} is not allowed; use ${methods.join(', ')}`),

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Env } from '../context.ts'
+import { respond } from '../response.ts'
 
 // https://prometheus.io/docs/instrumenting/content_negotiation/
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -13,6 +14,6 @@ export function metrics(read: (() => string) | null) {
         'NotSupportedError',
         'Metrics are not supported on this runtime: each isolate would count only its own requests',
       )
-    return c.body(read(), 200, { 'Content-Type': CONTENT_TYPE })
+    return respond(c, read(), 200, { 'Content-Type': CONTENT_TYPE })
   })
 }

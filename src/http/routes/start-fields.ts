@@ -6,6 +6,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
+import { setHeader } from '../response.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {
@@ -71,6 +72,6 @@ const TASK_QUEUE_DEPRECATED_SINCE = 1_767_225_600
 
 /** Deprecation header: RFC 9745. */
 function deprecateTaskQueue(c: Context<Env>): void {
-  c.header('Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
-  c.header('Link', '<urn:portico:deprecation:task-queue>; rel="deprecation"')
+  setHeader(c, 'Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
+  setHeader(c, 'Link', '<urn:portico:deprecation:task-queue>; rel="deprecation"')
 }

@@ -9,6 +9,7 @@ import { eventStream, prefersEvents, type SendEvent } from '../events.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { resultPath } from '../path.ts'
+import { setHeader } from '../response.ts'
 import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
 
 export interface StartOptions {
@@ -39,7 +40,7 @@ export function start({ workflows, json, defaultCatalog, maxTimeoutMs, commentEv
     .post('/start', async (c) => {
       const command = startCommand(c, await json(c, runRequest), defaultCatalog, 'args')
       const { workflowId, runId } = await workflows.start(command, toCall(c))
-      c.header('Location', resultPath(c, workflowId))
+      setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, status: 'running' })
     })
 }

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { handlerName, resultPath } from '../path.ts'
+import { setHeader } from '../response.ts'
 import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
 import type { StartOptions } from './start.ts'
 import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
@@ -21,7 +22,7 @@ export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs 
       { start, update: { name, ...toArguments(body) } },
       toCall(c),
     )
-    c.header('Location', resultPath(c, workflowId))
+    setHeader(c, 'Location', resultPath(c, workflowId))
     return jsonResponse(c, { workflowId, runId, started, result })
   })
 }
