@@ -259,6 +259,7 @@ const examples: Record<string, () => Promise<void>> = {
     await until(async () => (await get(`/workflow/runs?${filter}`)).body.runs.length === 1)
     const { runs, nextPageToken } = (await get(`/workflow/runs?${filter}`)).body
     assert.deepEqual([runs[0].workflowId, runs[0].status, nextPageToken], [orderId, 'running', null])
+    assert.deepEqual((await get(`${path}/input`)).body.input.orderId, orderId)
     const { body: counted } = await get(`/workflow/runs/count?${filter}&groupBy=status`)
     assert.deepEqual(counted, { count: 1, groups: [{ status: 'running', count: 1 }] })
     await post(`${path}/terminate`)

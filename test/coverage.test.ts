@@ -79,6 +79,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
   const ofRuns = [
     'GET /status',
     'GET /result',
+    'GET /input',
     'GET /trace-log',
     'POST /signal/:name',
     'POST /query/:name',

@@ -4,6 +4,7 @@ import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
 import { keepClosedRuns } from './inspect/closed-runs.ts'
+import { readInput } from './inspect/input.ts'
 import { countRuns, listRuns } from './inspect/list-runs.ts'
 import { readResult } from './inspect/result.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
@@ -43,6 +44,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     result: (ref, call) => readResult(ports, ref, call),
     list: (command, call) => listRuns(ports, command, call),
     count: (command, call) => countRuns(ports, command, call),
+    input: (ref, call) => readInput(ports, ref, call),
     signal: (command, call) => signal(ports, command, call),
     query: (command, call) => query(ports, command, call),
     update: (command, call) => update(ports, command, call),

@@ -17,6 +17,11 @@ export interface Started extends RunRef {
   firstRunId: string
 }
 
+export interface StartInput {
+  workflowName: string
+  args: unknown[]
+}
+
 /** The result of an update-with-start. */
 export interface StartedUpdate extends RunRef {
   /** Whether this call started the run. */
@@ -68,8 +73,8 @@ export interface Engine {
   /** The run with its input and outcome. `closing`, when known from `wait`, is not read again. */
   read(ref: ExecutionRef, call: Call, closing?: Closing): Promise<Execution>
 
-  /** The input of the run: the one argument, null for none, the array for several. */
-  input(run: RunRef, call: Call): Promise<unknown>
+  /** What the run was started with. */
+  input(run: RunRef, call: Call): Promise<StartInput>
 
   /**
    * Rejects with `WorkflowNotRunningError` when the run is closed. `runId` is the run that received the signal.

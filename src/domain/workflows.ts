@@ -20,6 +20,8 @@ export interface Workflows {
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
+  /** What the run was started with, also while it is open. */
+  input(ref: ExecutionRef, call: Call): Promise<RunInput>
   /** Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly once. */
   list(command: ListCommand, call: Call): Promise<RunPage>
   count(command: CountCommand, call: Call): Promise<RunCount>
@@ -84,6 +86,12 @@ export interface WorkflowStatus extends RunRef {
   historyLength: number
   /** Why an open run makes no progress; null when no problem is known. */
   problem: Problem | null
+}
+
+export interface RunInput extends RunRef {
+  /** The one argument, null for none, the array for several. */
+  input: unknown
+  args: unknown[]
 }
 
 export interface ListCommand {

@@ -1,6 +1,5 @@
 import type { temporal } from '@temporalio/proto'
 import type { Execution } from '../protocol/execution.ts'
-import { toSingleValue } from '../protocol/single-value.ts'
 import { toRunRef } from './describe-run.ts'
 import { decodeProtocolMemo, memoFields } from './memo.ts'
 import type { HistoryEvent } from './outcome.ts'
@@ -8,7 +7,9 @@ import type { Payload } from './payload.ts'
 import type { PayloadReader } from './payload-reader.ts'
 
 /** What the first events of a history say about the run. */
-export type StartedRun = Omit<Execution, 'closing' | 'status'>
+export interface StartedRun extends Omit<Execution, 'closing' | 'input' | 'status'> {
+  args: unknown[]
+}
 
 export async function readStartedEvent(
   workflowId: string,
@@ -27,7 +28,7 @@ export async function readStartedEvent(
     catalog: started.taskQueue?.name ?? '',
     parent: toRunRef(started.parentWorkflowExecution),
     memo: await decodeProtocolMemo(workflowName, currentMemoFields(started, events), payloads),
-    input: toSingleValue(await payloads.decode(started.input?.payloads)),
+    args: await payloads.decode(started.input?.payloads),
   }
 }
 

@@ -7,6 +7,7 @@ import { control } from './api/control.ts'
 import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
+import { input } from './api/input.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
@@ -32,6 +33,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     start(api)
     inspect(api)
     readAgain(api)
+    input(api)
     runs(api)
     failingTask(api)
     message(api)

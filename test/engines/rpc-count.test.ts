@@ -111,6 +111,16 @@ describe('calls of the engine', () => {
     })
   })
 
+  test('input: 2, and 1 for a pinned run', async () => {
+    const id = await start('neverEnds')
+    const { runId } = (await send('GET', `/workflow/${id}/status`)).body
+    const read = { GetWorkflowExecutionHistory: 1 }
+
+    expect(await counted(() => send('GET', `/workflow/${id}/input`))).toEqual({ DescribeWorkflowExecution: 1, ...read })
+    expect(await counted(() => send('GET', `/workflow/${id}/runs/${runId}/input`))).toEqual(read)
+    await post(`/workflow/${id}/terminate`)
+  })
+
   test('a list and a count 1 each; one more for the types of search attributes, which are cached', async () => {
     const listing = async () => {
       await send('GET', '/workflow/runs?status=running')

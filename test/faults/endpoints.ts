@@ -19,6 +19,7 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
     ['POST', '/workflow/update-with-start/set', { workflowName: 'messages', input: null, payload: 1 }],
     ['GET', `/workflow/${workflowId}/status`],
     ['GET', `/workflow/${workflowId}/result`],
+    ['GET', `/workflow/${workflowId}/input`],
     ['GET', `/workflow/${workflowId}/trace-log`],
     ['GET', '/workflow/runs'],
     ['GET', '/workflow/runs/count'],

@@ -76,7 +76,10 @@ export function createCatalogs({
   // Keyed by run, whose definition never changes. Entries need no TTL, only a limit on their number.
   const definitions = readThroughCache({
     name: 'catalog_definition',
-    read: async (run) => parseCatalogWorkflows(await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)),
+    async read(run) {
+      const { args } = await engine.input(JSON.parse(run), catalogCall()).catch(withoutIds)
+      return parseCatalogWorkflows(args[0])
+    },
     ttlMs: Number.POSITIVE_INFINITY,
     ...shared,
     maxKeys: MAX_DEFINITIONS,

@@ -1,7 +1,9 @@
 import type { Call } from '../../domain/call.ts'
+import type { StartInput } from '../../domain/engine.ts'
 import type { Description, ExecutionRef } from '../../domain/execution.ts'
 import { type Closing, type Execution, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import { toSingleValue } from '../../protocol/single-value.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { readStartedEvent } from '../../temporal/started-event.ts'
 import { type EngineContext, executionIds } from '../context.ts'
@@ -30,14 +32,17 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
       readStartedEvent(ref.workflowId, events, context.payloads),
       nextPageToken === null ? readClosing(events, context.payloads, ref.workflowId) : null,
     ])
-    if (closing !== null) return { ...started, status: closing.outcome.status, closing }
+    if (closing !== null) {
+      const { args, ...run } = started
+      return { ...run, input: toSingleValue(args), status: closing.outcome.status, closing }
+    }
 
     // The run is open, or its history is longer than the page. Its description says which, and names the latest run.
     const description = await describe(context, ref, call)
-    const given = started.runId === description.runId ? started.input : await input(context, description, call)
+    const { args } = started.runId === description.runId ? started : await input(context, description, call)
     return {
       ...description,
-      input: given,
+      input: toSingleValue(args),
       closing: known !== undefined && !isOpen(description.status) ? known : await closingOf(context, description, call),
     }
   } catch (error) {
@@ -45,10 +50,11 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
   }
 }
 
-export async function input(context: EngineContext, run: RunRef, call: Call): Promise<unknown> {
+export async function input(context: EngineContext, run: RunRef, call: Call): Promise<StartInput> {
   try {
     const { events } = await readPage(context, run, call, { maximumPageSize: 1 })
-    return (await readStartedEvent(run.workflowId, events, context.payloads)).input
+    const { workflowName, args } = await readStartedEvent(run.workflowId, events, context.payloads)
+    return { workflowName, args }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(run) })
   }

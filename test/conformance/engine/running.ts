@@ -54,7 +54,7 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(outcomes).toEqual(
         [['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })),
       )
-      expect(inputs).toEqual([['a', null, [1, 2]], ['a', 'b'], null])
+      expect(inputs.map(({ args }) => args)).toEqual([['a', null, [1, 2]], [['a', 'b']], []])
       // Null instead of no argument would not give its parameter the default value.
       await fixture.engine.cancel(byDefault, { reason: null, pinned: false }, call())
       expect((await fixture.closed(byDefault)).outcome.status).toBe('canceled')

@@ -78,7 +78,7 @@ export function makeCatalogs({ ttlMs = 5000 } = {}) {
     },
     async input({ runId }) {
       reads.push(`input ${runId}`)
-      return definitions.get(runId)
+      return { workflowName: '$catalog', args: [definitions.get(runId)] }
     },
     async lastPolledAt(catalog) {
       reads.push(`lastPolledAt ${catalog}`)

@@ -66,6 +66,7 @@ const unexpected: Workflows = {
   updateWithStart: never,
   status: never,
   result: never,
+  input: never,
   list: never,
   count: never,
   signal: never,

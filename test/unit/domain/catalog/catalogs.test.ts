@@ -199,7 +199,7 @@ describe('definition', () => {
   test('workflows: are null when the run has no definition', async () => {
     const fixture = makeCatalogs()
     fixture.publish('c1', [{ name: 'order' }])
-    fixture.engine.input = async () => 'nonsense'
+    fixture.engine.input = async () => ({ workflowName: '$catalog', args: ['nonsense'] })
     const { value: published } = await fixture.catalogs.published('orders')
     if (published === null) throw new Error('nothing published')
 

@@ -53,7 +53,7 @@ test('readCatalog: reads again before it reports that nothing is published', asy
 test('readCatalog: a run without a definition counts as not published', async () => {
   const fixture = makeCatalogs()
   fixture.publish('c1', [{ name: 'order' }])
-  fixture.engine.input = async () => null
+  fixture.engine.input = async () => ({ workflowName: '$catalog', args: [] })
 
   expect(await refusal(listed(fixture))).toEqual({
     error: 'CatalogNotFoundError',

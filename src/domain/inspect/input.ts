@@ -1,0 +1,18 @@
+import { toSingleValue } from '../../protocol/single-value.ts'
+import type { Call } from '../call.ts'
+import type { ExecutionRef } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import type { RunInput } from '../workflows.ts'
+import { rejectReserved } from './reserved-run.ts'
+
+export async function readInput(
+  { engine }: Pick<Ports, 'engine'>,
+  { workflowId, runId: pinned }: ExecutionRef,
+  call: Call,
+): Promise<RunInput> {
+  // The history does not name its run where that was reset.
+  const { runId } = pinned === undefined ? await engine.describe({ workflowId }, call) : { runId: pinned }
+  const { workflowName, args } = await engine.input({ workflowId, runId }, call)
+  rejectReserved({ workflowId, workflowName })
+  return { workflowId, runId, input: toSingleValue(args), args }
+}
