@@ -96,16 +96,19 @@ describe('calls of the engine', () => {
     expect([latest, pinned]).toEqual([{ DescribeWorkflowExecution: 1 }, {}])
   })
 
-  test('result: 3 when the history is longer, 2 when the run is open', async () => {
+  test('result: 3 when the history is longer; of an open run 1, and 2 when the history is longer', async () => {
     const long = await ended('manySteps', { n: 25 })
     const open = await start('neverEnds')
+    const longOpen = await start('messages')
+    for (let left = 40; left > 0; left--) await post(`/workflow/${longOpen}/update/set`, { payload: left })
 
     expect(await counted(() => send('GET', `/workflow/${long}/result`))).toEqual({
       GetWorkflowExecutionHistory: 1,
       DescribeWorkflowExecution: 1,
       GetWorkflowExecutionHistoryReverse: 1,
     })
-    expect(await counted(() => send('GET', `/workflow/${open}/result`))).toEqual({
+    expect(await counted(() => send('GET', `/workflow/${open}/result`))).toEqual({ GetWorkflowExecutionHistory: 1 })
+    expect(await counted(() => send('GET', `/workflow/${longOpen}/result`))).toEqual({
       GetWorkflowExecutionHistory: 1,
       DescribeWorkflowExecution: 1,
     })

@@ -4,6 +4,7 @@ import type { Description, ExecutionRef } from '../../domain/execution.ts'
 import { type Closing, type Execution, isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { toSingleValue } from '../../protocol/single-value.ts'
+import { EventType } from '../../temporal/enums.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { readStartedEvent } from '../../temporal/started-event.ts'
 import { type EngineContext, executionIds } from '../context.ts'
@@ -32,12 +33,12 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
       readStartedEvent(ref.workflowId, events, context.payloads),
       nextPageToken === null ? readClosing(events, context.payloads, ref.workflowId) : null,
     ])
-    if (closing !== null) {
+    if (nextPageToken === null && (closing !== null || (known === undefined && isRunning(events)))) {
       const { args, ...run } = started
-      return { ...run, input: toSingleValue(args), status: closing.outcome.status, closing }
+      return { ...run, input: toSingleValue(args), status: closing?.outcome.status ?? 'running', closing }
     }
 
-    // The run is open, or its history is longer than the page. Its description says which, and names the latest run.
+    // The run may be paused, or its history is longer than the page. Its description says which, and names the latest run.
     const description = await describe(context, ref, call)
     const { args } = started.runId === description.runId ? started : await input(context, description, call)
     return {
@@ -48,6 +49,14 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
   }
+}
+
+/** Whether a run is running, of which this is the whole history, without a close event. It may also be paused. */
+function isRunning(events: readonly HistoryEvent[]): boolean {
+  const { WORKFLOW_EXECUTION_PAUSED, WORKFLOW_EXECUTION_UNPAUSED } = EventType
+  // Later types are not known here and may stand for another status; 0 is one that HTTP could not map.
+  const isKnown = (type: number) => type > 0 && type <= WORKFLOW_EXECUTION_UNPAUSED
+  return events.every(({ eventType }) => isKnown(eventType ?? 0) && eventType !== WORKFLOW_EXECUTION_PAUSED)
 }
 
 export async function input(context: EngineContext, run: RunRef, call: Call): Promise<StartInput> {

@@ -37,6 +37,26 @@ test('read: does not follow a pinned run', async () => {
   expect(sent).toHaveLength(1)
 })
 
+test.for([
+  ['no call', 'running', [{ eventType: 9 }], 1],
+  ['a description', 'of a run that was paused', [{ eventType: 58 }, { eventType: 59 }], 2],
+  ['a description', 'with an event that is newer than this service', [{ eventType: 60 }], 2],
+  ['a description', 'with an event whose type HTTP could not map', [{ eventType: 0 }], 2],
+  ['a description', 'with an event without a type', [{}], 2],
+] as const)('read: a whole history needs %s more if it is %s', async ([, , events, calls]) => {
+  const [started] = page('r1', {}).history.events
+  const description = { workflowExecutionInfo: { execution: { workflowId: 'w', runId: 'r1' }, status: 8 } }
+  const { context, sent } = scriptedContext(
+    { history: { events: [{ ...started, eventType: 1 }, ...events] } },
+    description,
+  )
+
+  const execution = await read(context, { workflowId: 'w' }, aCall())
+
+  expect(execution).toMatchObject({ runId: 'r1', status: calls === 1 ? 'running' : 'paused', closing: null })
+  expect(sent).toHaveLength(calls)
+})
+
 test('read: decodes input and output in parallel', async () => {
   const encoded = { metadata: { encoding: new TextEncoder().encode('binary/encrypted') } }
   const started = {
