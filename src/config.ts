@@ -57,6 +57,8 @@ export interface AccessConfig {
 
 export interface LimitsConfig {
   maxBodyBytes: number
+  /** Requests in flight, without those that only wait. */
+  maxInFlight: number
   /** Sum of the encoded payloads of one request. */
   maxPayloadBytes: number
   /** The longest `timeout` that a `run` request may set. */
@@ -101,6 +103,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [], loopbackOnly },
       limits: {
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
+        maxInFlight: read('SERVICE_MAX_INFLIGHT', integer(1)) ?? 128,
         maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
         maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
         maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,

@@ -97,6 +97,7 @@ export function createPortico(parts: Parts): Portico {
     defaultCatalog: config.catalog,
     auth: access.tokens === null ? null : { tokens: access.tokens },
     maxBodyBytes: limits.maxBodyBytes,
+    maxInFlight: limits.maxInFlight,
     maxTimeoutMs: limits.maxRunTimeoutMs,
     ...(parts.commentEveryMs !== undefined && { commentEveryMs: parts.commentEveryMs }),
     corsOrigins: access.corsOrigins,

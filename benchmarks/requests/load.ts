@@ -46,18 +46,32 @@ export async function measureLoad(
   }
   await Promise.all(Array.from({ length: concurrency }, connection))
   const seconds = (performance.now() - startedAt) / 1000
-  const sorted = took.toSorted((a, b) => a - b)
-  const percentile = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
   return {
     requestsPerSecond: took.length / seconds,
-    p50Ms: percentile(0.5),
-    p99Ms: percentile(0.99),
+    p50Ms: percentile(took, 0.5),
+    p99Ms: percentile(took, 0.99),
     cpuMs: (cpuMs(pid) - cpuBefore) / took.length,
     residentMiB: residentMiB(pid),
   }
 }
 
-export function exchange(port: number, { method, path, body }: Exchange, agent: Agent): Promise<string> {
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+}
+
+/** The body of the response; rejects unless it is 2xx. */
+export async function exchange(port: number, request: Exchange, agent: Agent): Promise<string> {
+  const { status, text } = await send(port, request, agent)
+  if (status >= 200 && status < 300) return text
+  throw new Error(`${request.method} ${request.path} on port ${port} answered ${status}: ${text.slice(0, 500)}`)
+}
+
+export function send(
+  port: number,
+  { method, path, body }: Exchange,
+  agent: Agent,
+): Promise<{ status: number; text: string }> {
   const text = body === undefined ? '' : JSON.stringify(body)
   const headers = text === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
   return new Promise((resolve, reject) => {
@@ -65,12 +79,7 @@ export function exchange(port: number, { method, path, body }: Exchange, agent: 
       const parts: Buffer[] = []
       response.on('data', (part) => parts.push(part))
       response.on('error', reject)
-      response.on('end', () => {
-        const answer = Buffer.concat(parts).toString()
-        const { statusCode = 0 } = response
-        if (statusCode >= 200 && statusCode < 300) resolve(answer)
-        else reject(new Error(`${method} ${path} on port ${port} answered ${statusCode}: ${answer.slice(0, 500)}`))
-      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }))
     })
     sent.on('error', reject)
     sent.end(text)

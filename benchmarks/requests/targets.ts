@@ -19,8 +19,14 @@ export interface RunningTarget extends Target {
 
 const FLOOR = fileURLToPath(new URL('./floor.ts', import.meta.url))
 
-export async function startPortico(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
-  return startTarget(`portico on ${runtime}`, runtime, join(await ensureBundles(), `${runtime}.js`), engine, catalog)
+export async function startPortico(
+  runtime: Runtime,
+  engine: RunningEngine,
+  catalog: string,
+  env: Record<string, string> = {},
+): Promise<RunningTarget> {
+  const script = join(await ensureBundles(), `${runtime}.js`)
+  return startTarget(`portico on ${runtime}`, runtime, script, engine, catalog, env)
 }
 
 export function startFloor(runtime: Runtime, engine: RunningEngine, catalog: string): Promise<RunningTarget> {
@@ -33,6 +39,7 @@ async function startTarget(
   script: string,
   engine: RunningEngine,
   catalog: string,
+  more: Record<string, string> = {},
 ): Promise<RunningTarget> {
   const port = await freePort()
   const { command, args } = commandOf(runtime, script)
@@ -44,6 +51,7 @@ async function startTarget(
     SERVICE_CATALOG_ID: catalog,
     SERVICE_LOG_LEVEL: 'warn',
     ENGINE_ADDRESS: engine.address,
+    ...more,
   }
   const server: RunningProcess = await startProcess({ command, args, env })
   const isUp = async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok

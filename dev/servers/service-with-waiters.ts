@@ -55,7 +55,14 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
   const service = await startProcess({
     command: process.execPath,
     args: ['--expose-gc', ENTRY],
-    env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: CATALOG, ENGINE_ADDRESS: engine.address },
+    env: {
+      PATH: process.env.PATH,
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: CATALOG,
+      ENGINE_ADDRESS: engine.address,
+      // All runs are started at the same time.
+      SERVICE_MAX_INFLIGHT: '1000',
+    },
     onLine: (line) => void lines.push(line),
   })
   const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1])

@@ -7,6 +7,8 @@ export interface Call {
   requestId: string
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
+  /** Says that the request only waits from now on: it no longer counts towards the limit on requests in flight. */
+  startWaiting(): void
   /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
 }
@@ -17,7 +19,7 @@ export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'A
 /** A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts. */
 export function backgroundCall(name: string, timeoutMs: number): Call {
   const { signal } = new AbortController()
-  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, note() {}, warn() {} }
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, note() {}, startWaiting() {}, warn() {} }
 }
 
 /** The same call with `timeoutMs` from now on, and a signal that never aborts: for a last read after the call was aborted. */

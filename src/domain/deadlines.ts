@@ -18,6 +18,9 @@ export const TIMEOUT_MS = {
   /** Describing a run, for example after the engine rejected a message to it. Leaves time for `handlerSchema` before it. */
   describe: 3500,
 
+  /** How long a request that was sent to a worker counts as work of this service. After that it only waits. */
+  workerResponse: 1000,
+
   /** Time between two pings of the engine while a request waits for a worker. */
   pingInterval: 3000,
 

@@ -31,6 +31,7 @@ export type ErrorName =
   | 'EngineError'
   | 'PayloadCodecError'
   | 'EngineUnavailableError'
+  | 'OverloadedError'
   | 'DeadlineExceededError'
 
 /** One invalid value of a request; `path` is a JSON Pointer into the body, or into the query parameters. */

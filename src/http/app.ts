@@ -12,6 +12,7 @@ import { problemResponse } from './errors.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
+import { limitInFlight } from './limit-in-flight.ts'
 import { observe, type RequestMetrics } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
@@ -35,6 +36,8 @@ export interface AppOptions {
   /** The tokens that requests must have one of; null allows unauthenticated access. */
   auth: { tokens: string[] } | null
   maxBodyBytes: number
+  /** How many requests may be in flight, without those that only wait. */
+  maxInFlight: number
   /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
   /** Maximum `timeout` of a `run`. */
@@ -62,6 +65,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     workflows,
     defaultCatalog,
     maxBodyBytes,
+    maxInFlight,
     bodyTimeoutMs = 27_000,
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
@@ -84,9 +88,10 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 
   app.route('/', health(workflows))
   if (readMetrics !== undefined) app.route('/', metrics(readMetrics))
-  app.use('/capabilities', abortable(openRequests))
+  const inFlight = limitInFlight(maxInFlight)
+  app.use('/capabilities', inFlight, abortable(openRequests))
   app.route('/', capabilities(workflows))
-  app.use('/workflow/*', decodablePath, rejectIdempotencyKey, abortable(openRequests))
+  app.use('/workflow/*', decodablePath, rejectIdempotencyKey, inFlight, abortable(openRequests))
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))

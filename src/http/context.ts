@@ -20,6 +20,8 @@ export interface Env {
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: () => void
+    /** Says that the request only waits from now on, see `Call`. */
+    startWaiting: () => void
     /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
@@ -32,6 +34,7 @@ export function toCall(c: Context<Env>): Call {
     deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.get('requestId'),
     note: (fields) => void Object.assign(c.get('facts'), fields),
+    startWaiting: c.get('startWaiting'),
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
   }
 }

@@ -42,6 +42,7 @@ const PROBLEMS = {
   PayloadCodecError: { status: 502, title: 'Payload codec error' },
   CatalogNotAvailableError: { status: 503, title: 'Catalog not available' },
   EngineUnavailableError: { status: 503, title: 'Workflow engine unavailable', source: 'engine' },
+  OverloadedError: { status: 503, title: 'Service overloaded' },
   DeadlineExceededError: { status: 504, title: 'Deadline exceeded', source: 'engine' },
 } as const satisfies Record<ErrorName, ProblemKind>
 

@@ -18,7 +18,7 @@ let idle: string[]
 test.beforeAll(async ({ engine, client, catalog, serve, worker: _, cleanup }) => {
   proxy = await startFaultProxy(engine.address, null, { maxConcurrentStreams: MAX_STREAMS })
   cleanup.defer(() => proxy.stop())
-  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_MESSAGE_TIMEOUT: TIMEOUT })
+  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_MESSAGE_TIMEOUT: TIMEOUT, SERVICE_MAX_INFLIGHT: '1000' })
   idle = Array.from({ length: COUNT }, (_, number) => `${catalog}-idle-${number}`)
   await Promise.all(
     idle.map((workflowId) => client.workflow.start('messages', { workflowId, taskQueue: `${catalog}-nobody` })),

@@ -91,7 +91,7 @@ describe('ENGINE_TRANSPORT=http on runtimes that also support gRPC', () => {
   )
 
   test('HTTP on Bun: more waiting requests than Bun allows by default do not block others', async () => {
-    const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')(env)
+    const { url, stop } = await processOf('npm', 'run', '-s', 'start:bun')({ ...env, SERVICE_MAX_INFLIGHT: '1000' })
     const leaving = new AbortController()
     const ids = Array.from({ length: 260 }, () => crypto.randomUUID())
     const waiting = ids.map((workflowId) =>

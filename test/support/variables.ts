@@ -59,6 +59,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
     may: { answers: 'Access-Control-Allow-Origin says it to the pages of that origin (contract §6)' },
   },
   SERVICE_MAX_BODY_BYTES: { mark: '2097169', may: LIMIT },
+  SERVICE_MAX_INFLIGHT: nowhere('30011'),
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
   SERVICE_MAX_POLLS: nowhere('10009'),

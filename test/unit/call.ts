@@ -10,6 +10,7 @@ export function aCall(overrides: Partial<Call> = {}) {
     deadlineAt: Date.now() + 5000,
     requestId: 'test',
     note: (fields: Record<string, unknown>) => void Object.assign(notes, fields),
+    startWaiting: () => {},
     warn: (message: string, fields: Record<string, unknown>) => void warnings.push({ message, ...fields }),
     notes,
     warnings,

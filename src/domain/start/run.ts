@@ -29,6 +29,7 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   // An engine with many starts at once may need longer than a request has, and this client waits anyway.
   const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) }
   const started = await startAdmitted(ports.engine, command, admitted, startCall)
+  call.startWaiting()
   command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
   const waited = await waitForEnd(ports.engine, started, { ...call, deadlineAt: waitUntil })
   const waitedMs = Date.now() - arrivedAt

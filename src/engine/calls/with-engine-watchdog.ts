@@ -6,7 +6,10 @@ import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
 
-/** Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when the pings fail. */
+/**
+ * Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when the pings fail. A call
+ * that a worker has not answered after a second only waits.
+ */
 export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const linked = linkSignals(call.signal)
   let unavailable: RpcError | null = null
@@ -21,13 +24,15 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
     }
   }
 
-  const timer = setInterval(check, TIMEOUT_MS.pingInterval)
+  const waiting = setTimeout(() => call.startWaiting(), TIMEOUT_MS.workerResponse)
+  const pings = setInterval(check, TIMEOUT_MS.pingInterval)
   try {
     return await act({ ...call, signal: linked.signal })
   } catch (error) {
     throw unavailable ?? error
   } finally {
-    clearInterval(timer)
+    clearTimeout(waiting)
+    clearInterval(pings)
     linked.release()
   }
 }

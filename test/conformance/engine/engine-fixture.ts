@@ -24,7 +24,7 @@ export interface EngineFixture {
 }
 
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
-  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, warn() {} }
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, startWaiting() {}, warn() {} }
 }
 
 /** Starts everything before the first test of the suite around it. The suites of a file share one worker. */

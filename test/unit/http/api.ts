@@ -19,6 +19,7 @@ export function makeApi({
     defaultCatalog: 'orders',
     auth: null,
     maxBodyBytes: 2 * 1024 * 1024,
+    maxInFlight: 100,
     maxTimeoutMs: 86_400_000,
     corsOrigins: [],
     log: (level, message, fields = {}) => void events.push({ level, message, fields }),

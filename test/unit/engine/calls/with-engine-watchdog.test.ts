@@ -57,6 +57,22 @@ test('withEngineWatchdog: pings the engine every 3 s with a deadline of 1 s', as
   ])
 })
 
+test('withEngineWatchdog: a call that has no response after a second only waits', async () => {
+  const { rpc } = pinged(ALIVE)
+  const startWaiting = vi.fn()
+  const quick = withEngineWatchdog(rpc, aCall({ startWaiting }), answeredAfter(999))
+  await vi.advanceTimersByTimeAsync(5000)
+  const callsOfQuick = startWaiting.mock.calls.length
+
+  const slow = withEngineWatchdog(rpc, aCall({ startWaiting }), answeredAfter(1500))
+  await vi.advanceTimersByTimeAsync(1000)
+  const callsOfSlow = startWaiting.mock.calls.length
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect([callsOfQuick, callsOfSlow]).toEqual([0, 1])
+  expect(await Promise.all([quick, slow])).toEqual(['answer', 'answer'])
+})
+
 test('withEngineWatchdog: rejects with UNAVAILABLE when the engine stops responding', async () => {
   const answer = withEngineWatchdog(pinged(TIMEOUT).rpc, aCall(), answeredAfter(60_000)).catch(
     (error: unknown) => error,

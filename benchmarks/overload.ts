@@ -1,0 +1,140 @@
+/** What happens beyond capacity: how many requests are still answered, and how fast, if 1, 2 and 5 times as many arrive as can be handled? */
+import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startEngine } from '../dev/servers/engine.ts'
+import { until } from '../dev/servers/until.ts'
+import type * as workflows from '../dev/servers/waiting-workflows.ts'
+import { startWorker } from '../dev/servers/worker.ts'
+import { defineCatalog } from '../src/worker/catalog/define-catalog.ts'
+import { type Exchange, exchange, measureLoad, percentile, send } from './requests/load.ts'
+import { type RunningTarget, startPortico } from './requests/targets.ts'
+
+const ROUNDS = Number(process.argv[2] ?? 5)
+const DURATION_MS = Number(process.argv[3] ?? 3000)
+/** Values of `SERVICE_MAX_INFLIGHT` to compare; `default` leaves it unset. */
+const LIMITS = (process.argv[4] ?? 'default,1000000').split(',')
+const CATALOG = 'overload'
+// Enough to keep the dev server busy: more connections add latency, but no throughput.
+const CONCURRENCY = 32
+const FACTORS = [1, 2, 5]
+
+// The dev server's limits are those of a shared cluster.
+const dynamicConfig = {
+  'frontend.rps': 1_000_000,
+  'frontend.namespaceRPS': 1_000_000,
+  'frontend.namespaceCount': 100_000,
+}
+
+const agent = new Agent({ keepAlive: true })
+const engine = await startEngine({ dynamicConfig })
+const worker = await startWorker({
+  address: engine.address,
+  taskQueue: CATALOG,
+  workflowsPath: new URL('../dev/servers/waiting-workflows.ts', import.meta.url),
+  catalog: defineCatalog<typeof workflows>({ echo: {}, waitForSignal: {} }),
+})
+// The catalog stays published. Without a worker only the start itself is measured.
+await worker.stop()
+const startRequest: Exchange = { method: 'POST', path: '/workflow/start', body: { workflowName: 'echo', input: null } }
+const services: { limit: string; service: RunningTarget }[] = []
+
+try {
+  for (const limit of LIMITS) {
+    const env = { SERVICE_LOG_LEVEL: 'error', ...(limit !== 'default' && { SERVICE_MAX_INFLIGHT: limit }) }
+    services.push({ limit, service: await startPortico('node', engine, CATALOG, env) })
+  }
+  const [{ service: first }] = services as [(typeof services)[number]]
+  const started = await until('a workflow starts', () => exchange(first.port, startRequest, agent))
+  const { workflowId } = JSON.parse(started) as { workflowId: string }
+  await measure('start', startRequest)
+  await measure('status', { method: 'GET', path: `/workflow/${workflowId}/status` })
+} finally {
+  await Promise.all(services.map(({ service }) => service.kill()))
+  await engine.kill()
+  agent.destroy()
+}
+
+interface Offered {
+  /** Successful responses per second, while requests were sent. */
+  goodput: number
+  p99Ms: number
+  rejectedP99Ms: number
+  failed: number
+}
+
+interface Round {
+  capacity: number
+  p99Ms: number
+  offered: Offered[]
+}
+
+async function measure(name: string, request: Exchange): Promise<void> {
+  const rounds = new Map<string, Round[]>(services.map(({ limit }) => [limit, []]))
+  const load = { concurrency: CONCURRENCY, durationMs: DURATION_MS, agent }
+  for (const { service } of services) await measureLoad(service, () => request, load)
+  for (let left = ROUNDS; left > 0; left--) {
+    for (const { limit, service } of services) {
+      const { requestsPerSecond: capacity, p99Ms } = await measureLoad(service, () => request, load)
+      const offered: Offered[] = []
+      for (const factor of FACTORS) offered.push(await offer(service, request, capacity * factor))
+      rounds.get(limit)?.push({ capacity, p99Ms, offered })
+    }
+  }
+  console.log(
+    `\n## ${name}\n\n| Limit | Offered | Goodput to capacity | p99 to that at capacity | p99 | p99 of a rejection | Other errors |`,
+  )
+  console.log('|---|---|---|---|---|---|---|')
+  for (const { limit } of services) printRows(limit, rounds.get(limit) ?? [])
+}
+
+/** Sends `rate` requests per second, whatever the responses are. */
+async function offer(service: RunningTarget, request: Exchange, rate: number): Promise<Offered> {
+  const took: number[] = []
+  const rejected: number[] = []
+  let inTime = 0
+  let failed = 0
+  const startedAt = performance.now()
+  const elapsedMs = () => performance.now() - startedAt
+
+  async function sendOne(): Promise<void> {
+    const sentAt = elapsedMs()
+    const { status, text } = await send(service.port, request, agent).catch(() => ({ status: 0, text: '' }))
+    const ms = elapsedMs() - sentAt
+    if (status === 200) {
+      took.push(ms)
+      if (elapsedMs() < DURATION_MS) inTime++
+    } else if (text.includes('OverloadedError')) rejected.push(ms)
+    else failed++
+  }
+
+  const open: Promise<void>[] = []
+  while (elapsedMs() < DURATION_MS) {
+    const due = Math.floor((elapsedMs() / 1000) * rate)
+    while (open.length < due) open.push(sendOne())
+    await pause(1)
+  }
+  await Promise.all(open)
+  const goodput = inTime / (DURATION_MS / 1000)
+  return { goodput, p99Ms: percentile(took, 0.99), rejectedP99Ms: percentile(rejected, 0.99), failed }
+}
+
+function printRows(limit: string, rounds: readonly Round[]): void {
+  const median = (pick: (round: Round) => number) => percentile(rounds.map(pick), 0.5)
+  console.log(
+    `| ${limit} | ${CONCURRENCY} connections | 1 (${median(({ capacity }) => capacity).toFixed(0)} per second) | 1 | ${median(({ p99Ms }) => p99Ms).toFixed(0)} ms | | |`,
+  )
+  for (const [index, factor] of FACTORS.entries()) {
+    const offered = (pick: (of: Offered, round: Round) => number) =>
+      median((round) => pick(round.offered[index] as Offered, round))
+    const cells = [
+      limit,
+      `${factor} ×`,
+      offered(({ goodput }, { capacity }) => goodput / capacity).toFixed(2),
+      offered(({ p99Ms }, round) => p99Ms / round.p99Ms).toFixed(2),
+      `${offered(({ p99Ms }) => p99Ms).toFixed(0)} ms`,
+      `${offered(({ rejectedP99Ms }) => rejectedP99Ms).toFixed(0)} ms`,
+      offered(({ failed }) => failed).toFixed(0),
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+}

@@ -1,0 +1,91 @@
+/** More requests at once than `SERVICE_MAX_INFLIGHT` allows. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
+import { type Answer, type Api, makeApi } from '../support/api.ts'
+import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
+import { test } from '../support/fixtures.ts'
+
+describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
+  let api: Api
+  let url: URL
+  /** A run that no worker takes. */
+  let idle: string
+
+  test.beforeAll(async ({ faultProxy, client, worker, cleanup }) => {
+    const service = await FROM_SOURCE[runtime]({
+      PATH: process.env.PATH ?? '',
+      SERVICE_PORT: '0',
+      SERVICE_CATALOG_ID: worker.taskQueue,
+      SERVICE_MAX_INFLIGHT: '1',
+      ENGINE_ADDRESS: faultProxy.address,
+    })
+    cleanup.defer(() => service.stop())
+    url = new URL(service.url)
+    api = makeApi({ url: service.url })
+    idle = `${worker.taskQueue}-idle-${runtime}`
+    await client.workflow.start('messages', { workflowId: idle, taskQueue: `${worker.taskQueue}-nobody` })
+  })
+
+  const status = (id: string) => api.call('GET', `/workflow/${id}/status`)
+  const untilFree = () => until('the place is free', async () => (await status(idle)).status === 200)
+
+  /** Sends a request whose body never ends. */
+  async function sendHalf(): Promise<Socket> {
+    const socket = connect(Number(url.port), url.hostname)
+    socket.on('error', () => {}) // reset when it is destroyed
+    await once(socket, 'connect')
+    const head = 'POST /workflow/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    socket.write(`${head}Content-Length: 100\r\n\r\n{"workflowName": `)
+    return socket
+  }
+
+  test('above the limit new work is a 503 that starts nothing; health checks and waits are not affected', async ({
+    client,
+  }) => {
+    const [waiting, refused] = [crypto.randomUUID(), crypto.randomUUID()]
+    const run = await fetch(`${url.origin}/workflow/run`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+      body: JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting }),
+    })
+    const half = await sendHalf()
+    await until('the place is taken', async () => (await status(idle)).status === 503)
+
+    const start = await api.start('echo', 1, { workflowId: refused })
+    const health = [await api.call('GET', '/health'), await api.call('GET', '/ready')]
+    await client.workflow.getHandle(waiting).signal('finish', 1)
+    const events = await run.text()
+    half.destroy()
+    await untilFree()
+
+    expect(facts(start)).toEqual([503, 'OverloadedError', 'gateway', '1'])
+    expect(health.map((answer) => answer.status)).toEqual([200, 200])
+    expect(events).toContain('"output":[1]')
+    expect((await status(refused)).body.error).toBe('WorkflowNotFoundError')
+  })
+
+  test('a query or an update that no worker answers gives its place back after a second', async ({ faultProxy }) => {
+    const outcomes: string[] = []
+
+    for (const path of ['query/state', 'update/set']) {
+      const leaving = new AbortController()
+      await until('no call is open', () => faultProxy.open() === 0)
+      const held = api
+        .call('POST', `/workflow/${idle}/${path}`, {}, {}, leaving.signal)
+        .then(({ status }) => `answered with ${status}`)
+        .catch((error: Error) => error.name)
+      await until('it is with the engine', () => faultProxy.open() === 1)
+      await untilFree()
+      leaving.abort()
+      outcomes.push(await held)
+    }
+
+    expect(outcomes).toEqual(['AbortError', 'AbortError'])
+  })
+})
+
+function facts({ status, body, headers }: Answer) {
+  return [status, body.error, body.source, headers.get('Retry-After')]
+}
