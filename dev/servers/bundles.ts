@@ -1,10 +1,11 @@
 /** The bundles of `npm run build`, built once for each state of the sources and cached. */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from './component.ts'
+import { makeOnce } from './make-once.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = join(ROOT, '.cache')
@@ -13,16 +14,11 @@ const CACHE = join(ROOT, '.cache')
 export async function ensureBundles(): Promise<string> {
   const folder = join(CACHE, `bundles-${await sourcesHash()}`)
   if (existsSync(folder)) return folder
-  await removeOldBundles()
-  const building = `${folder}.${randomUUID().slice(0, 8)}`
-  await outputOf({
-    command: process.execPath,
-    args: [join(ROOT, 'node_modules/rolldown/bin/cli.mjs'), '-c', '-d', building],
-    cwd: ROOT,
+  return makeOnce(folder, async (building) => {
+    await removeOldBundles()
+    const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs')
+    await outputOf({ command: process.execPath, args: [rolldown, '-c', '-d', building], cwd: ROOT })
   })
-  // Another process may have built the same bundles meanwhile.
-  await rename(building, folder).catch(() => rm(building, { recursive: true }))
-  return folder
 }
 
 // Another run may still use recent bundles.

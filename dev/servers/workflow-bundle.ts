@@ -1,9 +1,10 @@
 /** Bundles of workflow code. Creating one takes two seconds of CPU time, so processes share them through a folder. */
-import { createHash, randomUUID } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { makeOnce } from './make-once.ts'
 
 export interface WorkflowBundle {
   code: string
@@ -28,14 +29,8 @@ async function fromFolder(key: string, make: () => Promise<WorkflowBundle>): Pro
   const folder = process.env.PORTICO_WORKFLOW_BUNDLES
   if (folder === undefined) return make()
   const path = join(folder, `${createHash('sha256').update(key).digest('hex')}.js`)
-  const stored = await readFile(path, 'utf8').catch(() => null)
-  if (stored !== null) return { code: stored }
-  const made = await make()
-  // Renamed when it is complete, so that other processes never read half a bundle.
-  const unfinished = `${path}.${randomUUID()}`
-  await writeFile(unfinished, made.code)
-  await rename(unfinished, path)
-  return made
+  await makeOnce(path, async (unfinished) => writeFile(unfinished, (await make()).code))
+  return { code: await readFile(path, 'utf8') }
 }
 
 function makeBundle(options: { workflowsPath: string; payloadConverterPath?: string }): Promise<WorkflowBundle> {
