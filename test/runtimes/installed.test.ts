@@ -14,7 +14,7 @@ import { until } from '../../dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { chapterOf, codeBlocks, namedFiles } from '../support/markdown.ts'
-import { nodeFirst, packInto } from '../support/package.ts'
+import { ensureTarball, nodeFirst } from '../support/package.ts'
 import { paste } from '../support/paste.ts'
 
 const INSTALL_MS = 240_000
@@ -34,7 +34,7 @@ let allowedSdks: string
 let oldestSdk: string
 /** Created with the commands of README.md. */
 let newest: Project
-/** With the oldest SDK that package.json allows. */
+/** The same with the oldest SDK that package.json allows. */
 let oldest: Project
 let typescript5: string
 
@@ -45,16 +45,22 @@ test.beforeAll(async ({ folder, cleanup: fileCleanup }) => {
     '@temporalio/worker'
   ]
   oldestSdk = /^>=(\S+) <2$/.exec(allowedSdks)?.[1] ?? ''
-  const tarball = await packInto(folder)
+  const tarball = await ensureTarball()
   const [install = ''] = codeBlocks(chapterOf(readme, 'Write a worker'), 'sh')
   const commands = install.replace(/\S+\.tgz/, tarball)
   typescript5 = join(folder, 'node_modules/typescript/bin/tsc')
-  ;[newest, oldest] = await Promise.all([
-    createProject(join(folder, 'newest'), commands),
-    createProject(join(folder, 'oldest'), commands.replaceAll(/@temporalio\/work\w+/g, `$&@${oldestSdk}`)),
+  const folders = { newest: join(folder, 'newest'), oldest: join(folder, 'oldest') }
+  await mkdir(folders.newest)
+  await shell(folders.newest, commands)
+  // Most packages are the same for both SDKs.
+  await shell(folder, 'cp -R newest oldest')
+  const sdk = commands.match(/@temporalio\/work\w+/g)?.map((name) => `${name}@${oldestSdk}`) ?? []
+  await Promise.all([
+    shell(folders.oldest, `npm install ${sdk.join(' ')}`),
     // TypeScript 7 does not support node10.
     shell(folder, 'npm install --prefix . typescript@5.9'),
   ])
+  ;[newest, oldest] = await Promise.all([startProject(folders.newest), startProject(folders.oldest)])
 }, INSTALL_MS)
 
 test('README.md, Write a worker: the code works when it is pasted into an empty folder', async () => {
@@ -150,10 +156,8 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
   expect(errors).toEqual([[], [], [], []])
 })
 
-/** Runs the install commands, writes the files of README.md, and starts its worker. */
-async function createProject(folder: string, commands: string): Promise<Project> {
-  await mkdir(folder)
-  await shell(folder, commands)
+/** Writes the files of README.md and starts its worker. */
+async function startProject(folder: string): Promise<Project> {
   for (const [name, code] of namedFiles(chapterOf(readme, 'Write a worker'))) await writeFile(join(folder, name), code)
   const catalog = `installed-${crypto.randomUUID()}`
   const [, runWorker = ''] = programsOfReadme()

@@ -8,7 +8,7 @@ import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { relativeLinks } from '../support/markdown.ts'
-import { packInto } from '../support/package.ts'
+import { ensureTarball } from '../support/package.ts'
 
 const INSTALL_MS = 180_000
 
@@ -18,7 +18,7 @@ const node = (...args: string[]) => inFolder(process.execPath, ...args)
 
 test.beforeAll(async ({ folder: ownFolder }) => {
   folder = ownFolder
-  const tarball = await packInto(folder)
+  const tarball = await ensureTarball()
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   await inFolder('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', tarball)
 }, INSTALL_MS)

@@ -1,4 +1,4 @@
-/** What all test files of a run share: an engine, as `inject('engine')`, and the bundles of their workflows. */
+/** What all test files of a run share: an engine, as `inject('engine')`, and a folder. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,14 +12,17 @@ import { beginRecord } from './record.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     engine: EngineAddresses
+    /** A folder for files that several test files need and one of them makes. */
+    sharedFolder: string
   }
 }
 
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   // Each project of vitest calls this: the first one starts what all of them share, and stops it.
-  const shared = process.env.PORTICO_TEST_ENGINE
-  if (shared !== undefined) {
+  const { PORTICO_TEST_ENGINE: shared, PORTICO_WORKFLOW_BUNDLES: folder } = process.env
+  if (shared !== undefined && folder !== undefined) {
     provide('engine', JSON.parse(shared))
+    provide('sharedFolder', folder)
     return async () => {}
   }
   beginRecord()
@@ -27,11 +30,12 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await assertNewEnough(engine.address)
   provide('engine', engine)
   process.env.PORTICO_TEST_ENGINE = JSON.stringify(engine)
-  const bundles = await mkdtemp(join(tmpdir(), 'portico-workflow-bundles-'))
-  process.env.PORTICO_WORKFLOW_BUNDLES = bundles
+  const sharedFolder = await mkdtemp(join(tmpdir(), 'portico-tests-'))
+  provide('sharedFolder', sharedFolder)
+  process.env.PORTICO_WORKFLOW_BUNDLES = sharedFolder
   return async () => {
     await stop()
-    await rm(bundles, { recursive: true, force: true })
+    await rm(sharedFolder, { recursive: true, force: true })
   }
 }
 

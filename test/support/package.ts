@@ -3,7 +3,9 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
+import { makeOnce } from '../../dev/servers/make-once.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules', 'test'])
@@ -11,10 +13,18 @@ const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules
 /** The tests' own Node.js comes first, also for what npm and scripts start. */
 export const nodeFirst = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
 
-/** Packs a copy of the repository, because two test files may pack at once. Returns the path of the tarball in `folder`. */
-export async function packInto(folder: string): Promise<string> {
+/** Packs the package once for all test files. Returns the path of the tarball. */
+export async function ensureTarball(): Promise<string> {
+  const folder = await makeOnce(join(inject('sharedFolder'), 'package'), packInto)
+  const [tarball = 'no tarball'] = await readdir(folder)
+  return join(folder, tarball)
+}
+
+/** Packs a copy of the repository, because another test uses `dist`. */
+async function packInto(folder: string): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'portico-source-'))
   try {
+    await mkdir(folder)
     await cp(ROOT, copy, {
       recursive: true,
       filter: (path) => !NOT_COPIED.has(path.slice(ROOT.length).split(sep)[0] ?? ''),
@@ -27,6 +37,4 @@ export async function packInto(folder: string): Promise<string> {
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
-  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
-  return join(folder, tarball ?? 'no tarball')
 }
