@@ -1,21 +1,17 @@
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { callsDuring } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
 
-// The engine counts the calls of all its clients.
-const test = testWithOwnEngine()
-
-/** The number of engine calls per response, as the engine counts them. The engine must have no other clients. */
+/** The number of engine calls per response, counted by a proxy between the service and the engine. */
 describe('calls of the engine', () => {
-  let metricsUrl: string
+  let counted: (act: () => Promise<unknown>) => Promise<Record<string, number>>
   let serveCounted: (env?: Record<string, string>) => InProcessService
   let served: InProcessService
 
-  test.beforeAll(async ({ engine, serve, startWorker }) => {
-    metricsUrl = engine.metricsUrl
+  test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
+    counted = (act) => faultProxy.calls.during(act)
     const workflow = { description: 'For counting' }
     const names = ['echo', 'chain', 'messages', 'failTask', 'manySteps', 'neverEnds', 'nothing', 'waitForSignal']
     const updates = { validated: { input: z.number() } }
@@ -23,11 +19,8 @@ describe('calls of the engine', () => {
       ...Object.fromEntries(names.map((name) => [name, workflow])),
       messages: { updates },
     })
-    // A worker of the kit checks its catalog once a minute, which would be counted. Therefore another worker serves its catalog.
-    const publisher = await startWorker({ catalog })
-    await publisher.stop()
-    await startWorker()
-    serveCounted = (env) => serve({ SERVICE_CATALOG_TTL: '10m', ...env })
+    await startWorker({ catalog })
+    serveCounted = (env) => serve({ ENGINE_ADDRESS: faultProxy.address, SERVICE_CATALOG_TTL: '10m', ...env })
     served = serveCounted()
     await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
   })
@@ -43,7 +36,6 @@ describe('calls of the engine', () => {
     (await post('/workflow/start', { workflowName, input })).body.workflowId
   const ended = async (workflowName: string, input: unknown = null): Promise<string> =>
     (await post('/workflow/run', { workflowName, input })).body.workflowId
-  const counted = (act: () => Promise<unknown>) => callsDuring(metricsUrl, act)
 
   test('start 1; run 2, the start and one poll', async () => {
     const starting = () => Promise.all([start('nothing'), ended('echo', 1)])
@@ -54,8 +46,8 @@ describe('calls of the engine', () => {
   test('start without a catalog: 2 more, one for each form of a catalog; many at once share them', async ({
     startWorker,
   }) => {
-    const plain = await startWorker({ taskQueue: 'plain' })
-    const startPlain = () => post('/workflow/start', { workflowName: 'nothing', input: null, catalog: 'plain' })
+    const plain = await startWorker({ taskQueue: `plain-${crypto.randomUUID()}` })
+    const startPlain = () => post('/workflow/start', { workflowName: 'nothing', input: null, catalog: plain.taskQueue })
     await startPlain()
 
     const one = await counted(startPlain)
@@ -179,7 +171,7 @@ describe('calls of the engine', () => {
   })
 
   test('update-with-start 1, whether it starts the run or finds it', async () => {
-    const body = { workflowName: 'messages', input: null, workflowId: 'counted-once', payload: 1 }
+    const body = { workflowName: 'messages', input: null, workflowId: crypto.randomUUID(), payload: 1 }
     const sending = async () => {
       await post('/workflow/update-with-start/set', body)
       await post('/workflow/update-with-start/set', body)

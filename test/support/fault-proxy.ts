@@ -10,6 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { type Calls, createCallLog, grpcOperation } from './call-log.ts'
 import { startHttpFaultProxy } from './http-fault-proxy.ts'
 
 export type Fault =
@@ -62,6 +63,7 @@ export interface FaultProxy {
   open(): number
   /** Connections of gRPC that are open now. */
   connections(): number
+  calls: Calls
   /**
    * Closes the gRPC connections as Temporal closes idle and old ones: two GOAWAYs, and open calls may finish.
    * Resolves when these connections are closed.
@@ -91,6 +93,7 @@ export async function startFaultProxy(
     call.once('close', () => hanging.delete(call))
   }
 
+  const calls = createCallLog()
   let open = 0
   const server = createServer(maxConcurrentStreams === undefined ? {} : { settings: { maxConcurrentStreams } })
   server.on('session', (session) => {
@@ -103,7 +106,9 @@ export async function startFaultProxy(
     open++
     stream.once('close', () => open--)
     const message = await bodyOf(stream)
-    const fault = takeFault(rules, String(headers[':path']), message)
+    const path = String(headers[':path'])
+    calls.add(grpcOperation(path, message), (text) => message.includes(text), stream)
+    const fault = takeFault(rules, path, message)
     if (fault === null) forward(engine, stream, headers, message)
     else if (fault === 'hang') hang(stream)
     else if (typeof fault === 'object' && 'lost' in fault) lose(engine, stream, headers, message, fault.lost)
@@ -115,13 +120,18 @@ export async function startFaultProxy(
   const http =
     targetHttpUrl === null
       ? null
-      : await startHttpFaultProxy(targetHttpUrl, { takeFault: (path, text) => takeFault(rules, path, text), hang })
+      : await startHttpFaultProxy(targetHttpUrl, {
+          takeFault: (path, text) => takeFault(rules, path, text),
+          hang,
+          calls,
+        })
 
   return {
     httpUrl: http?.url ?? null,
     hanging: () => hanging.size,
     open: () => open,
     connections: () => sessions.size,
+    calls,
     async goAway() {
       const closing = [...sessions].filter((session) => !toldToGo.has(session))
       await Promise.all(closing.map(endInOrder))

@@ -6,25 +6,28 @@ import { buffer } from 'node:stream/consumers'
 import proto from '@temporalio/proto'
 import type * as protobuf from 'protobufjs'
 import protojson from 'protobufjs/ext/protojson.js'
+import { type CallLog, httpOperation } from './call-log.ts'
 import type { Answered, Fault, Hung } from './fault-proxy.ts'
 
 export interface HttpFaultProxyOptions {
   /** `path` ends like gRPC's: `…/DescribeWorkflowExecution`. */
   takeFault(path: string, text: string): Fault | null
   hang(call: Hung): void
+  calls: CallLog
 }
 
 export async function startHttpFaultProxy(
   targetUrl: string,
-  { takeFault, hang }: HttpFaultProxyOptions,
+  { takeFault, hang, calls }: HttpFaultProxyOptions,
 ): Promise<{ url: string; stop(): void }> {
   const server = createServer(async (incoming, outgoing) => {
     outgoing.on('error', () => {}) // of a call that was given up
     const body = await buffer(incoming).catch(() => null)
     if (body === null) return
     const method = methodOf(incoming)
-    const fault =
-      method === null ? null : takeFault(`/${method.name}`, `${decodeURIComponent(incoming.url ?? '')} ${body}`)
+    const url = decodeURIComponent(incoming.url ?? '')
+    if (method !== null) calls.add(httpOperation(method.name, url), (text) => `${url} ${body}`.includes(text), outgoing)
+    const fault = method === null ? null : takeFault(`/${method.name}`, `${url} ${body}`)
     const exchange = { targetUrl, incoming, outgoing, body }
     if (fault === null || method === null) forward(exchange)
     else if (fault === 'hang') hang(outgoing)
