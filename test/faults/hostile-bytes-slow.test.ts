@@ -2,15 +2,21 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { serveNode } from '../../src/runtime/node/server.ts'
+import type { Listener } from '../../src/runtime/service.ts'
+import { type Api, makeApi } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
-import type { Service } from '../support/service.ts'
+import { runningMs } from '../support/running-ms.ts'
 import { answersOf, dial, type Wire } from './bytes.ts'
 
-let service: Service
+let server: Listener
+let api: Api
 const wires: Wire[] = []
 
-test.beforeAll(async ({ startService, cleanup }) => {
-  service = await startService()
+test.beforeAll(async ({ serve, cleanup }) => {
+  server = await serveNode({ fetch: serve().fetch, host: '127.0.0.1', port: 0 })
+  cleanup.defer(() => server.close())
+  api = makeApi({ url: server.url })
   cleanup.defer(() => {
     for (const { socket } of wires) socket.destroy()
   })
@@ -48,7 +54,7 @@ test('slow clients: each gets a 408 and is disconnected within 30 s, and /health
 })
 
 async function many(count: number, bytes: string): Promise<Wire[]> {
-  const dialled = await Promise.all(Array.from({ length: count }, () => dial(service.url)))
+  const dialled = await Promise.all(Array.from({ length: count }, () => dial(server.url)))
   for (const { socket } of dialled) socket.write(bytes)
   wires.push(...dialled)
   return dialled
@@ -81,9 +87,9 @@ async function healthUntil(end: Promise<unknown>): Promise<number[]> {
     ended = true
   })
   while (!ended) {
-    const askedAt = performance.now()
-    expect((await service.call('GET', '/health')).status).toBe(200)
-    took.push(performance.now() - askedAt)
+    const askedAt = runningMs()
+    expect((await api.call('GET', '/health')).status).toBe(200)
+    took.push(runningMs() - askedAt)
     await pause(100)
   }
   return took

@@ -53,8 +53,10 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
   server.on('clientError', onClientError)
 
   function onClientError(error: Error, socket: Duplex) {
-    const pending = [...openResponses].find((response) => response.socket === socket && response.req.complete)
-    if (pending === undefined) return rejectOnSocket(error, socket)
+    const pending = [...openResponses].find((response) => response.socket === socket)
+    // The request's own rejection was faster and is the last response of this connection.
+    if (pending?.headersSent && !pending.req.complete) return void socket.destroy()
+    if (!pending?.req.complete) return rejectOnSocket(error, socket)
     // The invalid bytes follow a complete request. Its response comes first on this connection, which is then closed.
     pending.shouldKeepAlive = false
     pending.once('close', () => socket.destroy())
