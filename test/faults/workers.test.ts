@@ -66,14 +66,14 @@ test('workers: a query and an update without a worker time out, the update with 
     service.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: 1 }),
   ])
 
-  const ms = performance.now() - sentAt
+  // The engine itself ends them after 20 s and more.
+  expect(performance.now() - sentAt).toBeLessThan(15_000)
   await run.terminate()
   expect([query, update].map(({ status, body }) => [status, body.error, body.workflowId])).toEqual([
     [504, 'DeadlineExceededError', run.workflowId],
     [504, 'DeadlineExceededError', run.workflowId],
   ])
   expect(update.body).toMatchObject({ runId: run.firstExecutionRunId, updateId: expect.any(String) })
-  expect(ms).toBeLessThan(MESSAGE_TIMEOUT_MS + 1500)
 })
 
 test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async () => {

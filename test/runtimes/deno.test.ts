@@ -35,7 +35,7 @@ test('deno task start: the service may read only the files that its variables na
   )({ ...env(), ENGINE_TLS_CA: '', SERVICE_TRACE_LOCAL_DIR: traces })
 
   // The first to ask may find the engine's client still loading.
-  await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok, { timeoutMs: 3000 })
+  await until('it is ready', async () => (await fetch(`${service.url}/ready`)).ok)
   const allowed = (await commandOf(await childOf(service.pid))).filter((word) => word.startsWith('--allow-'))
   await service.stop()
   await rm(traces, { recursive: true })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
+import { until } from '../../dev/servers/until.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { relativeLinks } from '../support/markdown.ts'
@@ -48,7 +49,8 @@ test('npx portico: the service starts, or its configuration errors are printed',
   const service = await processOf(join(folder, 'node_modules/.bin/portico'))(environment())
 
   expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
-  expect(await (await fetch(`${service.url}/ready`)).json()).toMatchObject({ engine: 'reachable' })
+  const ready = async () => (await (await fetch(`${service.url}/ready`)).json()).engine === 'reachable'
+  await until('the engine is reachable', ready)
   await service.stop()
   expect(await service.ended).toMatchObject({ code: 0 })
   await expect(inFolder('npx', '--no-install', 'portico')).rejects.toThrow('SERVICE_CATALOG_ID is required')

@@ -14,12 +14,12 @@ import { startRclone, startWeed } from '../../dev/servers/s3.ts'
 import { quietRuntime } from '../../dev/servers/worker.ts'
 import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
-import { ANY_RATE } from './any-rate.ts'
 import { type Api, makeApi } from './api.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { startS3Proxy } from './s3-proxy.ts'
 import { serve } from './serve.ts'
 import { startService } from './service.ts'
+import { UNDISTURBED } from './undisturbed.ts'
 import { startUpstash } from './upstash.ts'
 import { startWorker, type TestWorkerOptions } from './worker.ts'
 
@@ -73,7 +73,7 @@ export const test = withServers(base)
 /** For tests that kill, freeze, limit or count: an engine of their own. */
 export function testWithOwnEngine(options: EngineOptions = {}) {
   return test.extend('engine', { scope: 'file' }, async ({ cleanup }): Promise<RunningEngine> => {
-    const engine = await startEngine({ ...options, dynamicConfig: { ...ANY_RATE, ...options.dynamicConfig } })
+    const engine = await startEngine({ ...options, dynamicConfig: { ...UNDISTURBED, ...options.dynamicConfig } })
     cleanup.defer(() => engine.kill())
     return engine
   })

@@ -6,8 +6,8 @@ import { Connection } from '@temporalio/client'
 import type { TestProject } from 'vitest/node'
 import { serverIssue } from '../../dev/servers/components.ts'
 import { type EngineAddresses, startEngine } from '../../dev/servers/engine.ts'
-import { ANY_RATE } from './any-rate.ts'
 import { beginRecord } from './record.ts'
+import { UNDISTURBED } from './undisturbed.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -46,7 +46,7 @@ async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promi
     httpUrl: ownHttpUrl,
     metricsUrl,
     ...started
-  } = await startEngine({ dynamicConfig: { ...ANY_RATE, 'frontend.WorkflowPauseEnabled': true } })
+  } = await startEngine({ dynamicConfig: { ...UNDISTURBED, 'frontend.WorkflowPauseEnabled': true } })
   return { engine: { address: started.address, httpUrl: ownHttpUrl, metricsUrl }, stop: started.stop }
 }
 

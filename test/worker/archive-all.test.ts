@@ -15,8 +15,8 @@ import { until } from '../../dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
-import { ANY_RATE } from '../support/any-rate.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
+import { UNDISTURBED } from '../support/undisturbed.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-all-'))
   const [bundle, started, ...stores] = await Promise.all([
     bundleTraced(folder),
-    startEngine({ namespaces: ['second'], dynamicConfig: ANY_RATE }),
+    startEngine({ namespaces: ['second'], dynamicConfig: UNDISTURBED }),
     startRedis(),
     startWeed(),
   ])

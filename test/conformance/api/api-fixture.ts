@@ -11,6 +11,8 @@ import { withUnusedSecrets } from '../../support/variables.ts'
 /** A service that listens. */
 export interface Server {
   url: string
+  /** The last lines that it printed. */
+  output(): string
   stop(): Promise<void>
 }
 
@@ -41,6 +43,8 @@ export interface ApiFixture {
   faultProxy: FaultProxy
   /** Nothing listens at the address of its engine. */
   serviceWithoutEngine: Api
+  /** The log's line about a request to the first or the third of them. */
+  logged(requestId: string): Promise<Record<string, unknown>>
   /** Default catalog of all four: published, with a worker. */
   catalog: string
   /** Task queue of a worker without a catalog. */
@@ -97,6 +101,12 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
       serviceBehindFaultProxy: makeApi({ url: serviceBehindFaultProxy.url, engine: 'faulty' }),
       faultProxy,
       serviceWithoutEngine: makeApi({ url: serviceWithoutEngine.url, engine: 'faulty' }),
+      logged: (requestId: string) =>
+        until('the request is logged', () => {
+          const lines = [service, serviceBehindFaultProxy].flatMap(({ output }) => output().split('\n'))
+          const line = lines.find((one) => one.startsWith('{') && one.includes(`"${requestId}"`))
+          return line === undefined ? null : JSON.parse(line)
+        }),
       catalog,
       plainTaskQueue,
       client,
@@ -151,7 +161,7 @@ export async function untilStatus(
     const run = await client.workflow.getHandle(workflowId, runId).describe()
     return run.status.name.replaceAll('_', '').toLowerCase() === word && run.historyLength >= events
   }
-  await until(`workflow ${workflowId} is ${status}`, isSo)
+  await until(`workflow ${workflowId} is ${status}`, isSo, { timeoutMs: 90_000 })
 }
 
 export async function pause({ client }: ApiFixture, workflowId: string): Promise<void> {

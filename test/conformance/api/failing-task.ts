@@ -68,7 +68,7 @@ export function failingTask(api: () => ApiFixture): void {
     })
 
     test('run: the 408 and its event give the reason, without details of the machine', async () => {
-      const body = { workflowName: 'failTaskWithPath', input: null, catalog: api().plainTaskQueue, timeout: 2500 }
+      const body = { workflowName: 'failTaskWithPath', input: null, catalog: api().plainTaskQueue, timeout: 9000 }
 
       const [answer, told] = await Promise.all([
         post('run', body),

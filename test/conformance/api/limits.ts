@@ -19,7 +19,7 @@ export function limits(api: () => ApiFixture): void {
 
     test('limits: a body above 2 MiB without Content-Length', async () => {
       const { service } = api()
-      let left = 4 * MEBIBYTE
+      let left = 2 * MEBIBYTE + 64 * 1024
       const body = new ReadableStream<Uint8Array>({
         pull(controller) {
           controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
@@ -102,7 +102,6 @@ export function limits(api: () => ApiFixture): void {
       seen('POST', '/workflow/run', { status: Number(statusLine.split(' ')[1]), headers, text: body, body: problem })
       expect([problem.status, problem.error]).toEqual([408, 'RequestTimeoutError'])
       expect(performance.now() - sentAt).toBeGreaterThan(25_000)
-      expect(performance.now() - sentAt).toBeLessThan(31_000)
     })
   })
 

@@ -199,7 +199,9 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
       const entries: TraceEntry[] = []
       for await (const entry of fixture.engine.readEntries(run, call())) entries.push(entry)
 
-      expect(entries.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
+      // A busy worker can fail to finish a workflow task in time.
+      const expected = entries.filter(({ kind }) => kind !== 'workflow_task')
+      expect(expected.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual([
         'workflow began',
         'step began',
         'step ended',
@@ -211,7 +213,7 @@ export function describeMessages(name: string, makeTransport: MakeTransport): vo
         'workflow ended',
       ])
       expect(entries.at(-1)).toMatchObject({ output: 'in', attributes: { status: 'completed' } })
-      expect(entries[2]).toMatchObject({ name: 'echoBack', output: 'in', attributes: { attempts: 1 } })
+      expect(expected[2]).toMatchObject({ name: 'echoBack', output: 'in', attributes: { attempts: 1 } })
     })
   })
 }
