@@ -74,7 +74,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
   await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {
-    timeoutMs: 90_000,
+    timeoutMs: 180_000,
   })
   clearInterval(hurry)
 
@@ -83,7 +83,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   expect(trace).toMatchObject({ source: 'kvstore', data: { attributes: { status: 'terminated' } } })
   const archived = async (id: string) => (await api.call('GET', `/workflow/${id}/trace-log`)).body.source === 'remote'
   await until('both are archived', async () => (await archived(ended)) && archived(ran.body.workflowId), {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 500,
   })
-}, 200_000)
+}, 400_000)

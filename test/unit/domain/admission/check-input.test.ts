@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkInput } from '../../../../src/domain/admission/check-input.ts'
 import { parseJson } from '../../../../src/lib/exact-json.ts'
+import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
 
 const ORDER = {
   type: 'object',
@@ -82,10 +83,10 @@ test('checkInput: reports at most 20 issues', () => {
 const BOUND_MS = 2000
 
 test('checkInput: rejects 2 MB of invalid values in bounded time', () => {
-  const beganAt = performance.now()
+  const beganAt = cpuMs()
 
   const found = paths(Array(1_000_000).fill(1), { items: { type: 'string' } })
 
-  expect(performance.now() - beganAt).toBeLessThan(BOUND_MS)
+  expect(cpuMs() - beganAt).toBeLessThan(onThisMachine(BOUND_MS))
   expect(found).toContain('/input/0')
 })
