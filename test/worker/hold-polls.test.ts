@@ -19,7 +19,7 @@ test('a held worker runs and polls for activities, but does not poll for workflo
 
   held().release()
   await untilPolled(connection, 'default', worker.options.taskQueue)
-  expect(held().polls()).toBe(1)
+  expect(await isPolled(connection, worker)).toBe(true)
   worker.shutdown()
   await running
 })
