@@ -70,7 +70,7 @@ interface Round {
 
 async function measure(name: string, request: Exchange): Promise<void> {
   const rounds = new Map<string, Round[]>(services.map(({ limit }) => [limit, []]))
-  const load = { concurrency: CONCURRENCY, durationMs: DURATION_MS, agent }
+  const load = { concurrency: CONCURRENCY, durationMs: DURATION_MS }
   for (const { service } of services) await measureLoad(service, () => request, load)
   for (let left = ROUNDS; left > 0; left--) {
     for (const { limit, service } of services) {

@@ -1,16 +1,22 @@
 /** What does a request cost, beside a server that does nothing but the same raw calls? */
-import { Agent } from 'node:http'
 import { startEngine } from '../dev/servers/engine.ts'
 import { callsDuring } from '../dev/servers/engine-metrics.ts'
 import { startProcess } from '../dev/servers/process.ts'
 import { until } from '../dev/servers/until.ts'
-import { type Exchange, exchange, measureLoad, type Sample, type Target } from './requests/load.ts'
+import { type Contender, contendersFor } from './requests/contenders.ts'
+import { connect, exchange, measureLoad } from './requests/load.ts'
+import {
+  detailRow,
+  printDetailHeader,
+  printSummary,
+  type Rounds,
+  type SummaryRow,
+  toSummaryRow,
+} from './requests/report.ts'
 import { createScenarios, type Scenario } from './requests/scenarios.ts'
 import { RUNTIMES, type RunningTarget, startFloor, startPortico } from './requests/targets.ts'
 
-const ROUNDS = Number(process.argv[2] ?? 5)
-const DURATION_MS = Number(process.argv[3] ?? 1500)
-const ONLY = process.argv[4]?.split(',')
+const [rounds = '5', durationMs = '1000', scenarioNames = 'all', runtimeNames = 'all'] = process.argv.slice(2)
 const CATALOG = 'requests'
 const CONCURRENCIES = [1, 32]
 const COUNTED = 20
@@ -23,7 +29,11 @@ const dynamicConfig = {
   'frontend.namespaceCount': 100_000,
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+// About 20 runs: fewer than the scenario "result" reads in turns, so that it reads each of them from the engine.
+const env = { SERVICE_RESULT_CACHE_BYTES: '40000' }
+
+const isNamed = (names: string, name: string) => names === 'all' || names.split(',').includes(name)
+
 const engine = await startEngine({ dynamicConfig })
 const worker = await startProcess({
   command: process.execPath,
@@ -32,95 +42,63 @@ const worker = await startProcess({
 })
 const targets: RunningTarget[] = []
 try {
-  for (const runtime of RUNTIMES) {
-    targets.push(await startPortico(runtime, engine, CATALOG), await startFloor(runtime, engine, CATALOG))
-  }
+  for (const runtime of RUNTIMES.filter((name) => isNamed(runtimeNames, name)))
+    targets.push(await startPortico(runtime, engine, CATALOG, env), await startFloor(runtime, engine, CATALOG))
   const [portico] = targets
-  if (portico === undefined) throw new Error('Nothing was started')
+  if (portico === undefined) throw new Error(`No runtime is named ${runtimeNames}`)
+  const { agent, close } = connect()
   const isPublished = () => exchange(portico.port, { method: 'GET', path: '/workflow/catalog' }, agent)
   await until('the catalog is published', () => isPublished().catch(() => false), { timeoutMs: 60_000 })
-  for (const scenario of await createScenarios(portico.port, CATALOG, agent)) {
-    if (ONLY !== undefined && !ONLY.includes(scenario.name)) continue
-    await measureScenario(scenario, portico)
-  }
+  const scenarios = await createScenarios(portico.port, CATALOG, agent)
+  close()
+  const rows: SummaryRow[] = []
+  for (const scenario of scenarios.filter(({ name }) => isNamed(scenarioNames, name)))
+    rows.push(await measureScenario(scenario, portico))
+  printSummary(rows)
 } finally {
   await Promise.all([worker.kill(), ...targets.map((target) => target.kill())])
   await engine.kill()
-  agent.destroy()
 }
 
-interface Contender {
-  name: string
-  target: Target
-  next: () => Exchange
-  /** Whose CPU its own is compared with. */
-  floor: string | null
-}
-
-function contendersFor({ next, sdk, engineHttp }: Scenario): Contender[] {
-  const own = targets.map((target) => ({
-    name: target.name,
-    target,
-    next,
-    floor: target.name.startsWith('portico') ? target.name.replace('portico', 'floor') : null,
-  }))
-  const nodeFloor = targets.find(({ name }) => name === 'floor on node')
-  const port = Number(new URL(engine.httpUrl).port)
-  return [
-    ...own,
-    ...(sdk && nodeFloor
-      ? [{ name: 'SDK execute on node', target: nodeFloor, next: sdk, floor: 'floor on node' }]
-      : []),
-    ...(engineHttp
-      ? [{ name: "engine's HTTP API", target: { port, pid: engine.pid }, next: engineHttp, floor: null }]
-      : []),
-  ]
-}
-
-async function measureScenario(scenario: Scenario, portico: RunningTarget): Promise<void> {
-  const contenders = contendersFor(scenario)
-  const calls = await callsDuring(engine.metricsUrl, async () => {
-    for (let left = COUNTED; left > 0; left--) await exchange(portico.port, scenario.next(), agent)
-  })
-  const perRequest = Object.entries(calls).map(([name, count]) => `${name} ${(count / COUNTED).toFixed(1)}`)
-  console.log(`\n## ${scenario.name}\n\nEngine calls per request: ${perRequest.join(', ') || 'none'}\n`)
-  console.log('| | connections | requests/s | p50 ms | p99 ms | CPU ms | CPU to floor (range) | MiB |')
-  console.log('|---|---|---|---|---|---|---|---|')
+async function measureScenario(scenario: Scenario, portico: RunningTarget): Promise<SummaryRow> {
+  const calls = await countCalls(scenario, portico)
+  const contenders = contendersFor(scenario, targets, engine)
+  printDetailHeader(scenario.name, calls)
+  const measured = new Map<number, Rounds>()
   for (const concurrency of CONCURRENCIES) {
-    const load = (durationMs: number) => ({ concurrency, durationMs, agent })
-    for (const { target, next } of contenders) await measureLoad(target, next, load(DURATION_MS / 2))
-    const rounds: Map<string, Sample>[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      const samples = new Map<string, Sample>()
-      for (const { name, target, next } of contenders)
-        samples.set(name, await measureLoad(target, next, load(DURATION_MS)))
-      rounds.push(samples)
-    }
-    for (const contender of contenders) printRow(contender, concurrency, rounds)
+    const samples = await measureInTurns(contenders, concurrency)
+    for (const contender of contenders) console.log(detailRow(contender, concurrency, samples))
+    measured.set(concurrency, samples)
   }
+  return toSummaryRow(scenario.name, calls, measured)
 }
 
-function printRow({ name, floor }: Contender, concurrency: number, rounds: readonly Map<string, Sample>[]): void {
-  const of = (pick: (sample: Sample) => number) =>
-    median(rounds.flatMap((samples) => (samples.has(name) ? [pick(samples.get(name) as Sample)] : [])))
-  const ratios = rounds.flatMap((samples) => {
-    const [own, other] = [samples.get(name), floor === null ? undefined : samples.get(floor)]
-    return own && other ? [own.cpuMs / other.cpuMs] : []
+/** The contenders take turns, so that other load on the machine affects all of them equally. The first turn is not counted. */
+async function measureInTurns(contenders: readonly Contender[], concurrency: number): Promise<Rounds> {
+  const load = (ms: number) => ({ concurrency, durationMs: ms })
+  for (const { target, next } of contenders) await measureLoad(target, next, load(Number(durationMs) / 2))
+  const samples: Rounds = []
+  for (let round = 0; round < Number(rounds); round++) {
+    const inRound: Rounds[number] = new Map()
+    for (const { name, target, next } of contenders)
+      inRound.set(name, await measureLoad(target, next, load(Number(durationMs))))
+    samples.push(inRound)
+  }
+  return samples
+}
+
+/** Engine calls for each request. */
+async function countCalls({ next }: Scenario, portico: RunningTarget): Promise<Record<string, number>> {
+  const { agent, close } = connect()
+  // The catalog is read again every 5 s, by one request for all.
+  await exchange(
+    portico.port,
+    { method: 'POST', path: '/workflow/start', body: { workflowName: 'greet', input: { name: 'Ada' } } },
+    agent,
+  )
+  const calls = await callsDuring(engine.metricsUrl, async () => {
+    for (let left = COUNTED; left > 0; left--) await exchange(portico.port, next(), agent)
   })
-  const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
-  const cells = [
-    name,
-    concurrency,
-    of(({ requestsPerSecond }) => requestsPerSecond).toFixed(0),
-    of(({ p50Ms }) => p50Ms).toFixed(2),
-    of(({ p99Ms }) => p99Ms).toFixed(1),
-    of(({ cpuMs }) => cpuMs).toFixed(3),
-    ratios.length === 0 ? '' : `${median(ratios).toFixed(2)} (${spread})`,
-    of(({ residentMiB }) => residentMiB).toFixed(0),
-  ]
-  console.log(`| ${cells.join(' | ')} |`)
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
+  close()
+  return Object.fromEntries(Object.entries(calls).map(([name, count]) => [name, count / COUNTED]))
 }

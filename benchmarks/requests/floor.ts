@@ -53,7 +53,7 @@ async function closeEvent(execution: { workflowId: string; runId: string }, wait
 }
 
 async function answer(path: string, body: () => Promise<unknown>): Promise<unknown> {
-  const [, first, second = '', third = ''] = path.split('/')
+  const [, first, second = '', third = '', run = '', last = third] = path.split(/[/?]/)
   if (first === 'health') return { status: 'ok' }
   if (first === 'sdk') {
     const { workflowName, input } = (await body()) as { workflowName: string; input: unknown }
@@ -71,7 +71,11 @@ async function answer(path: string, body: () => Promise<unknown>): Promise<unkno
     const { history } = await service.getWorkflowExecutionHistory({ namespace, execution, maximumPageSize: 1 })
     return fromPayloads(history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input)
   }
-  const execution = { workflowId: second, runId: '' }
+  if (second === 'runs') {
+    const { executions } = await service.listWorkflowExecutions({ namespace, pageSize: 20 })
+    return executions.map(({ execution, type, status }) => ({ ...execution, workflowName: type?.name, status }))
+  }
+  const execution = { workflowId: second, runId: third === 'runs' ? run : '' }
   if (third === 'status') {
     const { workflowExecutionInfo: run } = await service.describeWorkflowExecution({ namespace, execution })
     return { workflowId: second, runId: run?.execution?.runId, status: run?.status }
@@ -82,7 +86,7 @@ async function answer(path: string, body: () => Promise<unknown>): Promise<unkno
     const { queryResult } = await service.queryWorkflow({ namespace, execution, query })
     return fromPayloads(queryResult)
   }
-  if (third === 'result') {
+  if (last === 'result') {
     const { workflowExecutionInfo: run } = await service.describeWorkflowExecution({ namespace, execution })
     const { history } = await service.getWorkflowExecutionHistory({ namespace, execution, maximumPageSize: 1 })
     const input = fromPayloads(history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input)

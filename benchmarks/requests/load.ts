@@ -1,6 +1,6 @@
 /** Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them. */
 import { readFileSync } from 'node:fs'
-import { type Agent, request } from 'node:http'
+import { Agent, request } from 'node:http'
 
 export interface Target {
   port: number
@@ -25,15 +25,21 @@ export interface Sample {
 export interface LoadOptions {
   concurrency: number
   durationMs: number
-  agent: Agent
+}
+
+/** New connections, which stay open until `close`. Servers close those that are idle for long, so none is kept for later. */
+export function connect(): { agent: Agent; close(): void } {
+  const agent = new Agent({ keepAlive: true })
+  return { agent, close: () => agent.destroy() }
 }
 
 /** Rejects at the first answer that is not 2xx. */
 export async function measureLoad(
   { port, pid }: Target,
   next: () => Exchange,
-  { concurrency, durationMs, agent }: LoadOptions,
+  { concurrency, durationMs }: LoadOptions,
 ): Promise<Sample> {
+  const { agent, close } = connect()
   const took: number[] = []
   const cpuBefore = cpuMs(pid)
   const startedAt = performance.now()
@@ -45,6 +51,7 @@ export async function measureLoad(
     }
   }
   await Promise.all(Array.from({ length: concurrency }, connection))
+  close()
   const seconds = (performance.now() - startedAt) / 1000
   return {
     requestsPerSecond: took.length / seconds,

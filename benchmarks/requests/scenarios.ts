@@ -17,12 +17,13 @@ const ENGINE = '/api/v1/namespaces/default/workflows'
 /** The runs that the scenarios read, made through `port`. */
 export async function createScenarios(port: number, catalog: string, agent: Agent): Promise<Scenario[]> {
   const post = async (path: string, body: unknown) =>
-    JSON.parse(await exchange(port, { method: 'POST', path, body }, agent)) as { workflowId: string }
+    JSON.parse(await exchange(port, { method: 'POST', path, body }, agent)) as { workflowId: string; runId: string }
   const greeting = { workflowName: 'greet', input: { name: 'Ada' } }
   const order = (amount: number) => ({ workflowName: 'order', input: { orderId: randomUUID(), amount, card: '4242' } })
 
   const open = (await post('/workflow/start', order(500))).workflowId
-  const closed = (await post('/workflow/run', order(50))).workflowId
+  const { workflowId: closed, runId } = await post('/workflow/run', order(50))
+  // More than the service keeps in memory here (`benchmarks/requests.ts`).
   const closedRuns: string[] = []
   for (let left = 200; left > 0; left--) closedRuns.push((await post('/workflow/run', greeting)).workflowId)
   let at = 0
@@ -48,8 +49,17 @@ export async function createScenarios(port: number, catalog: string, agent: Agen
     },
     { name: 'result', next: () => ({ method: 'GET', path: `/workflow/${nextClosed()}/result` }) },
     { name: 'result again', next: () => ({ method: 'GET', path: `/workflow/${closed}/result` }) },
+    {
+      name: 'result again, with run id',
+      next: () => ({ method: 'GET', path: `/workflow/${closed}/runs/${runId}/result` }),
+    },
     { name: 'catalog', next: () => ({ method: 'GET', path: '/workflow/catalog' }) },
     { name: 'trace-log', next: () => ({ method: 'GET', path: `/workflow/${closed}/trace-log` }) },
+    {
+      name: 'list',
+      next: () => ({ method: 'GET', path: '/workflow/runs?pageSize=20' }),
+      engineHttp: () => ({ method: 'GET', path: `${ENGINE}?pageSize=20` }),
+    },
     // Last: the worker is busy with these runs for a while.
     {
       name: 'start',
