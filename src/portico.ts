@@ -13,8 +13,9 @@ import type { Mount } from './http/path.ts'
 import type { Log } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
-import { measuredTransport, measuredWaits } from './telemetry/measured-engine.ts'
+import { hostTracer } from './telemetry/host-tracer.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { measuredTransport, measuredWaits, tracedTransport } from './telemetry/observed-engine.ts'
 import { tracesFromHistory } from './trace/from-history.ts'
 import { tracesFromKv } from './trace/from-kv.ts'
 import { tracesFromObjects } from './trace/from-objects.ts'
@@ -60,9 +61,10 @@ export function createPortico(parts: Parts): Portico {
   const metrics = config.metrics?.supported
     ? createMetrics({ version: VERSION, runtime, transport: transport.name })
     : null
+  const tracer = hostTracer()
   const engine = measuredWaits(
     lazyEngine({
-      transport: measuredTransport(transport, metrics),
+      transport: measuredTransport(tracedTransport(transport, tracer), metrics),
       namespace,
       maxPayloadBytes: limits.maxPayloadBytes,
       codec: codecEndpoint === null ? null : remoteCodec({ endpoint: codecEndpoint, namespace }),
@@ -103,8 +105,7 @@ export function createPortico(parts: Parts): Portico {
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),
-    log,
-    requestMetrics: metrics,
+    observers: { log, metrics, tracer },
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
     openRequests,
   })

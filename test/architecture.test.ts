@@ -20,7 +20,7 @@ interface Row {
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
-    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts',
+    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
     '@hono/node-server node:',
   ),
   'index.ts': row(
@@ -37,12 +37,15 @@ const MAY_IMPORT: Record<string, Row> = {
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
-  'telemetry/': row('telemetry/ domain/ engine/transport/transport.ts temporal/', ''),
+  'telemetry/': row('telemetry/ domain/ engine/transport/transport.ts temporal/ lib/', ''),
+  'telemetry/spans.ts': row('telemetry/ version.ts', '@opentelemetry/api'),
+  'telemetry/otlp/': row('telemetry/ log.ts version.ts', '@opentelemetry/'),
 
   'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),
   'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),
 
   'domain/': row('domain/ protocol/ lib/', ''),
+  'domain/new-id.ts': row('', 'uuid'),
   'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
 
   'temporal/': row('temporal/ protocol/ lib/', '@temporalio/proto'),

@@ -2,7 +2,6 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { methodNotAllowed as rejectOtherMethods } from 'hono/method-not-allowed'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Workflows } from '../domain/workflows.ts'
-import type { Log } from '../log.ts'
 import { requireToken } from './auth.ts'
 import { rejectContentLength } from './body.ts'
 import { abortable, type Env } from './context.ts'
@@ -13,7 +12,7 @@ import { COMMENT_EVERY_MS } from './events.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { limitInFlight } from './limit-in-flight.ts'
-import { observe, type RequestMetrics } from './observe.ts'
+import { type Observers, observe } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
 import { requestId } from './request-id.ts'
@@ -50,9 +49,7 @@ export interface AppOptions {
   loopbackOnly?: boolean
   /** Where the routes are mounted. Default: at the root. */
   mount?: Mount
-  log: Log
-  /** Counts the requests. */
-  requestMetrics?: RequestMetrics | null
+  observers: Observers
   /** What `GET /metrics` returns; null where metrics are not supported. Without it the route does not exist. */
   readMetrics?: (() => string) | null
   /** To abort the open requests at shutdown. */
@@ -69,7 +66,6 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     bodyTimeoutMs = 27_000,
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
-    requestMetrics = null,
     readMetrics,
     openRequests = createOpenRequests(),
     mount = { basePath: '' },
@@ -78,7 +74,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   // The router is named for a faster start, see decision 020.
   const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
 
-  app.use(requestId(mount.basePath), observe(options.log, requestMetrics))
+  app.use(requestId(mount.basePath), observe(options.observers))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
   if (options.loopbackOnly === true) app.use(requireLoopbackHost)
   app.use(rejectCrossSite(options.corsOrigins))
@@ -88,7 +84,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 
   app.route('/', health(workflows))
   if (readMetrics !== undefined) app.route('/', metrics(readMetrics))
-  const inFlight = limitInFlight(maxInFlight)
+  const inFlight = limitInFlight(maxInFlight, options.observers.metrics ?? null)
   app.use('/capabilities', inFlight, abortable(openRequests))
   app.route('/', capabilities(workflows))
   app.use('/workflow/*', decodablePath, rejectIdempotencyKey, inFlight, abortable(openRequests))
@@ -109,9 +105,9 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 }
 
 function limitContentLength(maxBytes: number): MiddlewareHandler {
-  return (c, next) => {
+  return async (c, next) => {
     rejectContentLength(c.req.raw, maxBytes)
-    return next()
+    await next()
   }
 }
 

@@ -20,7 +20,7 @@ export interface MetricsAppOptions {
 /** The HTTP application of the port that serves only `/metrics`, without a token. */
 export function createMetricsApp({ read, loopbackOnly, log }: MetricsAppOptions) {
   const app = new Hono<Env>({ getPath: rawPath, router: new TrieRouter() })
-  app.use(requestId(''), observe(log, null))
+  app.use(requestId(''), observe({ log }))
   if (loopbackOnly) app.use(requireLoopbackHost)
   app.route('/', metrics(read))
   app.notFound(notFound)

@@ -4,6 +4,7 @@ import { hasErrorName, ServiceError } from '../domain/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
 import { problemBody } from './errors.ts'
+import { traceIdOf } from './trace-id.ts'
 
 // nginx's status for a client that disconnected before the response.
 const CLIENT_CLOSED_REQUEST = 499
@@ -16,22 +17,56 @@ export interface RequestMetrics {
   requestStarted(method: string): void
   /** Called when the response is complete. `route` is the pattern of the route, null when none matched. */
   requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
+  /** The number of requests that count towards the limit on requests in flight. */
+  inFlightChanged(by: 1 | -1): void
 }
 
-/** Logs one line for each request, without its query string, body or token, and counts it. */
-export function observe(log: Log, metrics: RequestMetrics | null): MiddlewareHandler<Env> {
+/** Traces requests. */
+export interface RequestTracer {
+  /** Null if requests are not traced. */
+  startRequest(request: Request): RequestSpan | null | Promise<RequestSpan | null>
+}
+
+export interface RequestSpan {
+  /** Null if the span is not a part of a trace. */
+  traceId: string | null
+  /** Calls `act`. Everything that it calls belongs to the span. */
+  run<T>(act: () => T): T
+  /** Called when the response is complete. `error` is the name of the error response. */
+  end(response: {
+    method: string
+    route: string | null
+    status: number
+    error: string | undefined
+    isServerError: boolean
+  }): void
+}
+
+export interface Observers {
+  log: Log
+  metrics?: RequestMetrics | null
+  tracer?: RequestTracer | null
+}
+
+/** Logs one line for each request, without its query string, body or token. Counts and traces it. */
+export function observe({ log, metrics = null, tracer = null }: Observers): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedAt = performance.now()
     const { method } = c.req
-    c.set('log', log)
     metrics?.requestStarted(method)
-    await next()
+    const starting = tracer?.startRequest(c.req.raw) ?? null
+    const span = starting instanceof Promise ? await starting : starting
+    const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId
+    const tracedLog = traceId === null ? log : withFields(log, { traceId })
+    c.set('log', tracedLog)
+    await (span === null ? next() : span.run(next))
     whenSent(c, () => {
       const status = statusOf(c)
       const route = routePattern(c)
       const ms = performance.now() - startedAt
       metrics?.requestEnded({ method, route, status, ms })
-      log(levelOf(c, status), 'request', {
+      span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
+      tracedLog(levelOf(c, status), 'request', {
         requestId: c.get('requestId'),
         method,
         route,
@@ -42,6 +77,16 @@ export function observe(log: Log, metrics: RequestMetrics | null): MiddlewareHan
       })
     })
   }
+}
+
+function withFields(log: Log, more: Readonly<Record<string, unknown>>): Log {
+  return (level, message, fields) => log(level, message, { ...fields, ...more })
+}
+
+/** The name of the error that the response reports. */
+function errorName(c: Context<Env>): string | undefined {
+  const { error } = c.get('facts')
+  return typeof error === 'string' ? error : undefined
 }
 
 /** For an event stream that ended with an error, the status of that error. */

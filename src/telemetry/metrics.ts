@@ -1,4 +1,4 @@
-import { GrpcCode } from '../temporal/grpc-code.ts'
+import { knownMethod } from './http-method.ts'
 import { processMetrics } from './process-metrics.ts'
 import { createRegistry } from './prometheus.ts'
 
@@ -6,11 +6,12 @@ import { createRegistry } from './prometheus.ts'
 export interface Metrics {
   requestStarted(method: string): void
   requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
+  inFlightChanged(by: 1 | -1): void
   waitStarted(): void
   waitEnded(): void
   callStarted(call: EngineCall): void
-  /** `code` is the gRPC status code. */
-  callEnded(call: EngineCall, code: number, ms: number): void
+  /** `code` is the name of the gRPC status code. */
+  callEnded(call: EngineCall, code: string, ms: number): void
   cacheRead(cache: string, isHit: boolean): void
   /** For a scrape. */
   text(): string
@@ -26,13 +27,6 @@ export interface EngineCall {
 // https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60]
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'])
-
-const CODE_NAMES: ReadonlyMap<number, string> = new Map([
-  [0, 'OK'],
-  ...Object.entries(GrpcCode).map(([name, code]) => [code, name] as const),
-])
-
 /** Counts from now on. `build` describes this deployment. */
 export function createMetrics(build: { version: string; runtime: string; transport: string }): Metrics {
   const registry = createRegistry()
@@ -46,6 +40,10 @@ export function createMetrics(build: { version: string; runtime: string; transpo
     name: 'http_server_active_requests',
     help: 'HTTP requests that have no complete response yet.',
     labels: ['http_request_method'],
+  })
+  const inFlight = registry.gauge({
+    name: 'portico_requests_in_flight',
+    help: 'Requests that count towards SERVICE_MAX_INFLIGHT.',
   })
   const calls = registry.histogram({
     name: 'rpc_client_call_duration_seconds',
@@ -76,23 +74,18 @@ export function createMetrics(build: { version: string; runtime: string; transpo
       activeRequests.add(-1, knownMethod(method))
       requests.observe(ms / 1000, knownMethod(method), route ?? '', status)
     },
+    inFlightChanged: (by) => inFlight.add(by),
     waitStarted: () => openWaits.add(1),
     waitEnded: () => openWaits.add(-1),
     callStarted({ isPoll }) {
       if (isPoll) openPolls.add(1)
     },
     callEnded({ method, isPoll }, code, ms) {
-      const name = CODE_NAMES.get(code) ?? 'UNKNOWN'
-      if (!isPoll) return calls.observe(ms / 1000, method, name)
+      if (!isPoll) return calls.observe(ms / 1000, method, code)
       openPolls.add(-1)
-      polls.add(1, name)
+      polls.add(1, code)
     },
     cacheRead: (cache, isHit) => cacheReads.add(1, cache, isHit ? 'hit' : 'miss'),
     text: registry.text,
   }
-}
-
-/** Clients choose the method, and each one would be another series. */
-function knownMethod(method: string): string {
-  return METHODS.has(method) ? method : '_OTHER'
 }

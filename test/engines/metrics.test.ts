@@ -48,7 +48,7 @@ describe('GET /metrics', () => {
     expect([moved('OK'), moved('NOT_FOUND')]).toEqual([1, 1])
   })
 
-  test('a request that waits for a run is active, a wait, and a poll, until its client disconnects', async ({
+  test('a request that waits for a run is active, a wait and a poll but not in flight, until its client disconnects', async ({
     service,
   }) => {
     const client = new AbortController()
@@ -56,6 +56,7 @@ describe('GET /metrics', () => {
       const samples = await scrape(service)
       return [
         sumOf(samples, 'http_server_active_requests', { http_request_method: 'POST' }),
+        sumOf(samples, 'portico_requests_in_flight'),
         sumOf(samples, 'portico_open_waits'),
         sumOf(samples, 'portico_open_polls'),
       ].join()
@@ -65,10 +66,10 @@ describe('GET /metrics', () => {
       .call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null }, {}, client.signal)
       .catch((error: Error) => error)
 
-    await until('the request waits', async () => (await open()) === '1,1,1')
+    await until('the request waits', async () => (await open()) === '1,0,1,1')
     client.abort()
     await running
-    await until('nothing is open', async () => (await open()) === '0,0,0')
+    await until('nothing is open', async () => (await open()) === '0,0,0,0')
 
     const after = await scrape(service)
     const aborted = { http_route: '/workflow/run', http_response_status_code: '499' }

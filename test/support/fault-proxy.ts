@@ -61,6 +61,8 @@ export interface FaultProxy {
   hanging(): number
   /** gRPC calls that are open now. */
   open(): number
+  /** The `traceparent` of each call that has one. */
+  traceparents: string[]
   /** Connections of gRPC that are open now. */
   connections(): number
   calls: Calls
@@ -94,6 +96,11 @@ export async function startFaultProxy(
   }
 
   const calls = createCallLog()
+  const traceparents: string[] = []
+  const noteTraceparent = ({ traceparent }: IncomingHttpHeaders) => {
+    if (typeof traceparent === 'string') traceparents.push(traceparent)
+  }
+
   let open = 0
   const server = createServer(maxConcurrentStreams === undefined ? {} : { settings: { maxConcurrentStreams } })
   server.on('session', (session) => {
@@ -103,6 +110,7 @@ export async function startFaultProxy(
   })
   server.on('stream', async (stream, headers) => {
     stream.on('error', () => {}) // of a call that was given up
+    noteTraceparent(headers)
     open++
     stream.once('close', () => open--)
     const message = await bodyOf(stream)
@@ -124,12 +132,14 @@ export async function startFaultProxy(
           takeFault: (path, text) => takeFault(rules, path, text),
           hang,
           calls,
+          noteTraceparent,
         })
 
   return {
     httpUrl: http?.url ?? null,
     hanging: () => hanging.size,
     open: () => open,
+    traceparents,
     connections: () => sessions.size,
     calls,
     async goAway() {

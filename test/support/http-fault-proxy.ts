@@ -1,6 +1,6 @@
 /** What the fault proxy is to gRPC, to Temporal's HTTP API. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import proto from '@temporalio/proto'
@@ -14,14 +14,16 @@ export interface HttpFaultProxyOptions {
   takeFault(path: string, text: string): Fault | null
   hang(call: Hung): void
   calls: CallLog
+  noteTraceparent(headers: IncomingHttpHeaders): void
 }
 
 export async function startHttpFaultProxy(
   targetUrl: string,
-  { takeFault, hang, calls }: HttpFaultProxyOptions,
+  { takeFault, hang, calls, noteTraceparent }: HttpFaultProxyOptions,
 ): Promise<{ url: string; stop(): void }> {
   const server = createServer(async (incoming, outgoing) => {
     outgoing.on('error', () => {}) // of a call that was given up
+    noteTraceparent(incoming.headers)
     const body = await buffer(incoming).catch(() => null)
     if (body === null) return
     const method = methodOf(incoming)

@@ -43,6 +43,8 @@ export interface CallOptions {
   /** Epoch milliseconds. */
   deadlineAt: number
   signal: AbortSignal
+  /** Headers of this call, in lower case. */
+  headers?: Readonly<Record<string, string>>
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Workflows } from '../../../src/domain/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
+import type { RequestTracer } from '../../../src/http/observe.ts'
 import type { LogLevel } from '../../../src/log.ts'
 
 export interface Event {
@@ -11,8 +12,12 @@ export interface Event {
 /** The real app over the given verbs; any other verb is a bug. */
 export function makeApi({
   workflows = {},
+  tracer = null,
   ...options
-}: Partial<Omit<AppOptions, 'workflows'>> & { workflows?: Partial<Workflows> } = {}) {
+}: Partial<Omit<AppOptions, 'observers' | 'workflows'>> & {
+  workflows?: Partial<Workflows>
+  tracer?: RequestTracer | null
+} = {}) {
   const events: Event[] = []
   const app = createApp({
     workflows: { ...unexpected, ...workflows },
@@ -22,7 +27,7 @@ export function makeApi({
     maxInFlight: 100,
     maxTimeoutMs: 86_400_000,
     corsOrigins: [],
-    log: (level, message, fields = {}) => void events.push({ level, message, fields }),
+    observers: { log: (level, message, fields = {}) => void events.push({ level, message, fields }), tracer },
     ...options,
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RpcError, type Transport } from '../../../src/engine/transport/transport.ts'
-import { measuredTransport } from '../../../src/telemetry/measured-engine.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { measuredTransport } from '../../../src/telemetry/observed-engine.ts'
 import { parseMetrics, sumOf } from '../../support/prometheus.ts'
 
 const BUILD = { version: '1.2.3', runtime: 'node', transport: 'grpc' }

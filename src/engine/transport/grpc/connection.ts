@@ -40,7 +40,7 @@ async function send<M extends Method>(
   connection: Connection,
   method: M,
   request: Request<M>,
-  { deadlineAt, signal }: CallOptions,
+  { deadlineAt, signal, headers }: CallOptions,
 ): Promise<Response<M>> {
   if (signal.aborted)
     throw new RpcError('the caller aborted the call', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
@@ -50,8 +50,12 @@ async function send<M extends Method>(
     const { workflowService, operatorService } = connection
     const service: unknown = isOperatorMethod(method) ? operatorService : workflowService
     const calls = service as Record<M, (request: Request<M>) => Promise<Response<M>>>
+    const call = () => calls[method](request)
     return await connection.withDeadline(deadlineAt, () =>
-      connection.withAbortSignal(linked.signal, () => calls[method](request)),
+      connection.withAbortSignal(
+        linked.signal,
+        headers === undefined ? call : () => connection.withMetadata(headers, call),
+      ),
     )
   } catch (error) {
     throw toRpcError(error, signal.aborted)

@@ -34,11 +34,15 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     ({ createHttpMessages }) => createHttpMessages(),
   )
 
-  async function send({ verb, path, body }: HttpCall, remainingMs: number, signal: AbortSignal): Promise<HttpResponse> {
+  async function send(
+    { verb, path, body }: HttpCall,
+    remainingMs: number,
+    { signal, headers: ofCall }: Pick<CallOptions, 'headers' | 'signal'>,
+  ): Promise<HttpResponse> {
     try {
       const response = await fetch(`${base}${path}`, {
         method: verb,
-        headers: { ...headers, 'Grpc-Timeout': `${remainingMs}m` },
+        headers: { ...headers, ...ofCall, 'Grpc-Timeout': `${remainingMs}m` },
         body,
         // The engine never redirects, and a redirect target must not get the API key.
         redirect: 'manual',
@@ -57,7 +61,7 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
     async call<M extends Method>(
       method: M,
       request: Request<M>,
-      { deadlineAt, signal }: CallOptions,
+      { deadlineAt, signal, headers }: CallOptions,
     ): Promise<Response<M>> {
       const messages = await lazyMessages.get()
       // Checked after loading: the signal may have aborted meanwhile.
@@ -66,7 +70,10 @@ export function httpApiTransport({ url, apiKey, fetch = globalThis.fetch }: Http
       // Every call gets a signal of its own: listeners must not accumulate on the caller's.
       const linked = deadlineSignal(Date.now() + remainingMs, signal)
       try {
-        const { status, text } = await send(messages.toCall(method, request), remainingMs, linked.signal)
+        const { status, text } = await send(messages.toCall(method, request), remainingMs, {
+          signal: linked.signal,
+          ...(headers && { headers }),
+        })
         if (status === 200) return parseResponse(messages, method, text)
         throw responseError(status, text, messages.toDetails)
       } catch (error) {

@@ -1,0 +1,48 @@
+/** The tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`. */
+import { lazy } from '../lib/lazy.ts'
+import type { RequestSpan, Spans } from './spans.ts'
+
+/** Nothing is loaded until a tracer is installed. */
+export interface HostTracer {
+  /** Null without a tracer. */
+  startRequest(request: Request): RequestSpan | null | Promise<RequestSpan | null>
+  /** Null until the first request after the tracer was installed. */
+  readonly loadedSpans: Spans | null
+}
+
+export function hostTracer(): HostTracer {
+  const spans = lazy(
+    () => import('./spans.ts'),
+    ({ createSpans }) => createSpans(),
+  )
+  let isMissing = false
+
+  async function load(): Promise<Spans | null> {
+    try {
+      return await spans.get()
+    } catch {
+      // The host has a copy of @opentelemetry/api that cannot be resolved from here. Requests are served without spans.
+      isMissing = true
+      return null
+    }
+  }
+
+  return {
+    startRequest(request) {
+      if (spans.current !== undefined) return spans.current.startRequest(request)
+      return isMissing || !isTracerInstalled() ? null : load().then((loaded) => loaded?.startRequest(request) ?? null)
+    },
+    get loadedSpans() {
+      return spans.current ?? null
+    },
+  }
+}
+
+// Where every copy of @opentelemetry/api 1.x keeps what is installed.
+const API = Symbol.for('opentelemetry.js.api.1')
+
+/** Whether a tracer is installed. Does not load @opentelemetry/api. */
+export function isTracerInstalled(): boolean {
+  const api: { trace?: unknown } | undefined = Reflect.get(globalThis, API)
+  return api?.trace !== undefined
+}

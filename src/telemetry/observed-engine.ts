@@ -1,0 +1,69 @@
+/** Counts and traces what the service sends to the engine. */
+import type { Engine } from '../domain/engine.ts'
+import {
+  type CallOptions,
+  isLongPoll,
+  type Method,
+  type Request,
+  type Response,
+  type Transport,
+} from '../engine/transport/transport.ts'
+import type { HostTracer } from './host-tracer.ts'
+import type { Metrics } from './metrics.ts'
+import { codeName, fullRpcName, rpcName } from './rpc-names.ts'
+
+/** The same transport, whose calls have spans. Long polls have none, because requests share them. */
+export function tracedTransport(transport: Transport, tracer: HostTracer): Transport {
+  return {
+    ...withoutCall(transport),
+    call<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>> {
+      const spans = tracer.loadedSpans
+      if (spans === null || isLongPoll(request)) return transport.call(method, request, options)
+      const send = (headers: Record<string, string> | null) =>
+        transport.call(method, request, headers === null ? options : { ...options, headers })
+      return spans.call(fullRpcName(method), send, codeName)
+    },
+  }
+}
+
+/** The same transport, whose calls are counted unless `metrics` is null. */
+export function measuredTransport(transport: Transport, metrics: Metrics | null): Transport {
+  if (metrics === null) return transport
+  return {
+    ...withoutCall(transport),
+    async call<M extends Method>(method: M, request: Request<M>, options: CallOptions): Promise<Response<M>> {
+      const call = { method: rpcName(method), isPoll: isLongPoll(request) }
+      const startedAt = performance.now()
+      let code = 'OK'
+      metrics.callStarted(call)
+      try {
+        return await transport.call(method, request, options)
+      } catch (error) {
+        code = codeName(error)
+        throw error
+      } finally {
+        metrics.callEnded(call, code, performance.now() - startedAt)
+      }
+    },
+  }
+}
+
+/** The same engine, whose waits are counted unless `metrics` is null. */
+export function measuredWaits(engine: Engine, metrics: Metrics | null): Engine {
+  if (metrics === null) return engine
+  return {
+    ...engine,
+    async wait(...args) {
+      metrics.waitStarted()
+      try {
+        return await engine.wait(...args)
+      } finally {
+        metrics.waitEnded()
+      }
+    },
+  }
+}
+
+function withoutCall(transport: Transport): Omit<Transport, 'call'> {
+  return { name: transport.name, features: transport.features, close: () => transport.close() }
+}

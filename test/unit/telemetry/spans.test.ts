@@ -1,0 +1,135 @@
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hostTracer } from '../../../src/telemetry/host-tracer.ts'
+import { createSpans } from '../../../src/telemetry/spans.ts'
+import { installTracer } from '../../support/tracer.ts'
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const PARENT_ID = 'b7ad6b7169203331'
+
+const ENDED = { method: 'GET', route: '/ready', status: 200, error: undefined, isServerError: false }
+
+const requestWith = (flags: string, method = 'GET') =>
+  new Request('http://portico.test/ready?token=s3cret', {
+    method,
+    headers: { traceparent: `00-${TRACE_ID}-${PARENT_ID}-${flags}` },
+  })
+
+test('hostTracer: without a tracer there are no spans, and nothing is loaded', () => {
+  const tracer = hostTracer()
+
+  expect([tracer.startRequest(requestWith('01')), tracer.loadedSpans]).toEqual([null, null])
+})
+
+describe('with a tracer', () => {
+  let tracer: ReturnType<typeof installTracer>
+
+  beforeEach(() => {
+    tracer = installTracer()
+  })
+  afterEach(() => tracer.uninstall())
+
+  const finished = () => tracer.exporter.getFinishedSpans()
+
+  test('hostTracer: a tracer that is installed later is noticed by the next request', async () => {
+    const host = hostTracer()
+
+    const span = await host.startRequest(requestWith('01'))
+
+    expect([span?.traceId, host.loadedSpans === null]).toEqual([TRACE_ID, false])
+  })
+
+  test('startRequest: continues the trace of the client, without the query string', () => {
+    createSpans().startRequest(requestWith('01')).end(ENDED)
+
+    const [span] = finished()
+    expect(span).toMatchObject({ name: 'GET /ready', kind: SpanKind.SERVER, parentSpanContext: { spanId: PARENT_ID } })
+    expect(span?.spanContext().traceId).toBe(TRACE_ID)
+    expect(span?.attributes).toEqual({
+      'http.request.method': 'GET',
+      'url.scheme': 'http',
+      'url.path': '/ready',
+      'http.response.status_code': 200,
+      'http.route': '/ready',
+    })
+  })
+
+  test('startRequest: inside a span of the host, that span is the parent and the one of the server', () => {
+    const spans = createSpans()
+
+    trace.getTracer('host').startActiveSpan('GET', (active) => {
+      spans.startRequest(requestWith('01')).end(ENDED)
+      active.end()
+    })
+
+    const [ours, active] = finished()
+    expect(ours).toMatchObject({ kind: SpanKind.INTERNAL, parentSpanContext: { spanId: active?.spanContext().spanId } })
+  })
+
+  test('startRequest: an error of the service is an error of the span; an invented method does not name it', () => {
+    const span = createSpans().startRequest(requestWith('01', 'BREW'))
+
+    span.end({ method: 'BREW', route: null, status: 500, error: 'InternalError', isServerError: true })
+
+    expect(finished()[0]).toMatchObject({
+      name: 'HTTP',
+      status: { code: SpanStatusCode.ERROR },
+      attributes: {
+        'http.request.method': '_OTHER',
+        'http.request.method_original': 'BREW',
+        'error.type': 'InternalError',
+      },
+    })
+  })
+
+  test('call: its span belongs to the request, and its headers continue the trace', async () => {
+    const spans = createSpans()
+    const request = spans.startRequest(requestWith('01'))
+    let sent: Record<string, string> | null = null
+
+    await request.run(() =>
+      spans.call(
+        'Service/Method',
+        async (headers) => {
+          sent = headers
+        },
+        String,
+      ),
+    )
+    request.end(ENDED)
+
+    const [call, server] = finished()
+    expect(call).toMatchObject({
+      kind: SpanKind.CLIENT,
+      parentSpanContext: { spanId: server?.spanContext().spanId },
+      attributes: { 'rpc.response.status_code': 'OK' },
+    })
+    expect(sent).toEqual({ traceparent: `00-${TRACE_ID}-${call?.spanContext().spanId}-01` })
+  })
+
+  test('call: a client that does not sample its trace is heeded, by the engine too', async () => {
+    const spans = createSpans()
+    const send = async (headers: Record<string, string> | null) => headers
+
+    const headers = await spans.startRequest(requestWith('00')).run(() => spans.call('Service/Method', send, String))
+
+    expect(headers?.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[\\da-f]{16}-00$`))
+    expect(finished()).toEqual([])
+  })
+
+  test('call: what a request has begun and not awaited does not belong to it once it has ended', async () => {
+    const spans = createSpans()
+    const request = spans.startRequest(requestWith('01'))
+    const { promise: later, resolve } = Promise.withResolvers<void>()
+    const send = async (headers: Record<string, string> | null) => headers
+
+    const background = request.run(async () => {
+      await later
+      return spans.call('Service/Method', send, String)
+    })
+    request.end(ENDED)
+    resolve()
+
+    expect([await background, finished().length]).toEqual([null, 1])
+  })
+})
