@@ -7,7 +7,7 @@ import { leanProtos } from './dev/build/lean-protos.ts'
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
-const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch']
+const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', 'aws4fetch']
 
 export default defineConfig([
   {
@@ -20,8 +20,12 @@ export default defineConfig([
     platform: 'node',
     // `portico archive` runs the worker kit, which is not part of the service.
     external: ['portico/worker'],
-    // Only grpc-js's channelz and ORCA services use it, which the service does not.
-    resolve: { alias: { '@grpc/proto-loader': file('dev/build/empty-proto-loader.ts') } },
+    resolve: {
+      // OpenTelemetry's packages are five times as large as CommonJS.
+      mainFields: ['module', 'main'],
+      // Only grpc-js's channelz and ORCA services use it, which the service does not.
+      alias: { '@grpc/proto-loader': file('dev/build/empty-proto-loader.ts') },
+    },
     plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {
       dir: 'dist',
@@ -37,7 +41,7 @@ export default defineConfig([
     platform: 'neutral',
     resolve: {
       mainFields: ['module', 'main'],
-      conditionNames: ['workerd', 'worker', 'import', 'default'],
+      conditionNames: ['workerd', 'worker', 'module', 'import', 'default'],
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
     plugins: [bakedHttpSchema()],

@@ -5,6 +5,7 @@ import { createPortico, type Parts, type Portico } from '../portico.ts'
 import { engineAdvice } from './engine-advice.ts'
 import { engineTransport } from './engine-transport.ts'
 import { shutdownOnSignal } from './shutdown.ts'
+import { startSpanExport } from './span-export.ts'
 import { systemErrorCode } from './system-error-code.ts'
 
 export interface ListenOptions {
@@ -42,12 +43,17 @@ export interface ServiceOptions {
 // Loading the engine's client blocks the thread for 100 ms or more. The first requests should not wait for that (decision 020).
 const WARM_AFTER_MS = 250
 
+// A collector that is down must not delay a deployment, nor turn its exit code into 1.
+const FLUSH_MS = 2000
+const AFTER_FLUSH_MS = 200
+
 /** Runs the service that the environment describes until a signal ends it. Exits with 1 when it cannot start. */
 export async function runService({ runtime, process, listen, binds = true }: ServiceOptions): Promise<void> {
   const config = await orExit(process, () => parseConfig(process.env, { binds }))
   const transport = await orExit(process, () => engineTransport(config))
   const redact = redactValues(process.env)
   const log = jsonLog({ minLevel: config.logLevel, write: (line) => console.log(line), redact })
+  const flushSpans = await startSpanExport(process.env, log)
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const { host, port } = config.server
   const listener = await orExitListening(process, { host, port }, 'SERVICE_PORT', () =>
@@ -63,11 +69,13 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   })
   closeOnSignals(process, config, portico.drain, async () => {
     isClosing = true
+    const flushBy = Date.now() + config.server.shutdownTimeoutMs - AFTER_FLUSH_MS
     log('info', 'shutting down')
     await listener.close()
     // Last, so that the requests that end now are scraped once more.
     await metricsListener?.close()
     await portico.close()
+    await flushSpans?.(Math.min(flushBy, Date.now() + FLUSH_MS))
   })
   // Last: a program that reads this line may send a signal immediately.
   log('info', 'listening', {

@@ -1,16 +1,23 @@
-/** Metrics on each runtime, through its bundle. */
+/** Metrics and spans on each runtime, through its bundle. */
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
+import { until } from '../../dev/servers/until.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { parseMetrics, sumOf } from '../support/prometheus.ts'
 
-const RUNTIMES: Record<string, (bundles: string) => ServeEntry> = {
+const RUNTIMES = {
   node: (bundles) => processOf(process.execPath, join(bundles, 'node.js')),
   bun: (bundles) => processOf(bin('bun'), join(bundles, 'bun.js')),
   deno: (bundles) => processOf(bin('deno'), 'run', ...DENO_PERMISSIONS, join(bundles, 'deno.js')),
-}
+} satisfies Record<string, (bundles: string) => ServeEntry>
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const PARENT_ID = 'b7ad6b7169203331'
+const SERVER = 2
+const CLIENT = 3
 
 const env = () => ({
   PATH: process.env.PATH ?? '',
@@ -45,6 +52,65 @@ describe.concurrent.each(Object.entries(RUNTIMES))('telemetry on %s', (runtime, 
     }
     expect(await service.ended).toEqual({ code: 0, signal: null })
   })
+
+  test(`${runtime}: spans continue the client's trace, and are exported before the process ends`, async () => {
+    await using receiver = await receiving()
+    const service = await serveBundle(await ensureBundles())({ ...env(), OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })
+    const response = await fetch(`${service.url}/workflow/unknown-id/status`, {
+      headers: { Authorization: 'Bearer telemetry-token', traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` },
+    })
+    await service.stop()
+
+    const ours = receiver.spans.filter(({ traceId }) => traceId === TRACE_ID)
+    const server = ours.find(({ kind }) => kind === SERVER)
+    const call = ours.find(({ kind }) => kind === CLIENT)
+    expect(await service.ended).toEqual({ code: 0, signal: null })
+    expect([response.status, [...receiver.contentTypes]]).toEqual([404, ['application/x-protobuf']])
+    expect(server).toMatchObject({
+      service: 'portico',
+      parentSpanId: PARENT_ID,
+      name: 'GET /workflow/:id/status',
+      statusCode: 0,
+      attributes: {
+        'http.request.method': 'GET',
+        'http.route': '/workflow/:id/status',
+        'http.response.status_code': 404,
+        'url.scheme': 'http',
+        'url.path': '/workflow/unknown-id/status',
+        'error.type': 'WorkflowNotFoundError',
+      },
+    })
+    expect(call).toMatchObject({
+      parentSpanId: server?.spanId,
+      name: 'temporal.api.workflowservice.v1.WorkflowService/DescribeWorkflowExecution',
+      statusCode: 2,
+      attributes: { 'rpc.response.status_code': 'NOT_FOUND', 'error.type': 'NOT_FOUND' },
+    })
+    expect(logLines(service)).toContainEqual(
+      expect.objectContaining({ message: 'request', route: '/workflow/:id/status', traceId: TRACE_ID }),
+    )
+  })
+})
+
+test('spans as JSON; and a collector that hangs neither delays the end of the process nor is an error', async () => {
+  await using receiver = await receiving()
+  const service = await RUNTIMES.node(await ensureBundles())({
+    ...env(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_SERVICE_NAME: 'front door',
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+  })
+  await fetch(`${service.url}/health`)
+  const span = await until('a span is exported', () => receiver.spans[0])
+  receiver.hang()
+  await fetch(`${service.url}/health`)
+
+  process.kill(service.pid, 'SIGTERM')
+
+  expect(await service.ended).toEqual({ code: 0, signal: null })
+  expect(span).toMatchObject({ service: 'front door', name: 'GET /health', kind: SERVER, parentSpanId: '' })
+  expect([...receiver.contentTypes]).toEqual(['application/json'])
 })
 
 test('workerd: /metrics is not supported', async () => {
@@ -57,6 +123,18 @@ test('workerd: /metrics is not supported', async () => {
     await service.stop()
   }
 })
+
+async function receiving(): Promise<OtlpReceiver & AsyncDisposable> {
+  const receiver = await startOtlpReceiver()
+  return { ...receiver, [Symbol.asyncDispose]: () => receiver.stop() }
+}
+
+function logLines({ output }: ServedEntry): unknown[] {
+  return output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+}
 
 function metricsUrlOf({ output }: ServedEntry): string {
   const [, url] = /"metricsUrl":"([^"]+)"/.exec(output()) ?? []
