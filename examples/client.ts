@@ -265,6 +265,21 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`${path}/terminate`)
   },
 
+  async 'follow the history of a run'() {
+    const path = await startWaitingOrder(newOrderId())
+    const { body: first } = await get(`${path}/history?pageSize=5`)
+    assert.deepEqual([first.events.length, first.events[0].eventType], [5, 'WorkflowExecutionStarted'])
+
+    await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
+    const types: string[] = []
+    for (let token = first.nextPageToken; token !== null; ) {
+      const { body } = await get(`${path}/history?pageToken=${token}&wait=10s&includePayloads=false`)
+      types.push(...body.events.map(({ eventType }: { eventType: string }) => eventType))
+      token = body.nextPageToken
+    }
+    assert.equal(types.at(-1), 'WorkflowExecutionCompleted')
+  },
+
   async 'address one run of a workflow by its run id'() {
     const path = await startWaitingOrder(newOrderId())
     const { body: status } = await get(`${path}/status`)

@@ -80,6 +80,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
     'GET /status',
     'GET /result',
     'GET /input',
+    'GET /history',
     'GET /trace-log',
     'POST /signal/:name',
     'POST /query/:name',

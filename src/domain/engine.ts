@@ -3,6 +3,7 @@ import type { RunRef } from '../protocol/run-ref.ts'
 import type { EncodedPayload, TraceEntry } from '../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
+import type { EventPage, EventsRequest } from './inspect/history-page.ts'
 import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './inspect/run-filter.ts'
 
 export interface StartRequest {
@@ -121,6 +122,9 @@ export interface Engine {
 
   /** The search attributes of the namespace, by name. */
   searchAttributeTypes(call: Call): Promise<ReadonlyMap<string, SearchAttributeType>>
+
+  /** The events of the run's history that follow a position. */
+  events(run: RunRef, request: EventsRequest, call: Call): Promise<EventPage>
 
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>

@@ -5,6 +5,7 @@ import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
 import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
+import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
 import type { Problem } from './inspect/problem.ts'
 import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
 import type { Trace } from './trace/trace-source.ts'
@@ -22,6 +23,8 @@ export interface Workflows {
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
   /** What the run was started with, also while it is open. */
   input(ref: ExecutionRef, call: Call): Promise<RunInput>
+  /** One page of the events of a run, which can be awaited. */
+  history(command: HistoryCommand, call: Call): Promise<RunHistory>
   /** Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly once. */
   list(command: ListCommand, call: Call): Promise<RunPage>
   count(command: CountCommand, call: Call): Promise<RunCount>
@@ -92,6 +95,23 @@ export interface RunInput extends RunRef {
   /** The one argument, null for none, the array for several. */
   input: unknown
   args: unknown[]
+}
+
+export interface HistoryCommand {
+  ref: ExecutionRef
+  pageSize: number
+  /** From the page before; null for the first page. */
+  pageToken: string | null
+  /** How long to wait for the next event of an open run. */
+  waitMs: number
+  includePayloads: boolean
+}
+
+export interface RunHistory {
+  workflow: HistoryRun
+  events: HistoryEvent[]
+  /** Null after the last event of a closed run. */
+  nextPageToken: string | null
 }
 
 export interface ListCommand {

@@ -4,6 +4,7 @@ import type { Codec } from '../temporal/payload-reader.ts'
 import { cancel, terminate } from './calls/control.ts'
 import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
+import { events } from './calls/events.ts'
 import { countRuns, listRuns } from './calls/list-runs.ts'
 import { ping } from './calls/ping.ts'
 import { lastPolledAt } from './calls/pollers.ts'
@@ -20,6 +21,7 @@ import { wait } from './calls/wait.ts'
 import { createEngineClock } from './clock.ts'
 import type { EngineContext } from './context.ts'
 import { toServiceError } from './errors.ts'
+import { lazyEventToJson } from './events/lazy-event-json.ts'
 import { createPayloads, type EncodedOutput } from './payloads.ts'
 import { createRpc } from './rpc.ts'
 import type { Transport } from './transport/transport.ts'
@@ -47,6 +49,7 @@ export function createEngine(options: EngineOptions): Engine {
   const payloads = createPayloads({ codec, maxBytes: maxPayloadBytes, ...(onEncodedOutput && { onEncodedOutput }) })
   const context: EngineContext = { rpc: createRpc(transport), namespace, payloads, clock: createEngineClock() }
   const sharedWaits = maxPolls === undefined ? null : createSharedWaits(waitPorts(context, maxPolls))
+  const eventToJson = lazyEventToJson()
   return {
     start: (request, call) => start(context, request, call),
     wait: (run, call) => (sharedWaits === null ? wait(context, run, call) : sharedWaits.wait(run, call)),
@@ -64,6 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
     listRuns: (filter, page, call) => listRuns(context, filter, page, call),
     countRuns: (filter, byStatus, call) => countRuns(context, filter, byStatus, call),
     searchAttributeTypes: (call) => searchAttributeTypes(context, call),
+    events: (run, request, call) => events(context, eventToJson, run, request, call),
     readEntries: (run, call) => readEntries(context, run, call),
     decode: (payloads) => context.payloads.decode(payloads.map(fromPayloadJson)),
     lastPolledAt: (catalog, call) => lastPolledAt(context, catalog, call),

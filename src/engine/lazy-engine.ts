@@ -23,6 +23,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     listRuns: async (...args) => (await engine.get()).listRuns(...args),
     countRuns: async (...args) => (await engine.get()).countRuns(...args),
     searchAttributeTypes: async (...args) => (await engine.get()).searchAttributeTypes(...args),
+    events: async (...args) => (await engine.get()).events(...args),
     async *readEntries(...args) {
       yield* (await engine.get()).readEntries(...args)
     },

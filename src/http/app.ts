@@ -20,6 +20,7 @@ import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
 import { control } from './routes/control.ts'
 import { health } from './routes/health.ts'
+import { history } from './routes/history.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
 import { metrics } from './routes/metrics.ts'
@@ -95,6 +96,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.route('/workflow/runs', runs(workflows))
   for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
     app.route(run, inspect(workflows))
+    app.route(run, history(workflows))
     app.route(run, message(workflows, json))
     app.route(run, control(workflows, json))
   }

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto'
-import type { Closing, ErrorDetails, Outcome } from '../protocol/execution.ts'
+import type { Closing, ErrorDetails, Outcome, Status } from '../protocol/execution.ts'
 import { unwrapWorkflowOutput } from '../protocol/older-wrapper.ts'
 import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
 import { decodeFailure, toErrorDetails } from './failure.ts'
@@ -71,6 +71,13 @@ function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcom
     }
   }
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued' } : null
+}
+
+/** The status of a run whose last event this is; null for an event that does not close its run. */
+export function closeStatus(event: HistoryEvent): Status | null {
+  if (event.workflowExecutionCompletedEventAttributes) return 'completed'
+  if (event.workflowExecutionFailedEventAttributes) return 'failed'
+  return toOutcome(event, [])?.status ?? null
 }
 
 /** The next run of the chain, from the close event; null for the last run. */

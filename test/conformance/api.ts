@@ -7,6 +7,7 @@ import { control } from './api/control.ts'
 import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
+import { history } from './api/history.ts'
 import { input } from './api/input.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
@@ -34,6 +35,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     inspect(api)
     readAgain(api)
     input(api)
+    history(api)
     runs(api)
     failingTask(api)
     message(api)

@@ -1,6 +1,7 @@
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
+import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
@@ -18,6 +19,7 @@ describeStarting('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeFailingTask('grpc', overGrpc)
+describeHistory('grpc', overGrpc)
 describeListing('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)

@@ -10,6 +10,7 @@ import { call, engineFixture, refusal } from '../conformance/engine/engine-fixtu
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 
 import { describeFailures } from '../conformance/engine/failures.ts'
+import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
@@ -26,6 +27,7 @@ describeStarting('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
 describeFailingTask('http', overHttp)
+describeHistory('http', overHttp)
 describeListing('http', overHttp)
 describeMessages('http', overHttp)
 describeStoredElsewhere('http', overHttp)

@@ -116,6 +116,26 @@ describe('calls of the engine', () => {
     await post(`/workflow/${id}/terminate`)
   })
 
+  test('history: 2 for each page; waiting for the next event takes a read and two polls, then one poll each time', async () => {
+    const id = await start('messages')
+    await post(`/workflow/${id}/query/state`)
+    const path = `/workflow/${id}/history`
+    const page = { DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 }
+    let token = ''
+    const read = (parameters: string) => async () => {
+      token = (await send('GET', `${path}?${parameters}`)).body.nextPageToken
+    }
+
+    expect(await counted(read('pageSize=2'))).toEqual(page)
+    expect(await counted(read(`pageToken=${token}`))).toEqual(page)
+    expect(await counted(read(`wait=3000&pageToken=${token}`))).toEqual({ ...page, PollWorkflowExecutionHistory: 2 })
+    expect(await counted(read(`wait=1500&pageToken=${token}`))).toEqual({
+      DescribeWorkflowExecution: 1,
+      PollWorkflowExecutionHistory: 1,
+    })
+    await post(`/workflow/${id}/terminate`)
+  })
+
   test('a list and a count 1 each; one more for the types of search attributes, which are cached', async () => {
     const listing = async () => {
       await send('GET', '/workflow/runs?status=running')

@@ -20,6 +20,7 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
     ['GET', `/workflow/${workflowId}/status`],
     ['GET', `/workflow/${workflowId}/result`],
     ['GET', `/workflow/${workflowId}/input`],
+    ['GET', `/workflow/${workflowId}/history`],
     ['GET', `/workflow/${workflowId}/trace-log`],
     ['GET', '/workflow/runs'],
     ['GET', '/workflow/runs/count'],

@@ -17,7 +17,7 @@ const SHOWN_CATALOG = 'examples'
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WAITED = /(?:after|within) \d+ ms/
-// An object with `"…": "…"` in the document has more keys than are shown.
+// An object with `"…": "…"` in the document has more keys than are shown, and `"…"` stands for any string.
 const LEFT_OUT = '…'
 const YEAR_2000_MS = 946_684_800_000
 
@@ -120,6 +120,7 @@ function namesOf(catalog: string): Names {
   }
 
   function textAsShown(value: string, shown: string): string {
+    if (shown === LEFT_OUT) return shown
     if (INSTANT.test(value) && INSTANT.test(shown)) return shown
     const shownIds = shown.match(UUID) ?? []
     const waited = WAITED.exec(shown)?.[0] ?? ''

@@ -78,6 +78,8 @@ const test = baseTest
           const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
           if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
         }
+        const { status, body } = await services[0].call('GET', `/workflow/${taskQueue}/history`)
+        if (status === 200) seen.push({ source: 'events', text: JSON.stringify(body) })
         return new Set(seen.map(({ source }) => source))
       }
       let hasEnded = false
@@ -103,7 +105,9 @@ test('secrets: no source ever shows a value under a secret name, and each shows 
 }) => {
   const seen = await readTraces('marked-secret')
 
-  expect(new Set(seen.map(({ source }) => source))).toEqual(new Set(['history', 'kvstore', 'remote', 'local']))
+  expect(new Set(seen.map(({ source }) => source))).toEqual(
+    new Set(['history', 'kvstore', 'remote', 'local', 'events']),
+  )
   for (const { text } of seen) {
     expect(text).not.toContain('marked-secret')
     expect(text).toContain('plain')
@@ -116,5 +120,6 @@ test('secrets: no source shows a value that redact replaces, before or after arc
 
   for (const { text } of seen) expect(text).not.toContain('marked-')
   expect(seen.filter(({ source }) => source === 'remote')[0]?.text).toContain('plain')
-  expect(seen.filter(({ source }) => source === 'history')[0]?.text).not.toContain('plain')
+  for (const source of ['history', 'events'])
+    expect(seen.find((each) => each.source === source)?.text).not.toContain('plain')
 })

@@ -26,9 +26,9 @@ export async function openPageToken<T>(
 ): Promise<T> {
   const text = decode(token)
   const positionText = text.slice(HASH_LENGTH)
-  if (text.slice(0, HASH_LENGTH) !== (await hash(request, positionText))) throw invalid()
+  if (text.slice(0, HASH_LENGTH) !== (await hash(request, positionText))) throw invalidPageToken()
   const position: unknown = JSON.parse(positionText)
-  if (!isPosition(position)) throw invalid()
+  if (!isPosition(position)) throw invalidPageToken()
   return position
 }
 
@@ -40,11 +40,11 @@ function decode(token: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(token))
   } catch {
-    throw invalid()
+    throw invalidPageToken()
   }
 }
 
-function invalid(): ServiceError {
+export function invalidPageToken(): ServiceError {
   return new ServiceError(
     'InvalidPageTokenError',
     'pageToken is damaged or belongs to another request: send it with the same path and filters as the page before, or begin without it',

@@ -13,7 +13,7 @@ import { closingOf } from './read.ts'
 
 // The engine holds a poll for 20 s, but returns at once if its deadline is less than a second away. Each poll
 // therefore has a deadline of its own, and the caller's deadline aborts it.
-const POLL_DEADLINE_MS = 30_000
+export const POLL_DEADLINE_MS = 30_000
 
 /** How the run ended; null when `call` is over before. */
 export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
@@ -43,12 +43,13 @@ export async function follow(context: EngineContext, run: RunRef, call: Call): P
 }
 
 /** Sleeps until `pauseMs` after `since`, unless `call` is over before. */
-async function pauseSince(since: number, pauseMs: number, call: Call): Promise<void> {
+export async function pauseSince(since: number, pauseMs: number, call: Call): Promise<void> {
   const remainingMs = Math.min(since + pauseMs, call.deadlineAt) - Date.now()
   if (remainingMs > 0) await sleep(remainingMs, call.signal)
 }
 
-function isOver({ signal, deadlineAt }: Call): boolean {
+/** Whether nobody waits any more. */
+export function isOver({ signal, deadlineAt }: Call): boolean {
   return signal.aborted || Date.now() >= deadlineAt
 }
 

@@ -1,5 +1,6 @@
 /** Values of query parameters, which are always strings. */
 import * as z from 'zod/mini'
+import { durationMs } from '../../lib/duration.ts'
 
 export function integer(min: number, max: number) {
   return z.pipe(
@@ -9,5 +10,23 @@ export function integer(min: number, max: number) {
       }),
     ),
     z.transform(Number),
+  )
+}
+
+export const flag = z.pipe(
+  z.enum(['true', 'false'], { error: 'must be true or false' }),
+  z.transform((text) => text === 'true'),
+)
+
+/** Milliseconds, or with a unit: `30s`. */
+export function duration(maxMs: number) {
+  const toMs = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : durationMs(text))
+  return z.pipe(
+    z.string().check(
+      z.refine((text: string) => (toMs(text) ?? Number.POSITIVE_INFINITY) <= maxMs, {
+        message: `must be a number of milliseconds or a duration like "30s", at most ${maxMs} ms`,
+      }),
+    ),
+    z.transform((text: string) => Math.ceil(toMs(text) ?? 0)),
   )
 }

@@ -137,6 +137,7 @@ const unexpected: Engine = {
   updateWithStart: never,
   cancel: never,
   terminate: never,
+  events: never,
   listRuns: never,
   countRuns: never,
   searchAttributeTypes: never,

@@ -73,6 +73,7 @@ const unexpected: Workflows = {
   status: never,
   result: never,
   input: never,
+  history: never,
   list: never,
   count: never,
   signal: never,

@@ -1,0 +1,56 @@
+/** A run's history, in the engine's own words: https://docs.temporal.io/references/events */
+
+import type { Status } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+
+export interface HistoryEvent {
+  eventId: number
+  /** `WorkflowExecutionStarted`; `Unknown` for an event of a newer engine. */
+  eventType: string
+  eventTime: Date | null
+  /** The attributes of the event. */
+  [attribute: string]: unknown
+}
+
+/** Where a reader of the history continues. */
+export interface HistoryPosition {
+  /** Id of the last event that was returned; 0 at the beginning. */
+  after: number
+  /** The engine's token of the page with the next event; null for the first page. */
+  page: string | null
+  /** The engine's token for waiting for the next event, if there was none. */
+  live: string | null
+}
+
+export const HISTORY_START: HistoryPosition = { after: 0, page: null, live: null }
+
+export interface EventsRequest {
+  from: HistoryPosition
+  maxEvents: number
+  /** How long to wait for at least one event; 0 returns what there is. */
+  waitMs: number
+  values: EventValues
+}
+
+export interface EventValues {
+  /** False leaves out everything that workers and clients have encoded: arguments, results, memos, headers. */
+  payloads: boolean
+  /** Replaces these values, and the messages of failures, by `[redacted]`. */
+  redacted: boolean
+}
+
+export interface EventPage {
+  events: HistoryEvent[]
+  next: HistoryPosition
+  /** How the run ended, if the page has its last event. */
+  end: { status: Status; completedAt: Date | null } | null
+}
+
+/** A run, as a page of its history shows it. */
+export interface HistoryRun extends RunRef {
+  status: Status
+  startedAt: Date | null
+  completedAt: Date | null
+  historyLength: number
+  catalog: string
+}

@@ -1,0 +1,90 @@
+import { isObject } from '../../lib/is-object.ts'
+import { redactSecrets } from '../../protocol/secret-names.ts'
+import type { Call } from '../call.ts'
+import type { Description, ExecutionRef } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+import type { HistoryCommand, RunHistory } from '../workflows.ts'
+import {
+  type EventPage,
+  type EventValues,
+  HISTORY_START,
+  type HistoryEvent,
+  type HistoryPosition,
+  type HistoryRun,
+} from './history-page.ts'
+import { invalidPageToken, openPageToken, sealPageToken } from './page-token.ts'
+import { rejectReserved } from './reserved-run.ts'
+
+type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
+
+/** What a page token of a history holds: the run stays the same, even if it continues as a new one. */
+interface TokenPosition extends HistoryPosition {
+  runId: string
+}
+
+export async function readHistory(ports: HistoryPorts, command: HistoryCommand, call: Call): Promise<RunHistory> {
+  const { ref, pageSize, pageToken, waitMs, includePayloads } = command
+  const request = { namespace: ports.catalogs.namespace, history: ref.workflowId }
+  const { runId, ...from } = pageToken === null ? begin(ref) : await continueAt(request, ref, pageToken)
+  const run = await describeRun(ports, { workflowId: ref.workflowId, ...(runId !== '' && { runId }) }, call)
+  const values = await eventValues(ports, run, includePayloads, call)
+  const page = await ports.engine.events(run, { from, maxEvents: pageSize, waitMs, values }, call)
+  const isRead = page.end !== null || (run.completedAt !== null && page.next.after >= run.historyLength)
+  return {
+    workflow: toHistoryRun(run, page),
+    events: page.events.map(withoutSecrets),
+    nextPageToken: isRead ? null : await sealPageToken(request, { runId: run.runId, ...page.next }),
+  }
+}
+
+export async function describeRun({ engine }: HistoryPorts, ref: ExecutionRef, call: Call): Promise<Description> {
+  const run = await engine.describe(ref, call)
+  rejectReserved(run)
+  return run
+}
+
+/** Workers that redact their traces have values that only they know to redact. */
+export async function eventValues(
+  { catalogs }: HistoryPorts,
+  { catalog }: Description,
+  payloads: boolean,
+  call: Call,
+): Promise<EventValues> {
+  const { value: published } = await withinCall(catalogs.published(catalog), call)
+  return { payloads, redacted: published?.redacted === true }
+}
+
+/** As of the end of the page: the description may be older. */
+export function toHistoryRun(
+  { workflowId, runId, catalog, ...run }: Description,
+  { next, end }: EventPage,
+): HistoryRun {
+  const { status, completedAt } = end ?? run
+  const historyLength = Math.max(run.historyLength, next.after)
+  return { workflowId, runId, status, startedAt: run.startedAt, completedAt, historyLength, catalog }
+}
+
+export function withoutSecrets(event: HistoryEvent): HistoryEvent {
+  return redactSecrets(event) as HistoryEvent
+}
+
+function begin({ runId = '' }: ExecutionRef): TokenPosition {
+  return { runId, ...HISTORY_START }
+}
+
+async function continueAt(request: unknown, { runId: pinned }: ExecutionRef, token: string): Promise<TokenPosition> {
+  const position = await openPageToken(request, token, isTokenPosition)
+  if (pinned !== undefined && pinned !== position.runId) throw invalidPageToken()
+  return position
+}
+
+function isTokenPosition(value: unknown): value is TokenPosition {
+  if (!isObject(value)) return false
+  const { runId, after, page, live } = value
+  return typeof runId === 'string' && Number.isSafeInteger(after) && isTextOrNull(page) && isTextOrNull(live)
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string'
+}

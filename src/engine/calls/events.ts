@@ -1,0 +1,147 @@
+import { type Call, withTimeout } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/inspect/history-page.ts'
+import { deadlineSignal } from '../../lib/abort.ts'
+import { fromBase64, toBase64 } from '../../lib/base64.ts'
+import type { Lazy } from '../../lib/lazy.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { closeStatus, type HistoryEvent } from '../../temporal/outcome.ts'
+import { toDate } from '../../temporal/time.ts'
+import { type EngineContext, executionIds } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { decodeEvents } from '../events/decode-events.ts'
+import type { EventToJson } from '../events/event-json.ts'
+import { readPage } from './history-pages.ts'
+import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
+import { isOver, POLL_DEADLINE_MS, pauseSince } from './wait.ts'
+
+/** The next events, at most `maxEvents`. Waits until there is one, or `waitMs` are over. */
+export async function events(
+  context: EngineContext,
+  lazyEventToJson: Lazy<EventToJson>,
+  run: RunRef,
+  { from, maxEvents, waitMs, values }: EventsRequest,
+  call: Call,
+): Promise<EventPage> {
+  const reader: Reader = { context, run, maxEvents }
+  try {
+    const now = from.live === null || waitMs === 0 ? await readNow(reader, from, call) : nothingAfter(from)
+    const isWaiting = now.events.length === 0 && waitMs > 0
+    const { events, next } = isWaiting ? await poll(reader, now.next, withTimeout(call, waitMs)) : now
+    const last = events.at(-1)
+    const status = last === undefined ? null : closeStatus(last)
+    return {
+      events: await decodeEvents(events, await lazyEventToJson.get(), context.payloads, values),
+      next,
+      end: status === null ? null : { status, completedAt: toDate(last?.eventTime) },
+    }
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: executionIds(run) })
+  }
+}
+
+interface Reader {
+  context: EngineContext
+  run: RunRef
+  maxEvents: number
+}
+
+interface Found {
+  events: HistoryEvent[]
+  next: HistoryPosition
+  /** Whether the engine answered a poll at once, and would answer the next one at once too. */
+  isRepeated?: boolean
+}
+
+function nothingAfter(next: HistoryPosition): Found {
+  return { events: [], next }
+}
+
+/** The events that the engine has now. */
+async function readNow({ context, run, maxEvents }: Reader, from: HistoryPosition, call: Call): Promise<Found> {
+  let { page } = from
+  while (true) {
+    const request = { maximumPageSize: maxEvents, ...toToken(page) }
+    const { events, nextPageToken } = await readPage(context, run, call, request)
+    const found = select(events, from, maxEvents, {
+      page,
+      nextPage: nextPageToken && toBase64(nextPageToken),
+      live: null,
+    })
+    if (found.events.length > 0 || nextPageToken === null) return found
+    page = found.next.page
+  }
+}
+
+/** Long polls until there is an event, or `call` is over. Continues through outages of the engine. */
+async function poll(reader: Reader, from: HistoryPosition, call: Call): Promise<Found> {
+  let found = nothingAfter(from)
+  for (let failures = 0; !isOver(call); failures++) {
+    const polledAt = Date.now()
+    try {
+      found = await pollOnce(reader, found.next, call)
+      failures = -1
+    } catch (error) {
+      if (isOver(call)) break
+      if (classifyPollFailure(error) === 'final') throw error
+      call.note({ waitInterrupted: error })
+      // An engine that rejects polls may respond to other calls. If it does not, the next poll reports it.
+      found = await readNow(reader, found.next, withTimeout(call, TIMEOUT_MS.describe)).catch(() => found)
+    }
+    if (found.events.length > 0) break
+    if (failures >= 0 || found.isRepeated) await pauseSince(polledAt, pauseBetweenPollsMs(failures), call)
+  }
+  return found
+}
+
+async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPosition, call: Call): Promise<Found> {
+  const { page, live } = from
+  const deadlineAt = Date.now() + POLL_DEADLINE_MS
+  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
+  try {
+    const request = { maximumPageSize: maxEvents, waitNewEvent: true, ...toToken(live ?? page) }
+    const { events, nextPageToken } = await readPage(
+      context,
+      run,
+      { ...call, signal: linked.signal, deadlineAt },
+      request,
+    )
+    const nextLive = nextPageToken && toBase64(nextPageToken)
+    // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
+    const isRepeated = nextLive === null || (live !== null && events.length > 0)
+    return { ...select(events, from, maxEvents, { page, nextPage: null, live: nextLive }), isRepeated }
+  } finally {
+    linked.release()
+  }
+}
+
+/** The events after the position, and the position after them. The engine's pages may be larger than requested. */
+function select(
+  read: readonly HistoryEvent[],
+  { after }: HistoryPosition,
+  maxEvents: number,
+  { page, nextPage, live }: { page: string | null; nextPage: string | null; live: string | null },
+): Found {
+  const newer = read.filter((event) => Number(event.eventId) > after && isRecorded(event))
+  const events = newer.slice(0, maxEvents)
+  const isPart = events.length < newer.length
+  const next = {
+    after: Number(events.at(-1)?.eventId ?? after),
+    // The last page is read again from its start, because it may get more events.
+    page: isPart ? page : (nextPage ?? page),
+    live: isPart ? null : live,
+  }
+  return { events, next }
+}
+
+/**
+ * The engine appends the pending workflow task if it may still be dropped: a retry, or one for an update. Its events have
+ * ids that other events get later, and no task id yet.
+ */
+function isRecorded({ taskId }: HistoryEvent): boolean {
+  return Number(taskId ?? 0) !== 0
+}
+
+function toToken(token: string | null): { nextPageToken?: Uint8Array } {
+  return token === null ? {} : { nextPageToken: fromBase64(token) }
+}

@@ -1,0 +1,25 @@
+import type { EventValues, HistoryEvent } from '../../domain/inspect/history-page.ts'
+import { REDACTED } from '../../protocol/secret-names.ts'
+import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
+import type { Payload } from '../../temporal/payload.ts'
+import type { PayloadReader } from '../../temporal/payload-reader.ts'
+import type { EventToJson } from './event-json.ts'
+
+/** All payloads are decoded with one call, because a codec may be a remote server. */
+export async function decodeEvents(
+  events: readonly EventMessage[],
+  toJson: EventToJson,
+  payloads: Pick<PayloadReader, 'decode'>,
+  { payloads: shown, redacted }: EventValues,
+): Promise<HistoryEvent[]> {
+  const message = (text: string) => (redacted ? REDACTED : text)
+  if (redacted || !shown) {
+    const payload = () => (shown ? REDACTED : undefined)
+    return events.map((event) => toJson(event, { payload, message }))
+  }
+  const encoded: Payload[] = []
+  for (const event of events) toJson(event, { payload: (payload) => void encoded.push(payload), message })
+  const values = await payloads.decode(encoded)
+  const decoded = new Map(encoded.map((payload, index) => [payload, values[index]]))
+  return events.map((event) => toJson(event, { payload: (payload) => decoded.get(payload), message }))
+}
