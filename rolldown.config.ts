@@ -7,7 +7,7 @@ import { leanProtos } from './dev/build/lean-protos.ts'
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
 
-const packages = ['hono', /^hono\//, /^zod(\/|$)/, 'uuid', 're2js', 'ioredis', 'aws4fetch']
+const packages = ['hono', /^hono\//, /^zod(\/|$)/, 're2js', 'ioredis', 'aws4fetch']
 
 export default defineConfig([
   {

@@ -45,7 +45,6 @@ const MAY_IMPORT: Record<string, Row> = {
   'trace/from-file.ts': row('trace/ domain/ protocol/ lib/', 'node:fs node:fs/promises node:path'),
 
   'domain/': row('domain/ protocol/ lib/', ''),
-  'domain/new-id.ts': row('', 'uuid'),
   'domain/admission/check-input.ts': row('domain/ json-schema/ lib/', ''),
 
   'temporal/': row('temporal/ protocol/ lib/', '@temporalio/proto'),

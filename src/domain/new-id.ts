@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from 'uuid'
-
-/** A new unique id. Ids sort by the time of their creation. */
+/** A new unique id: a UUID of version 7. Ids sort by the time of their creation. */
 export function newId(): string {
-  return uuidv7()
+  const time = Date.now().toString(16).padStart(12, '0')
+  // After the version, a UUID of version 4 has the same format.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
 }

@@ -107,9 +107,9 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 }
 
 function limitContentLength(maxBytes: number): MiddlewareHandler {
-  return async (c, next) => {
+  return (c, next) => {
     rejectContentLength(c.req.raw, maxBytes)
-    await next()
+    return next()
   }
 }
 

@@ -9,7 +9,7 @@ import { isAllowedOrigin } from './cors.ts'
  * CORS alone does not stop them: browsers send requests without a body before any preflight.
  */
 export function rejectCrossSite(origins: readonly string[]): MiddlewareHandler {
-  return async (c, next) => {
+  return (c, next) => {
     const hasEffect = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
     if (hasEffect && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
       const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
@@ -18,7 +18,7 @@ export function rejectCrossSite(origins: readonly string[]): MiddlewareHandler {
         `Cross-site request from ${site} rejected; add the origin to SERVICE_CORS_ORIGINS to allow it`,
       )
     }
-    await next()
+    return next()
   }
 }
 
@@ -50,12 +50,12 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\]
  *
  * A page whose host name resolves to 127.0.0.1 has the same origin as the service, and could read and write.
  */
-export const requireLoopbackHost: MiddlewareHandler = async (c, next) => {
+export const requireLoopbackHost: MiddlewareHandler = (c, next) => {
   if (!LOOPBACK_HOST.test(hostOf(c))) {
     throw new ServiceError(
       'ForbiddenError',
       'Without a token, the Host header must be localhost, 127.0.0.1 or [::1]; set SERVICE_API_AUTH_TOKEN, or SERVICE_ALLOW_ANONYMOUS=true',
     )
   }
-  await next()
+  return next()
 }

@@ -34,13 +34,13 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
 }
 
 /** Rejects malformed percent-encoding, which Hono would pass on undecoded. */
-export const decodablePath: MiddlewareHandler = async (c, next) => {
+export const decodablePath: MiddlewareHandler = (c, next) => {
   try {
     decodeURIComponent(c.req.path)
   } catch (cause) {
     throw new ServiceError('ValidationError', 'The path is not valid percent-encoded UTF-8', { cause })
   }
-  await next()
+  return next()
 }
 
 /** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */

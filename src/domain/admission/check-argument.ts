@@ -1,6 +1,13 @@
+import { lazy } from '../../lib/lazy.ts'
 import type { JsonSchema } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Issue } from '../errors.ts'
+
+// See decision 020.
+const inputCheck = lazy(
+  () => import('./check-input.ts'),
+  ({ checkInput }) => checkInput,
+)
 
 /** The arguments of a workflow or of a handler. */
 export interface Arguments {
@@ -21,8 +28,7 @@ export async function checkArgument(
   call: Call,
 ): Promise<Issue[]> {
   if (args.length === 0) return []
-  // Loaded on first use, see decision 020.
-  const { checkInput } = await import('./check-input.ts')
+  const checkInput = inputCheck.current ?? (await inputCheck.get())
   const { issues, abortedBy, skipped } = checkInput(args[0], schema, argumentPointer)
   if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })
   if (abortedBy !== null) call.note({ inputUnchecked: `${name}: ${abortedBy}` })

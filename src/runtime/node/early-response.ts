@@ -10,7 +10,7 @@ const LINGER_MS = 500
 /** Whether the whole request, including its body, has arrived. */
 export async function hasArrived(incoming: Pick<IncomingMessage, 'complete'>): Promise<boolean> {
   // Node's parser runs promise callbacks between a body and its end, even if both arrive in one packet.
-  if (!incoming.complete) await setImmediate()
+  await setImmediate()
   return incoming.complete
 }
 

@@ -29,18 +29,20 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
       const response = rejectHeaders(incoming) ?? (await fetch(request))
       cancelContinue(incoming)
       if (closing) response.headers.set('Connection', 'close')
-      return (await hasArrived(incoming)) ? response : lastOfConnection(response, incoming)
+      return incoming.complete || (await hasArrived(incoming)) ? response : lastOfConnection(response, incoming)
     },
     { hostname: 'localhost', errorHandler: rejectUrl },
   )
 
   function respond(request: IncomingMessage, response: ServerResponse) {
     openResponses.add(response)
-    response.once('close', () => {
-      openResponses.delete(response)
-      closeWhenDone()
-    })
+    response.on('close', onResponseClosed)
     void handle(request, response)
+  }
+
+  function onResponseClosed(this: ServerResponse) {
+    openResponses.delete(this)
+    closeWhenDone()
   }
 
   const server = createServer(SERVER_OPTIONS, respond)
