@@ -50,7 +50,7 @@ export async function createScenarios(port: number, catalog: string, agent: Agen
     { name: 'result', next: () => ({ method: 'GET', path: `/workflow/${nextClosed()}/result` }) },
     { name: 'result again', next: () => ({ method: 'GET', path: `/workflow/${closed}/result` }) },
     {
-      name: 'result again, with run id',
+      name: 'result again (run id)',
       next: () => ({ method: 'GET', path: `/workflow/${closed}/runs/${runId}/result` }),
     },
     { name: 'catalog', next: () => ({ method: 'GET', path: '/workflow/catalog' }) },

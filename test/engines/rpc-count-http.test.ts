@@ -1,0 +1,66 @@
+import { expect } from 'vitest'
+import { callsDuring } from '../../dev/servers/engine-metrics.ts'
+import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+
+// The engine counts the calls of all its clients.
+const test = testWithOwnEngine()
+
+/** One request to each endpoint that both transports support. */
+async function requestEach({ call }: InProcessService): Promise<void> {
+  const ok = async (method: string, path: string, body?: unknown) => {
+    const response = await call(method, path, body)
+    expect([path, response.status]).toEqual([path, 200])
+    return response.body
+  }
+  const start = async (workflowName: string): Promise<string> =>
+    `/workflow/${(await ok('POST', '/workflow/start', { workflowName, input: null })).workflowId}`
+  const ran = await ok('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
+  const closed = `/workflow/${ran.workflowId}`
+  for (const read of ['status', 'input', 'result', 'result', `runs/${ran.runId}/result`, 'trace-log'])
+    await ok('GET', `${closed}/${read}`)
+  const open = await start('messages')
+  // First: a query before the first workflow task has completed would fail.
+  await ok('POST', `${open}/update/set`, { payload: 1 })
+  await ok('POST', `${open}/query/state`)
+  await ok('POST', `${open}/signal/add`, { payload: 1 })
+  await ok('PATCH', `${open}/stop`)
+  await ok('POST', `${await start('neverEnds')}/terminate`)
+  await ok('GET', '/workflow/catalog')
+  await ok('GET', '/workflow/runs')
+  await ok('GET', '/workflow/runs/count')
+}
+
+test('every endpoint makes the same engine calls over gRPC and over Temporal’s HTTP API', async ({
+  engine,
+  serve,
+  startWorker,
+}) => {
+  const publisher = await startWorker({ catalog: testCatalog })
+  await publisher.stop()
+  await startWorker()
+  const counts = []
+  for (const transport of [{}, { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }]) {
+    const service = serve({ SERVICE_CATALOG_TTL: '10m', ...transport })
+    await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 'warm' })
+    counts.push(await callsDuring(engine.metricsUrl, () => requestEach(service)))
+    await service.close()
+  }
+
+  expect(counts[1]).toEqual(counts[0])
+  expect(counts[0]).toEqual({
+    StartWorkflowExecution: 3,
+    PollWorkflowExecutionHistory: 1,
+    // Of status, input, the second result, trace-log, stop and terminate.
+    DescribeWorkflowExecution: 6,
+    // Of input, the first result and trace-log.
+    GetWorkflowExecutionHistory: 3,
+    QueryWorkflow: 1,
+    SignalWorkflowExecution: 1,
+    UpdateWorkflowExecution: 1,
+    RequestCancelWorkflowExecution: 1,
+    TerminateWorkflowExecution: 1,
+    ListWorkflowExecutions: 1,
+    CountWorkflowExecutions: 1,
+  })
+})
