@@ -27,9 +27,14 @@ export interface GrpcConnection {
   close(): Promise<void>
 }
 
-/** Connects on the first call. */
-export function grpcConnection(options: GrpcOptions): GrpcConnection {
-  const connection = Connection.lazy(toConnectionOptions(options))
+export interface ConnectionBehavior {
+  /** How long a connection without calls stays open. Default: half an hour, or what the engine allows. */
+  idleTimeoutMs?: number
+}
+
+/** Connects on the first call, and on the first one after it was closed. */
+export function grpcConnection(options: GrpcOptions, behavior: ConnectionBehavior = {}): GrpcConnection {
+  const connection = Connection.lazy(toConnectionOptions(options, behavior))
   return {
     send: (method, request, call) => send(connection, method, request, call),
     close: () => connection.close(),
@@ -64,12 +69,18 @@ async function send<M extends Method>(
   }
 }
 
-function toConnectionOptions({ address, apiKey, tls }: GrpcOptions): ConnectionOptions {
+function toConnectionOptions(
+  { address, apiKey, tls }: GrpcOptions,
+  { idleTimeoutMs }: ConnectionBehavior,
+): ConnectionOptions {
   return {
     address,
     ...(apiKey === null ? {} : { apiKey }),
     tls: tls === null ? false : toTlsConfig(tls),
-    channelArgs: CHANNEL_ARGS,
+    channelArgs: {
+      ...CHANNEL_ARGS,
+      ...(idleTimeoutMs !== undefined && { 'grpc.client_idle_timeout_ms': idleTimeoutMs }),
+    },
     // The SDK's retry interceptor would exceed the deadline.
     interceptors: [],
     // Without this header the engine reports a retried run as continued as new.

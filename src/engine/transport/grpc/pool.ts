@@ -5,18 +5,26 @@ import type { GrpcConnection } from './connection.ts'
 // A usual limit of proxies and servers for the streams of one connection. Further calls would have to wait.
 const MAX_CALLS = 100
 
+// Enough for 3200 calls. More calls share these connections, and wait for each other if the server limits the streams.
+const MAX_CONNECTIONS = 32
+
 interface Member {
   connection: GrpcConnection
   calls: number
 }
 
-/** Adds a connection when all others are full, and keeps it. The next call reopens one that the engine has closed. */
+/**
+ * Uses the first connection that is not full, so that the last ones become idle when there are fewer calls. A member
+ * stays when its connection is closed, because its next call opens it again.
+ */
 export function grpcPool(connect: () => GrpcConnection): GrpcConnection {
   const members: Member[] = []
 
   function connectionWithRoom(): Member {
     const found = members.find(({ calls }) => calls < MAX_CALLS)
     if (found !== undefined) return found
+    if (members.length === MAX_CONNECTIONS)
+      return members.reduce((least, member) => (member.calls < least.calls ? member : least))
     const added: Member = { connection: connect(), calls: 0 }
     members.push(added)
     return added

@@ -3,11 +3,17 @@ import { type CallOptions, isLongPoll, type Method, type Request, type Response,
 import type { GrpcOptions } from './options.ts'
 import { grpcPool } from './pool.ts'
 
+// The connections that a peak of long calls needed are closed soon after it.
+const LONG_IDLE_MS = 30_000
+
 /** Temporal over gRPC. The client library is loaded, and the connection opened, on the first call. */
 export function grpcTransport(options: GrpcOptions): Transport {
   const connections = lazy(
     () => import('./connection.ts'),
-    ({ grpcConnection }) => ({ short: grpcConnection(options), long: grpcPool(() => grpcConnection(options)) }),
+    ({ grpcConnection }) => ({
+      short: grpcConnection(options),
+      long: grpcPool(() => grpcConnection(options, { idleTimeoutMs: LONG_IDLE_MS })),
+    }),
   )
 
   return {

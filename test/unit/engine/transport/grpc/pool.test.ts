@@ -43,6 +43,14 @@ test('grpcPool: opens no connection while another one has room', async () => {
   expect(connections).toHaveLength(2)
 })
 
+test('grpcPool: opens at most 32 connections, which then share further calls evenly', () => {
+  const { pool, connections } = held()
+
+  for (let count = 0; count < 3200 + 64; count++) void pool.send('getSystemInfo', {}, OPTIONS)
+
+  expect(connections.map(({ calls }) => calls)).toEqual(Array.from({ length: 32 }, () => 102))
+})
+
 test('grpcPool: closes all connections', async () => {
   const { pool, connections } = held()
   for (let count = 0; count < 101; count++) void pool.send('getSystemInfo', {}, OPTIONS)
