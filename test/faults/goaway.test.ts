@@ -14,6 +14,8 @@ const CALLS = 500
 const GOAWAYS = 5
 const CALLS_BETWEEN = 20
 const WAITING = 20
+const WRITES = 50
+const WRITES_AT_ONCE = 10
 
 describe.for([
   { name: 'Node', runtime: 'Node', tls: false },
@@ -113,4 +115,45 @@ describe.for([
     const answers = await load
     expect(answers).toEqual(answers.map(() => ({ 200: CALLS_BETWEEN })))
   })
+
+  test('50 starts and 50 signals, sent while connections close, are each carried out once', async () => {
+    const receiver = (await (await post('/workflow/start', { workflowName: 'messages', input: null })).json())
+      .workflowId
+    const numbers = Array.from({ length: WRITES }, (_, number) => number)
+    const idOf = (number: number) => `${receiver}-${number}`
+    const signals: number[] = []
+    const started: { status: number; runId: string }[] = []
+
+    for (let first = 0; first < WRITES; first += WRITES_AT_ONCE) {
+      const some = numbers.slice(first, first + WRITES_AT_ONCE)
+      const sent = some.map((number) => post(`/workflow/${receiver}/signal/add`, { payload: number }))
+      const starting = some.map((number) =>
+        post('/workflow/start', { workflowName: 'echo', input: number, workflowId: idOf(number) }),
+      )
+      const closed = proxy.goAway()
+      for (const answer of await Promise.all(sent)) signals.push(answer.status)
+      for (const answer of await Promise.all(starting)) {
+        const { runId } = await answer.json()
+        started.push({ status: answer.status, runId })
+      }
+      await closed
+    }
+    await post(`/workflow/${receiver}/signal/finish`, {})
+    const { gathered } = await until('the run has ended', async () => (await outputOf(receiver)) as Gathered | null)
+    const latest = await Promise.all(numbers.map((number) => fetch(`${service.url}/workflow/${idOf(number)}/status`)))
+
+    expect(signals).toEqual(numbers.map(() => 200))
+    expect(gathered.toSorted((one, other) => one - other)).toEqual(numbers)
+    const runIds = await Promise.all(latest.map(async (answer) => (await answer.json()).runId))
+    expect(started).toEqual(runIds.map((runId) => ({ status: 200, runId })))
+  })
+
+  interface Gathered {
+    gathered: number[]
+  }
+
+  async function outputOf(workflowId: string): Promise<unknown> {
+    const answer = await fetch(`${service.url}/workflow/${workflowId}/result`)
+    return answer.ok ? (await answer.json()).output : null
+  }
 })
