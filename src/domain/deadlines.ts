@@ -22,16 +22,13 @@ export const TIMEOUT_MS = {
   workerResponse: 1000,
 
   /** Time between two pings of the engine while a request waits for a worker. */
-  pingInterval: 3000,
+  pingInterval: 2000,
 
-  /** One such ping. An engine that hangs is noticed after the interval and this: 4 s. */
-  ping: 1000,
-
-  /** A ping that times out this much late was delayed by our own process, and is repeated before the engine is blamed. */
-  pingDelay: 100,
-
-  /** The repeated ping. */
-  repeatedPing: 400,
+  /**
+   * One such ping, in time for which our own process runs. An engine that hangs is noticed after the interval and this: 4 s.
+   * An engine that is only slow responds within it.
+   */
+  ping: 2000,
 
   /** Reading from the history why a workflow task fails. The response is complete without it. */
   failingTask: 2000,

@@ -39,6 +39,30 @@ export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): L
   }
 }
 
+const TICK_MS = 50
+
+/**
+ * The same, which also aborts with a `TimeoutError` after `ms` for which this process was running. Time is counted in
+ * ticks: one that comes late, because the process was stopped or busy, counts no more than another.
+ */
+export function runningTimeSignal(ms: number, ...signals: AbortSignal[]): LinkedSignal {
+  const linked = linkSignals(...signals)
+  let ticksLeft = Math.ceil(ms / TICK_MS)
+  const tick = () => {
+    ticksLeft--
+    if (ticksLeft > 0) timer = setTimeout(tick, TICK_MS)
+    else linked.abort(new DOMException('The time is over', 'TimeoutError'))
+  }
+  let timer = setTimeout(tick, TICK_MS)
+  return {
+    ...linked,
+    release() {
+      clearTimeout(timer)
+      linked.release()
+    },
+  }
+}
+
 /** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself continues. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()

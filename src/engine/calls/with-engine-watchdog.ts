@@ -1,10 +1,13 @@
 import { type Call, withTimeout } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
-import { linkSignals } from '../../lib/abort.ts'
+import { linkSignals, runningTimeSignal } from '../../lib/abort.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import type { Rpc } from '../rpc.ts'
 import { RpcError } from '../transport/transport.ts'
 import { ping } from './ping.ts'
+
+// For a process that hardly runs.
+const LONGEST_PING_MS = 30_000
 
 /**
  * Runs a call that may take long, and pings the engine meanwhile. Rejects with UNAVAILABLE when the pings fail. A call
@@ -15,13 +18,10 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
   let unavailable: RpcError | null = null
 
   async function check(): Promise<void> {
-    try {
-      await pingEngine(rpc, call)
-    } catch (error) {
-      if (call.signal.aborted || !isUnanswered(error)) return
-      unavailable = new RpcError('the engine stopped responding', { code: GrpcCode.UNAVAILABLE, cause: error })
-      linked.abort()
-    }
+    const cause = await unansweredPing(rpc, { ...call, signal: linked.signal })
+    if (cause === null || linked.signal.aborted) return
+    unavailable = new RpcError('the engine stopped responding', { code: GrpcCode.UNAVAILABLE, cause })
+    linked.abort()
   }
 
   const waiting = setTimeout(() => call.startWaiting(), TIMEOUT_MS.workerResponse)
@@ -33,21 +33,24 @@ export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Ca
   } finally {
     clearTimeout(waiting)
     clearInterval(pings)
+    linked.abort()
     linked.release()
   }
 }
 
 /**
- * A ping that times out late was delayed by our own process (CPU throttling, parsing a large body): the response may
- * have arrived without being read. Then one more ping decides.
+ * The error of a ping that got no response; null if it got one. Time in which this process did not run (CPU throttling,
+ * parsing a large body) does not count: the response may have arrived without being read.
  */
-async function pingEngine(rpc: Rpc, call: Call): Promise<void> {
-  const lateAt = Date.now() + TIMEOUT_MS.ping + TIMEOUT_MS.pingDelay
+async function unansweredPing(rpc: Rpc, call: Call): Promise<unknown> {
+  const limit = runningTimeSignal(TIMEOUT_MS.ping, call.signal)
   try {
-    await ping(rpc, withTimeout(call, TIMEOUT_MS.ping))
+    await ping(rpc, { ...withTimeout(call, LONGEST_PING_MS), signal: limit.signal })
+    return null
   } catch (error) {
-    if (Date.now() < lateAt) throw error
-    await ping(rpc, withTimeout(call, TIMEOUT_MS.repeatedPing))
+    return limit.signal.aborted || isUnanswered(error) ? error : null
+  } finally {
+    limit.release()
   }
 }
 

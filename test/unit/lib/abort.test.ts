@@ -1,6 +1,14 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { deadlineSignal, linkSignals, sleep, unlessAborted, whenOver, withDeadline } from '../../../src/lib/abort.ts'
+import {
+  deadlineSignal,
+  linkSignals,
+  runningTimeSignal,
+  sleep,
+  unlessAborted,
+  whenOver,
+  withDeadline,
+} from '../../../src/lib/abort.ts'
 
 const never = new Promise<never>(() => {})
 
@@ -46,6 +54,37 @@ test('deadlineSignal: leaves no timer once released', () => {
   deadlineSignal(Date.now() + 1000).release()
 
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('runningTimeSignal: aborts with a TimeoutError when the process has run for that time', async () => {
+  const { signal } = runningTimeSignal(1000)
+
+  await vi.advanceTimersByTimeAsync(999)
+  expect(signal.aborted).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(signal.reason).toMatchObject({ name: 'TimeoutError' })
+})
+
+test('runningTimeSignal: time in which the process does not run hardly counts', async () => {
+  vi.useRealTimers()
+  const { signal, release } = runningTimeSignal(200)
+
+  // Timers that are due run once the process runs again.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  await new Promise((resolve) => setTimeout(resolve))
+
+  expect(signal.aborted).toBe(false)
+  release()
+})
+
+test('runningTimeSignal: aborts with its signals, and leaves neither timer nor listener once released', () => {
+  const caller = new AbortController()
+  const { signal, release } = runningTimeSignal(1000, caller.signal)
+  caller.abort('left')
+
+  release()
+
+  expect([signal.reason, vi.getTimerCount(), getEventListeners(caller.signal, 'abort')]).toEqual(['left', 0, []])
 })
 
 test('unlessAborted: rejects with the reason of the signal and leaves no listener', async () => {
