@@ -3,7 +3,6 @@ import { memoryOf } from '../../lib/memory-of.ts'
 import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
 import type { Execution } from '../../protocol/execution.ts'
-import type { RunRef } from '../../protocol/run-ref.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
@@ -38,8 +37,8 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
   const latest = weighedCache<string>({ maxBytes: maxBytes * IDS_SHARE, maxAgeMs: MAX_AGE_MS, now })
   const descriptions = readThroughCache({
     name: 'latest_run',
-    read: async (workflowId) => {
-      const { runId, status } = await describe({ workflowId }, backgroundCall('result', TIMEOUT_MS.describe))
+    read: async (key) => {
+      const { runId, status } = await describe(JSON.parse(key), backgroundCall('result', TIMEOUT_MS.describe))
       return { runId, status }
     },
     ttlMs: 0,
@@ -53,13 +52,14 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
     const { workflowId, runId, memo } = execution
     const bytes = memoryOf({ ...execution, memo: [...memo.values()] }, maxBytes * RUN_SHARE)
     if (bytes > maxBytes * RUN_SHARE) return
-    runs.set(toKey({ workflowId, runId }), execution, bytes)
-    if (pinned === undefined) latest.set(workflowId, runId, 2 * runId.length)
+    // Keys are new strings. The id may be a part of the request's URL, which it would keep in memory.
+    runs.set(toKey({ workflowId, runId }), { ...execution, workflowId: '' }, bytes)
+    if (pinned === undefined) latest.set(toKey({ workflowId }), runId, 2 * runId.length)
   }
 
-  function forget({ workflowId, runId = latest.get(workflowId) }: ExecutionRef): void {
+  function forget({ workflowId, runId = latest.get(toKey({ workflowId })) }: ExecutionRef): void {
     if (runId !== undefined) runs.delete(toKey({ workflowId, runId }))
-    latest.delete(workflowId)
+    latest.delete(toKey({ workflowId }))
   }
 
   async function forgetIfGone<T>(ref: ExecutionRef, read: Promise<T>): Promise<T> {
@@ -74,14 +74,20 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
   const describe: Engine['describe'] = (ref, call) => forgetIfGone(ref, engine.describe(ref, call))
 
   async function find(ref: ExecutionRef, call: Call): Promise<Execution | null> {
-    const { workflowId, runId = latest.get(workflowId) } = ref
+    const { workflowId, runId = latest.get(toKey({ workflowId })) } = ref
     const kept = runId === undefined ? undefined : runs.get(toKey({ workflowId, runId }))
-    if (kept === undefined || ref.runId !== undefined) return kept ?? null
+    if (kept === undefined) return null
+    if (ref.runId === undefined && !(await isLatest(kept, ref, call))) {
+      forget(ref)
+      return null
+    }
+    return { ...kept, workflowId }
+  }
+
+  async function isLatest({ runId, status }: Execution, { workflowId }: ExecutionRef, call: Call): Promise<boolean> {
     // A description that is requested after this request arrived: an earlier one may not know the latest run.
-    const { value: current } = await withinCall(descriptions.get(workflowId, now() + 1), call)
-    if (current.runId === kept.runId && current.status === kept.status) return kept
-    forget(ref)
-    return null
+    const { value: current } = await withinCall(descriptions.get(toKey({ workflowId }), now() + 1), call)
+    return current.runId === runId && current.status === status
   }
 
   return {
@@ -98,8 +104,8 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
   }
 }
 
-function toKey({ workflowId, runId }: RunRef): string {
-  return JSON.stringify([workflowId, runId])
+function toKey({ workflowId, runId }: ExecutionRef): string {
+  return JSON.stringify({ workflowId, runId })
 }
 
 /** Whether the run is closed and nothing of it is missing. A value in external storage may be readable later. */
