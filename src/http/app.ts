@@ -1,9 +1,10 @@
-import { Hono, type MiddlewareHandler } from 'hono'
+import { Hono } from 'hono'
 import { methodNotAllowed as rejectOtherMethods } from 'hono/method-not-allowed'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Workflows } from '../domain/workflows.ts'
 import { requireToken } from './auth.ts'
 import { rejectContentLength } from './body.ts'
+import { type Check, check } from './check.ts'
 import { abortable, type Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
@@ -77,10 +78,14 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
 
   app.use(requestId(mount.basePath), observe(options.observers))
   if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
-  if (options.loopbackOnly === true) app.use(requireLoopbackHost)
-  app.use(rejectCrossSite(options.corsOrigins))
-  app.use(limitContentLength(maxBodyBytes))
-  if (options.auth !== null) app.use(exceptPublic(requireToken(options.auth.tokens)))
+  app.use(
+    check(
+      ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
+      rejectCrossSite(options.corsOrigins),
+      (c) => rejectContentLength(c.req.raw, maxBodyBytes),
+      ...(options.auth === null ? [] : [exceptPublic(requireToken(options.auth.tokens))]),
+    ),
+  )
   app.use(rejectOtherMethods({ app, onMethodNotAllowed: methodNotAllowed }))
 
   app.route('/', health(workflows))
@@ -88,7 +93,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   const inFlight = limitInFlight(maxInFlight, options.observers.metrics ?? null)
   app.use('/capabilities', inFlight, abortable(openRequests))
   app.route('/', capabilities(workflows))
-  app.use('/workflow/*', decodablePath, rejectIdempotencyKey, inFlight, abortable(openRequests))
+  app.use('/workflow/*', check(decodablePath, rejectIdempotencyKey), inFlight, abortable(openRequests))
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   app.route('/workflow', start(startOptions))
   app.route('/workflow', updateWithStart(startOptions))
@@ -106,14 +111,8 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   return { fetch: async (request) => app.fetch(request) }
 }
 
-function limitContentLength(maxBytes: number): MiddlewareHandler {
-  return (c, next) => {
-    rejectContentLength(c.req.raw, maxBytes)
-    return next()
+function exceptPublic(reject: Check): Check {
+  return (c) => {
+    if (c.req.method !== 'OPTIONS' && c.req.path !== '/health' && c.req.path !== '/ready') reject(c)
   }
-}
-
-function exceptPublic(guard: MiddlewareHandler): MiddlewareHandler {
-  return (c, next) =>
-    c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready' ? next() : guard(c, next)
 }

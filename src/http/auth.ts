@@ -1,12 +1,12 @@
-import type { MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import { anyEqual } from '../lib/any-equal.ts'
+import type { Check } from './check.ts'
 
 /** Requires one of the tokens, as `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. */
-export function requireToken(tokens: string[]): MiddlewareHandler {
+export function requireToken(tokens: string[]): Check {
   const expected = tokens.map(toBytes)
-  return (c, next) => {
-    if (anyEqual(presentedTokens(c.req.header('Authorization') ?? '').map(toBytes), expected)) return next()
+  return (c) => {
+    if (anyEqual(presentedTokens(c.req.header('Authorization') ?? '').map(toBytes), expected)) return
     throw new ServiceError('UnauthorizedError', 'Missing or invalid token in the Authorization header')
   }
 }

@@ -1,6 +1,7 @@
 /** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
+import type { Check } from './check.ts'
 import { isAllowedOrigin } from './cors.ts'
 
 /**
@@ -8,8 +9,8 @@ import { isAllowedOrigin } from './cors.ts'
  *
  * CORS alone does not stop them: browsers send requests without a body before any preflight.
  */
-export function rejectCrossSite(origins: readonly string[]): MiddlewareHandler {
-  return (c, next) => {
+export function rejectCrossSite(origins: readonly string[]): Check {
+  return (c) => {
     const hasEffect = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
     if (hasEffect && isCrossSite(c) && !isAllowedOrigin(origins, c.req.header('Origin'))) {
       const site = c.req.header('Origin')?.slice(0, MAX_SHOWN_ORIGIN) ?? 'another site'
@@ -18,7 +19,6 @@ export function rejectCrossSite(origins: readonly string[]): MiddlewareHandler {
         `Cross-site request from ${site} rejected; add the origin to SERVICE_CORS_ORIGINS to allow it`,
       )
     }
-    return next()
   }
 }
 
@@ -50,12 +50,11 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\]
  *
  * A page whose host name resolves to 127.0.0.1 has the same origin as the service, and could read and write.
  */
-export const requireLoopbackHost: MiddlewareHandler = (c, next) => {
+export const requireLoopbackHost: Check = (c) => {
   if (!LOOPBACK_HOST.test(hostOf(c))) {
     throw new ServiceError(
       'ForbiddenError',
       'Without a token, the Host header must be localhost, 127.0.0.1 or [::1]; set SERVICE_API_AUTH_TOKEN, or SERVICE_ALLOW_ANONYMOUS=true',
     )
   }
-  return next()
 }

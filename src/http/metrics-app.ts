@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Log } from '../log.ts'
+import { check } from './check.ts'
 import type { Env } from './context.ts'
 import { requireLoopbackHost } from './cross-site.ts'
 import { problemResponse } from './errors.ts'
@@ -21,7 +22,7 @@ export interface MetricsAppOptions {
 export function createMetricsApp({ read, loopbackOnly, log }: MetricsAppOptions) {
   const app = new Hono<Env>({ getPath: rawPath, router: new TrieRouter() })
   app.use(requestId(''), observe({ log }))
-  if (loopbackOnly) app.use(requireLoopbackHost)
+  if (loopbackOnly) app.use(check(requireLoopbackHost))
   app.route('/', metrics(read))
   app.notFound(notFound)
   app.onError((error, c) => problemResponse(c, error))

@@ -1,8 +1,9 @@
 /** Request paths: routed as received, still percent-encoded, and decoded once, here. */
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
 import { catalogIssue, handlerNameIssue, workflowIdIssue } from '../protocol/names.ts'
+import type { Check } from './check.ts'
 import type { Env } from './context.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -34,13 +35,12 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
 }
 
 /** Rejects malformed percent-encoding, which Hono would pass on undecoded. */
-export const decodablePath: MiddlewareHandler = (c, next) => {
+export const decodablePath: Check = (c) => {
   try {
     decodeURIComponent(c.req.path)
   } catch (cause) {
     throw new ServiceError('ValidationError', 'The path is not valid percent-encoded UTF-8', { cause })
   }
-  return next()
 }
 
 /** The execution named by `/workflow/:id/…` or `/workflow/:id/runs/:rid/…`. */
