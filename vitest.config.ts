@@ -5,6 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // These measure CPU time, so no other test runs at the same time.
 const MEASURING = ['test/faults/schemas*.test.ts']
 
+// These register a global tracer.
+const ISOLATED = ['test/worker/otel-spans.test.ts']
+
 // They also wait for servers, so two cores can run three files at a time.
 const FILES_AT_ONCE = Math.max(3, availableParallelism())
 
@@ -77,23 +80,15 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'real',
-          include: ['test/{engines,traces,runtimes,faults,compatibility}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...MEASURING],
+          include: ['test/{engines,traces,runtimes,faults,compatibility,worker}/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...MEASURING, ...ISOLATED],
+          // Loading the worker SDK takes more than a second of CPU time.
           isolate: false,
           maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 2 },
         },
       },
-      {
-        test: {
-          ...onTheEngine,
-          // Isolated: some install the SDK's runtime with their own logger, and a process can have only one.
-          name: 'worker',
-          include: ['test/worker/**/*.test.ts'],
-          maxWorkers: FILES_AT_ONCE,
-          sequence: { groupOrder: 2 },
-        },
-      },
+      { test: { ...onTheEngine, name: 'isolated', include: ISOLATED, sequence: { groupOrder: 2 } } },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
       {
         test: {

@@ -2,6 +2,7 @@
 import {
   DefaultLogger,
   IllegalStateError,
+  type LogEntry,
   NativeConnection,
   Runtime,
   Worker,
@@ -34,7 +35,19 @@ export interface RunWorkerOptions {
   >
 }
 
-const QUIET = new DefaultLogger('ERROR', () => {})
+export type WorkerLogListener = (entry: LogEntry) => void
+
+const logListeners = new Set<WorkerLogListener>()
+
+const QUIET = new DefaultLogger('INFO', (entry) => {
+  for (const listen of logListeners) listen(entry)
+})
+
+/** Calls `listen` with all that the workers of this process log from now on, until the returned function is called. */
+export function listenToWorkerLog(listen: WorkerLogListener): () => void {
+  logListeners.add(listen)
+  return () => void logListeners.delete(listen)
+}
 
 /** Resolves when the engine reports a poller of the task queue, and the catalog, if any, is published. */
 export async function startWorker({
@@ -102,7 +115,7 @@ function throwExited(): never {
   throw new Error('The worker exited before it was ready')
 }
 
-/** Silences the SDK's log. The SDK creates a new runtime after its last connection was closed, so call this before each worker. */
+/** Silences the SDK's log, except for listeners. The SDK creates a new runtime after its last connection was closed, so call this before each worker. */
 export function quietRuntime(): void {
   try {
     Runtime.install({ logger: QUIET, shutdownSignals: [] })

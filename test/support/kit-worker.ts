@@ -1,7 +1,8 @@
 /** Workers with the plugin that check their catalog often, and their log. */
-import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker'
+import { type LogEntry, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
+import { listenToWorkerLog, quietRuntime } from '../../dev/servers/worker.ts'
 import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { test as baseTest } from './fixtures.ts'
@@ -34,6 +35,7 @@ const WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
 async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
   const { address, taskQueue, version, checkEveryMs = 100, publishTimeoutMs, beforeRun, ...options } = given
+  quietRuntime()
   const connection = await NativeConnection.connect({ address })
   const checks = vi.spyOn(connection.workflowService, 'describeWorkflowExecution')
   const isReady = Promise.withResolvers<void>()
@@ -46,6 +48,7 @@ async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
     taskQueue,
     workflowBundle: await ensureWorkflowBundle(WORKFLOWS),
     shutdownGraceTime: 0,
+    debugMode: true,
     ...(version && { workerDeploymentOptions: versioned(version) }),
     plugins: [plugin],
   })
@@ -79,12 +82,9 @@ function versioned(version: {
 
 export const test = baseTest
   /** Everything that the workers of this file log. */
-  .extend('log', { scope: 'file' }, async ({ engine, cleanup }) => {
+  .extend('log', { scope: 'file' }, ({ cleanup }) => {
     const entries: LogEntry[] = []
-    Runtime.install({ logger: new DefaultLogger('INFO', (entry) => entries.push(entry)), shutdownSignals: [] })
-    // The SDK's runtime, and with it the log, ends with the last connection.
-    const connection = await NativeConnection.connect({ address: engine.address })
-    cleanup.defer(() => connection.close())
+    cleanup.defer(listenToWorkerLog((entry) => entries.push(entry)))
     return entries
   })
   /** Starts workers that are stopped when their test ends. */

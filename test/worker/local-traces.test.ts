@@ -18,12 +18,12 @@ const catalog = defineCatalog({ story: {}, ticking: {} })
 
 const test = baseTest
   /** Does not exist until the worker creates it. */
-  .override('folder', { scope: 'file' }, async ({ cleanup }) => {
+  .extend('folder', { scope: 'file' }, async ({ cleanup }) => {
     const parent = await mkdtemp(join(tmpdir(), 'portico-local-'))
     cleanup.defer(() => rm(parent, { recursive: true, force: true }))
     return join(parent, 'traces')
   })
-  .override('worker', { scope: 'file' }, ({ startTracedWorker }) => {
+  .extend('worker', { scope: 'file' }, ({ startTracedWorker }) => {
     return startTracedWorker({ plugin: { catalog }, activities, workflowsPath })
   })
   /** Runs the workflow `story` on a traced worker of its own, and returns what was archived. */

@@ -27,7 +27,7 @@ const test = baseTest
     cleanup.defer(() => proxy.close())
     return { ...s3, endpoint: `http://${proxy.address}` }
   })
-  .override('worker', { scope: 'file' }, ({ startTracedWorker, folder, redis, slowS3 }) => {
+  .extend('worker', { scope: 'file' }, ({ startTracedWorker, folder, redis, slowS3 }) => {
     const { bucket, region, accessKeyId, secretAccessKey, endpoint } = slowS3
     const remote = {
       storage: { bucket, region, accessKeyId, secretAccessKey, endpoint },

@@ -9,7 +9,7 @@ import { test as baseTest } from '../support/fixtures.ts'
 const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
 
 const test = baseTest
-  .override('workerOptions', { catalog, activities, workflowsPath })
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog, activities, workflowsPath }))
   /** Starts an order. */
   .extend('place', { scope: 'file' }, ({ client, worker }) => (given: Partial<Order>) => {
     const args: [Order] = [{ orderId: 'o-1', amount: 20, card: '4242', ...given }]

@@ -4,7 +4,7 @@ import { test as baseTest } from '../support/fixtures.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 
 const test = baseTest
-  .override('worker', { scope: 'file' }, async ({ engine, catalog, cleanup }) => {
+  .extend('worker', { scope: 'file' }, async ({ engine, catalog, cleanup }) => {
     const worker = await startPythonWorker({ address: engine.address, taskQueue: catalog })
     cleanup.defer(() => worker.stop())
     return worker

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { startWeed } from '../../dev/servers/s3.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
 import { until } from '../../dev/servers/until.ts'
 import { defineCatalog, type Redact } from '../../src/worker/index.ts'
@@ -41,64 +40,62 @@ interface ReadTrace {
 }
 
 const test = baseTest
-  /** SeaweedFS, with one bucket. */
-  .override('s3', { scope: 'file' }, async ({ cleanup }) => {
-    const s3 = await startWeed()
-    cleanup.defer(() => s3.stop())
-    return s3
-  })
   /** Reads the trace of one run from each source, again and again, from its start until it is archived. */
-  .extend('readTraces', { scope: 'file' }, ({ client, folder, redis, s3, startTracedWorker, startService }) => {
-    return async (mark: string, redact?: Redact, anywhere = 'anywhere'): Promise<ReadTrace[]> => {
-      const taskQueue = `secretive-${crypto.randomUUID()}`
-      const { accessKeyId, secretAccessKey, region, bucket, endpoint } = s3
-      const storage = { accessKeyId, secretAccessKey, region, bucket, endpoint }
-      const traces = {
-        remote: { storage, kvstore: { url: redis.url, token: null } },
-        local: { directory: folder, writes: true },
-        maxBytes: 1 << 20,
-      }
-      const plugin = { catalog: defineCatalog({ secretive: {} }), traces, ...(redact && { redact }) }
-      const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
-      // With the default interval: the trace must be readable from the other sources before it is archived.
-      await startTracedWorker({ plugin, archiveEveryMs: 5000, taskQueue, activities, workflowsPath })
-      const services = await Promise.all([
-        startService({ catalog: taskQueue, env: tracedEnv(redis, s3) }),
-        startService({ catalog: taskQueue, env: { SERVICE_TRACE_LOCAL_DIR: folder } }),
-        startService({ catalog: taskQueue, env: {} }),
-      ])
-      const handle = await client.workflow.start('secretive', {
-        workflowId: taskQueue,
-        taskQueue,
-        args: [{ ...secretive(mark), anywhere }],
-      })
-      const seen: ReadTrace[] = []
-      const readAll = async () => {
-        for (const service of services) {
-          const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
-          if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
+  .extend(
+    'readTraces',
+    { scope: 'file' },
+    ({ client, folder, redis, seaweed: s3, startTracedWorker, startService }) => {
+      return async (mark: string, redact?: Redact, anywhere = 'anywhere'): Promise<ReadTrace[]> => {
+        const taskQueue = `secretive-${crypto.randomUUID()}`
+        const { accessKeyId, secretAccessKey, region, bucket, endpoint } = s3
+        const storage = { accessKeyId, secretAccessKey, region, bucket, endpoint }
+        const traces = {
+          remote: { storage, kvstore: { url: redis.url, token: null } },
+          local: { directory: folder, writes: true },
+          maxBytes: 1 << 20,
         }
-        const { status, body } = await services[0].call('GET', `/workflow/${taskQueue}/history`)
-        if (status === 200) seen.push({ source: 'events', text: JSON.stringify(body) })
-        return new Set(seen.map(({ source }) => source))
-      }
-      let hasEnded = false
-      void handle
-        .result()
-        .catch(() => {})
-        .then(() => {
-          hasEnded = true
+        const plugin = { catalog: defineCatalog({ secretive: {} }), traces, ...(redact && { redact }) }
+        const workflowsPath = new URL('./fixtures/secretive-workflows.ts', import.meta.url)
+        // With the default interval: the trace must be readable from the other sources before it is archived.
+        await startTracedWorker({ plugin, archiveEveryMs: 5000, taskQueue, activities, workflowsPath })
+        const services = await Promise.all([
+          startService({ catalog: taskQueue, env: tracedEnv(redis, s3) }),
+          startService({ catalog: taskQueue, env: { SERVICE_TRACE_LOCAL_DIR: folder } }),
+          startService({ catalog: taskQueue, env: {} }),
+        ])
+        const handle = await client.workflow.start('secretive', {
+          workflowId: taskQueue,
+          taskQueue,
+          args: [{ ...secretive(mark), anywhere }],
         })
-      await until('it has ended', async () => (await readAll()).size > 0 && hasEnded)
-      await until('it is archived', async () => {
-        const sources = await readAll()
-        return sources.has('local') && sources.has('remote')
-      })
-      const stored = await readFile(join(folder, 'default', `${handle.firstExecutionRunId}.json`), 'utf8')
-      expect(stored).not.toContain(mark)
-      return seen
-    }
-  })
+        const seen: ReadTrace[] = []
+        const readAll = async () => {
+          for (const service of services) {
+            const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
+            if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
+          }
+          const { status, body } = await services[0].call('GET', `/workflow/${taskQueue}/history`)
+          if (status === 200) seen.push({ source: 'events', text: JSON.stringify(body) })
+          return new Set(seen.map(({ source }) => source))
+        }
+        let hasEnded = false
+        void handle
+          .result()
+          .catch(() => {})
+          .then(() => {
+            hasEnded = true
+          })
+        await until('it has ended', async () => (await readAll()).size > 0 && hasEnded)
+        await until('it is archived', async () => {
+          const sources = await readAll()
+          return sources.has('local') && sources.has('remote')
+        })
+        const stored = await readFile(join(folder, 'default', `${handle.firstExecutionRunId}.json`), 'utf8')
+        expect(stored).not.toContain(mark)
+        return seen
+      }
+    },
+  )
 
 test('secrets: no source ever shows a value under a secret name, and each shows the other values', async ({
   readTraces,
