@@ -1,19 +1,21 @@
 /** Clients that disconnect before their response: the service stops waiting for them. */
 import { expect } from 'vitest'
-import { openCalls, openPolls } from '../../dev/servers/engine-metrics.ts'
 import { until } from '../../dev/servers/until.ts'
-import { testWithOwnEngine } from '../support/fixtures.ts'
+import { POLL } from '../support/call-log.ts'
+import { test as baseTest } from '../support/fixtures.ts'
 
 const CLIENTS = 50
+const OF_THIS_FILE = crypto.randomUUID()
 
 // The engine itself ends a call after 20 s.
 const ENDED_BY_CLIENT = { timeoutMs: 15_000 }
 
-// Its metrics count the calls of all its clients.
-const test = testWithOwnEngine()
+const test = baseTest.extend('serviceProcess', { scope: 'file' }, ({ startService, faultProxy, worker: _ }) => {
+  return startService({ address: faultProxy.address })
+})
 
 test('clients that disconnect: the polls for 50 of them end, and their runs keep running', async ({
-  engine,
+  faultProxy: { calls },
   serviceProcess: service,
 }) => {
   const leaving = new AbortController()
@@ -22,48 +24,50 @@ test('clients that disconnect: the polls for 50 of them end, and their runs keep
       .call(
         'POST',
         '/workflow/run',
-        { workflowName: 'neverEnds', input: null, workflowId: `run-${number}`, timeout: '60s' },
+        { workflowName: 'neverEnds', input: null, workflowId: idOf(number), timeout: '60s' },
         {},
         leaving.signal,
       )
       .catch((error: Error) => error.name),
   )
-  const stays = service.run('waitForSignal', null, { workflowId: 'stays', timeout: '60s' })
-  await until('each is waited for', async () => (await openPolls(engine.metricsUrl)) === CLIENTS + 1)
+  const stays = service.run('waitForSignal', null, { workflowId: idOf('stays'), timeout: '60s' })
+  await until('each is waited for', () => calls.open(POLL) === CLIENTS + 1)
 
   leaving.abort()
-  await until('one poll is left', async () => (await openPolls(engine.metricsUrl)) === 1, ENDED_BY_CLIENT)
+  await until('one poll is left', () => calls.open(POLL) === 1, ENDED_BY_CLIENT)
 
   expect(await Promise.all(clients)).toEqual(clients.map(() => 'AbortError'))
-  const statuses = await Promise.all(clients.map((_, number) => service.call('GET', `/workflow/run-${number}/status`)))
+  const statuses = await Promise.all(
+    clients.map((_, number) => service.call('GET', `/workflow/${idOf(number)}/status`)),
+  )
   expect(new Set(statuses.map(({ body }) => body.status))).toEqual(new Set(['running']))
-  await service.call('POST', '/workflow/stays/signal/finish')
+  await service.call('POST', `/workflow/${idOf('stays')}/signal/finish`)
   expect((await stays).status).toBe(200)
 })
 
 test('clients that disconnect: the wait for an update-with-start ends, and its run and update keep running', async ({
   client: { workflow },
-  engine,
+  faultProxy: { calls },
   serviceProcess: service,
 }) => {
   const leaving = new AbortController()
-  const body = { workflowName: 'messages', input: null, workflowId: 'begun', payload: 600_000 }
+  const body = { workflowName: 'messages', input: null, workflowId: idOf('begun'), payload: 600_000 }
   const leaver = service
     .call('POST', '/workflow/update-with-start/wait', body, {}, leaving.signal)
     .catch((error: Error) => error.name)
-  const isOpen = async () => (await openCalls(engine.metricsUrl, 'ExecuteMultiOperation')) === 1
+  const isOpen = () => calls.open('ExecuteMultiOperation') === 1
   const eventsOf = async (attributes: 'Accepted' | 'Completed') =>
-    (await workflow.getHandle('begun').fetchHistory()).events?.filter(
+    (await workflow.getHandle(idOf('begun')).fetchHistory()).events?.filter(
       (event) => event[`workflowExecutionUpdate${attributes}EventAttributes`],
     )
   await until('the update has begun', async () => (await eventsOf('Accepted'))?.length === 1 && isOpen())
 
   leaving.abort()
-  await until('it is no more', async () => !(await isOpen()), ENDED_BY_CLIENT)
+  await until('it is no more', () => !isOpen(), ENDED_BY_CLIENT)
 
   expect(await leaver).toBe('AbortError')
   expect(await eventsOf('Completed')).toEqual([])
-  expect((await service.call('GET', '/workflow/begun/status')).body.status).toBe('running')
+  expect((await service.call('GET', `/workflow/${idOf('begun')}/status`)).body.status).toBe('running')
 })
 
 test('clients that disconnect: are not errors in the log', async ({ serviceProcess: service }) => {
@@ -73,3 +77,7 @@ test('clients that disconnect: are not errors in the log', async ({ serviceProce
   expect(left()).toBe(CLIENTS + 1)
   expect(service.events.filter(({ level }) => level !== 'info')).toEqual([])
 })
+
+function idOf(run: number | string): string {
+  return `${OF_THIS_FILE}-${run}`
+}

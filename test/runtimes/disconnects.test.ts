@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
+import { POLL } from '../support/call-log.ts'
 import { processOf, type ServedEntry, type ServeEntry, workerdOf, wranglerOf } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
@@ -61,17 +62,17 @@ describe.concurrent.each<{ name: string; entry: () => Promise<ServeEntry>; json:
     socket.write(
       `POST /workflow/run HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    await until('the run is polled', () => proxy.calls.openPolls(workflowId) === 1)
+    await until('the run is polled', () => proxy.calls.open(POLL, workflowId) === 1)
     socket.resume()
     LEAVE[how](socket)
     return workflowId
   }
 
   async function expectNoPoll(workflowId: string, timeoutMs: number): Promise<void> {
-    await until('no poll is open', () => proxy.calls.openPolls(workflowId) === 0, { timeoutMs })
+    await until('no poll is open', () => proxy.calls.open(POLL, workflowId) === 0, { timeoutMs })
     // And no new poll follows.
     await expect(
-      until('it is polled again', () => proxy.calls.openPolls(workflowId) > 0, { timeoutMs: 1500 }),
+      until('it is polled again', () => proxy.calls.open(POLL, workflowId) > 0, { timeoutMs: 1500 }),
     ).rejects.toThrow()
   }
 

@@ -4,8 +4,8 @@ import { until } from '../../dev/servers/until.ts'
 
 const { GetWorkflowExecutionHistoryRequest } = proto.temporal.api.workflowservice.v1
 
-/** As in the engine's metrics: a long poll of a history. */
-const POLL = 'PollWorkflowExecutionHistory'
+/** A long poll of a history, as the engine's metrics name it. */
+export const POLL = 'PollWorkflowExecutionHistory'
 
 // Calls that no request causes: the ping, and the namespace lookups of the worker SDK.
 const IGNORED = /^(?:GetSystemInfo|DescribeNamespace)$/
@@ -14,8 +14,8 @@ const IGNORED = /^(?:GetSystemInfo|DescribeNamespace)$/
 const QUIET_MS = 100
 
 export interface Calls {
-  /** Number of open long polls whose request contains this string, such as a workflow id. */
-  openPolls(containing: string): number
+  /** Number of open calls of this operation whose request contains this string, such as a workflow id. */
+  open(operation: string, containing?: string): number
   /** Counts the calls while `act` runs, by operation. All of them must be by the service. */
   during(act: () => Promise<unknown>): Promise<Record<string, number>>
 }
@@ -43,8 +43,8 @@ export function createCallLog(): CallLog {
       lastAt = Date.now()
       call.once('close', () => open.delete(entry))
     },
-    openPolls: (containing) =>
-      [...open].filter(({ operation, contains }) => operation === POLL && contains(containing)).length,
+    open: (name, containing = '') =>
+      [...open].filter(({ operation, contains }) => operation === name && contains(containing)).length,
     async during(act) {
       await quiet()
       counts.clear()
