@@ -39,15 +39,25 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   }
 }
 
+// Hundreds of task queues with one partition instead of four take the engine a third less CPU time. Engines that a test file
+// starts for itself have four.
+const DYNAMIC_CONFIG = {
+  ...UNDISTURBED,
+  'frontend.WorkflowPauseEnabled': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+}
+
 async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promise<void> }> {
   const { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl } = process.env
   if (address) return { engine: { address, httpUrl: httpUrl || null, metricsUrl: null }, stop: async () => {} }
   const {
+    address: ownAddress,
     httpUrl: ownHttpUrl,
     metricsUrl,
-    ...started
-  } = await startEngine({ dynamicConfig: { ...UNDISTURBED, 'frontend.WorkflowPauseEnabled': true } })
-  return { engine: { address: started.address, httpUrl: ownHttpUrl, metricsUrl }, stop: started.stop }
+    stop,
+  } = await startEngine({ dynamicConfig: DYNAMIC_CONFIG })
+  return { engine: { address: ownAddress, httpUrl: ownHttpUrl, metricsUrl }, stop }
 }
 
 /** On an older server, tests would fail without naming the version as the reason. */
