@@ -135,7 +135,7 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
   for (const { folder } of [newest, oldest]) {
     for (const name of ['use.ts', 'use.mts', 'use.cts']) await writeFile(join(folder, name), USE)
   }
-  const typescript7 = bin('tsc')
+  const typescript7 = [bin('tsc'), '--singleThreaded'] as const
   const node10 = [
     '--skipLibCheck',
     '--esModuleInterop',
@@ -147,9 +147,9 @@ test('types: they resolve in ES modules and in CommonJS, with node16, bundler an
   ]
 
   const errors = await Promise.all([
-    typeErrorsOf(newest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
-    typeErrorsOf(newest, typescript7, '--module', 'esnext', '--moduleResolution', 'bundler', 'use.ts'),
-    typeErrorsOf(oldest, typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
+    typeErrorsOf(newest, ...typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
+    typeErrorsOf(newest, ...typescript7, '--module', 'esnext', '--moduleResolution', 'bundler', 'use.ts'),
+    typeErrorsOf(oldest, ...typescript7, '--module', 'node16', 'use.mts', 'use.cts'),
     typeErrorsOf(newest, process.execPath, typescript5, ...node10),
   ])
 
