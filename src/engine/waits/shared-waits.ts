@@ -22,8 +22,18 @@ export interface SharedWaits {
   wait(run: RunRef, call: Call): Promise<Closing | null>
 }
 
-// Polls that are opened for runs without one before each look-up. If the engine rejects them, it rejects only these.
+// Free polls are given to runs without one before each look-up, a few at a time: the engine may reject them, and when all
+// clients leave at once, each run would otherwise get a poll just before its own client leaves.
 const PROMOTIONS = 5
+
+// A poll that is closed sooner has been opened for nothing, and proxies close connections whose streams are reset early
+// (Envoy: half of them within a second).
+const MIN_POLL_MS = 2000
+
+interface Poll {
+  openedAt: number
+  abort(): void
+}
 
 /**
  * The runs that were waited for last have a poll each, because most runs end soon. If all polls are in use, the oldest
@@ -32,24 +42,18 @@ const PROMOTIONS = 5
 export function createSharedWaits(ports: WaitPorts): SharedWaits {
   const watches = new Map<string, Watch>()
   // In the order in which the polls were opened.
-  const polls = new Map<Watch, AbortController>()
+  const polls = new Map<Watch, Poll>()
   const limit = createPollLimit(ports.maxPolls)
   const batches = createBatches({
     findEnded: ports.findEnded,
     check,
-    beforeLookUp() {
-      for (let count = 0; count < PROMOTIONS; count++) promote()
-    },
+    beforeLookUp: promote,
   })
 
   function enter(run: RunRef): Watch {
     const watch: Watch = { run, waiters: new Set(), checkedAt: Date.now() }
     watches.set(keyOf(run), watch)
-    const [oldest] = polls.keys()
-    if (oldest !== undefined && !hasFreePoll()) {
-      closePoll(oldest)
-      batches.add(oldest)
-    }
+    if (!hasFreePoll()) giveUpOldestPoll()
     if (hasFreePoll()) void follow(watch)
     else batches.add(watch)
     return watch
@@ -59,18 +63,30 @@ export function createSharedWaits(ports: WaitPorts): SharedWaits {
     return polls.size < limit.current()
   }
 
+  function giveUpOldestPoll(): void {
+    const [oldest] = polls
+    if (oldest === undefined) return
+    const [watch, { openedAt }] = oldest
+    if (Date.now() - openedAt < MIN_POLL_MS) return
+    closePoll(watch)
+    batches.add(watch)
+  }
+
   function promote(): void {
-    const next = hasFreePoll() ? batches.shift() : undefined
-    if (next !== undefined) void follow(next)
+    for (let count = 0; count < PROMOTIONS && hasFreePoll(); count++) {
+      const next = batches.shift()
+      if (next !== undefined) void follow(next)
+    }
   }
 
   async function follow(watch: Watch): Promise<void> {
-    const poll = new AbortController()
+    const controller = new AbortController()
+    const poll: Poll = { openedAt: Date.now(), abort: () => controller.abort() }
     polls.set(watch, poll)
     // The poll may be closed by the time it returns, and the run may even have another one.
     const isOpen = () => polls.get(watch) === poll
     try {
-      const closing = await ports.poll(watch.run, poll.signal, (fields) => noteAll(watch, fields))
+      const closing = await ports.poll(watch.run, controller.signal, (fields) => noteAll(watch, fields))
       if (!isOpen() || closing === null) return
       if (closing === 'limited') lowerLimit(watch)
       else settle(watch, (waiter) => waiter.end(closing))
@@ -114,12 +130,11 @@ export function createSharedWaits(ports: WaitPorts): SharedWaits {
     watches.delete(keyOf(watch.run))
     batches.delete(watch)
     closePoll(watch)
-    promote()
   }
 
   return {
-    async wait(run, call) {
-      if (call.signal.aborted || call.deadlineAt <= Date.now()) return null
+    wait(run, call) {
+      if (call.signal.aborted || call.deadlineAt <= Date.now()) return Promise.resolve(null)
       const watch = watches.get(keyOf(run)) ?? enter(run)
       return join(watch, call, () => forget(watch))
     },

@@ -109,44 +109,68 @@ test('shared waits: an error of the poll reaches every waiter, and its notes eve
   expect(calls.map(({ notes }) => notes)).toEqual([{ waitInterrupted: 'down' }, { waitInterrupted: 'down' }])
 })
 
-test('shared waits: the runs that were waited for last have the polls', () => {
+test('shared waits: the runs that were waited for last have the polls', async () => {
   const { waitFor, openPolls } = sharedWaits(2)
 
-  for (const number of [1, 2, 3, 4]) void waitFor(number)
+  for (const number of [1, 2, 3, 4]) {
+    void waitFor(number)
+    await vi.advanceTimersByTimeAsync(2000)
+  }
 
   expect(openPolls()).toEqual(['run-3', 'run-4'])
 })
 
+test('shared waits: a poll that was opened less than 2 s ago is not given up', async () => {
+  const { waitFor, openPolls } = sharedWaits(1)
+  void waitFor(1)
+  await vi.advanceTimersByTimeAsync(1999)
+
+  void waitFor(2)
+
+  expect(openPolls()).toEqual(['run-1'])
+})
+
 test('shared waits: a poll that ends makes room for a run without one', async () => {
   const { waitFor, polls, openPolls } = sharedWaits(1)
-  void waitFor(1)
-  const second = waitFor(2)
+  const first = waitFor(1)
+  void waitFor(2)
 
-  polls[1]?.end(COMPLETED)
+  polls[0]?.end(COMPLETED)
+  await vi.advanceTimersByTimeAsync(1000)
 
-  expect(await second).toEqual(COMPLETED)
-  expect(openPolls()).toEqual(['run-1'])
+  expect(await first).toEqual(COMPLETED)
+  expect(openPolls()).toEqual(['run-2'])
+})
+
+test('shared waits: no poll is opened while all clients leave at once', () => {
+  const { waitFor, polls } = sharedWaits(2)
+  const client = new AbortController()
+  for (const number of [1, 2, 3, 4, 5, 6]) void waitFor(number, aCall({ signal: client.signal, ...later() }))
+
+  client.abort()
+
+  expect(polls).toHaveLength(2)
 })
 
 test('shared waits: a run without a poll is read, and ends when it has ended', async () => {
   const { waitFor, ended, reads } = sharedWaits(1)
-  const first = waitFor(1)
-  void waitFor(2)
+  void waitFor(1)
+  const second = waitFor(2)
   await vi.advanceTimersByTimeAsync(1000)
-  ended.add('run-1')
+  ended.add('run-2')
 
   await vi.advanceTimersByTimeAsync(1000)
 
-  expect(await first).toEqual(COMPLETED)
-  expect(reads).toEqual(['run-1', 'run-1'])
+  expect(await second).toEqual(COMPLETED)
+  expect(reads).toEqual(['run-2', 'run-2'])
 })
 
-test('shared waits: an error that no longer wait can help reaches the waiters of a run without a poll', async () => {
+test('shared waits: a final error of the read reaches the waiters of a run without a poll', async () => {
   const { waitFor, failures } = sharedWaits(1)
-  const first = waitFor(1)
-  void waitFor(2)
+  void waitFor(1)
+  const second = waitFor(2)
   failures.read = new Error('no such run')
-  const rejected = expect(first).rejects.toThrow('no such run')
+  const rejected = expect(second).rejects.toThrow('no such run')
 
   await vi.advanceTimersByTimeAsync(1000)
 
