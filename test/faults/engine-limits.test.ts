@@ -77,12 +77,12 @@ test('limits: hundreds of runs return their result to two services that may open
   expect(new Set(answers.map(({ body }) => body.workflowId)).size).toBe(answers.length)
   const {
     PollWorkflowExecutionHistory: polls = 0,
-    DescribeWorkflowExecution: describes = 0,
+    GetWorkflowExecutionHistoryReverse: reads = 0,
     ListWorkflowExecutions: queries = 0,
   } = calls
   // Of each run: the polls and reads for its start and end. Of each service: for its two look-ups per second.
   expect(polls).toBeLessThanOrEqual(2 * answers.length + services.length * 10 * seconds)
-  expect(describes).toBeLessThanOrEqual(2 * answers.length + services.length * 20 * seconds)
+  expect(reads).toBeLessThanOrEqual(2 * answers.length + services.length * 20 * seconds)
   expect(queries).toBeLessThanOrEqual(services.length * 2 * seconds)
   expect(queries).toBeGreaterThan(0)
 }, 120_000)

@@ -7,9 +7,8 @@ import { HistoryEventFilterType } from '../../temporal/enums.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import { readClosing } from '../read-closing.ts'
-import { describe } from './describe.ts'
+import { readLast } from './history-pages.ts'
 import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
-import { closingOf } from './read.ts'
 
 // The engine holds a poll for 20 s, but returns at once if its deadline is less than a second away. Each poll
 // therefore has a deadline of its own, and the caller's deadline aborts it.
@@ -94,11 +93,12 @@ async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, ca
   }
 }
 
-/** How the run ended, without a long poll. Null while it is open, or if it cannot be read now. */
+/** How the run ended, by its last event, without a long poll. Null while it is open, or if it cannot be read now. */
 export async function readClosingNow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
-  const bounded = atMost(call, TIMEOUT_MS.describe)
   try {
-    return await closingOf(context, await describe(context, run, bounded), bounded)
+    const { events } = await readLast(context, run, atMost(call, TIMEOUT_MS.describe), { maximumPageSize: 1 })
+    // The page has the whole batch of the last event, latest first.
+    return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
   } catch (error) {
     const failure = toServiceError(error, { kind: 'read', details: executionIds(run) })
     if (classifyPollFailure(failure) === 'final') throw failure

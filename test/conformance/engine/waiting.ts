@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
+import { readClosingNow } from '../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../src/engine/clock.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createPayloads } from '../../../src/engine/payloads.ts'
@@ -68,7 +69,7 @@ export function describeWaiting(name: string, makeTransport: MakeTransport): voi
       await Promise.all(runs.map((run) => fixture.engine.terminate(run, null, call())))
     })
 
-    test('findEnded: lists the runs that have ended, however they did', async () => {
+    test('findEnded, readClosingNow: agree on the runs that have ended, however they did', async () => {
       const { transport } = fixture
       const payloads = createPayloads({ codec: null, maxBytes: 1000 })
       const context = { rpc: createRpc(transport), namespace: 'default', payloads, clock: createEngineClock() }
@@ -93,6 +94,11 @@ export function describeWaiting(name: string, makeTransport: MakeTransport): voi
       })
 
       expect(listed).toEqual(new Set(ended.map(({ runId }) => runId)))
+      const read = await Promise.all([...ended, running, paused].map((run) => readClosingNow(context, run, call())))
+      expect(read.map((closing) => closing?.outcome.status ?? null)).toEqual([
+        ...['completed', 'failed', 'continued', 'terminated', 'canceled'],
+        ...[null, null],
+      ])
       await Promise.all([running, paused].map((run) => fixture.engine.terminate(run, null, call())))
     })
   })

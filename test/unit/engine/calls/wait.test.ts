@@ -21,8 +21,10 @@ const RUN = { workflowId: 'orders-17', runId: 'r1' }
 const OPEN = {}
 const PAUSED = { history: { events: [{ workflowExecutionPausedEventAttributes: {} }] } }
 const COMPLETED = { history: { events: [{ workflowExecutionCompletedEventAttributes: {} }] } }
-
-const DESCRIBED = { running: 1, completed: 2 }
+/** The events of the last workflow task, latest first. */
+const LAST_BATCH = {
+  history: { events: [...COMPLETED.history.events, { workflowTaskCompletedEventAttributes: {} }] },
+}
 
 interface Poll {
   deadlineMs: number
@@ -33,13 +35,12 @@ interface Poll {
 /** Responds to polls in this order, with the last response for all further polls. A `held` poll ends when it is aborted. */
 function scriptedContext(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
-  const run = { status: DESCRIBED.running, describes: 0 }
+  const run = { lastEvents: OPEN, reads: 0 }
   const rpc = async (method: string, _request: object, { deadlineAt, signal }: Parameters<Rpc>[2]) => {
-    if (method === 'describeWorkflowExecution') {
-      run.describes++
-      return { workflowExecutionInfo: { execution: RUN, status: run.status } }
+    if (method === 'getWorkflowExecutionHistoryReverse') {
+      run.reads++
+      return run.lastEvents
     }
-    if (method === 'getWorkflowExecutionHistoryReverse') return COMPLETED
     polls.push({ deadlineMs: deadlineAt - Date.now(), signal, at: Date.now() })
     const answer = answers[Math.min(polls.length, answers.length) - 1]
     if (answer === 'held')
@@ -106,14 +107,14 @@ test('wait: continues when the engine is unreachable, busy or slow, and logs it'
 
 const REFUSED = new RpcError('namespace concurrent poller limit exceeded', { code: GrpcCode.RESOURCE_EXHAUSTED })
 
-test('wait: describes a run whose polls are rejected, with pauses of 1 s, 2 s and so on up to 5 s', async () => {
+test('wait: reads a run whose polls are rejected, with pauses of 1 s, 2 s and so on up to 5 s', async () => {
   const { context, polls, run } = scriptedContext(REFUSED)
   const beganAt = Date.now()
 
   expect(await settled(wait(context, RUN, aCall({ deadlineAt: beganAt + 26_000 })))).toBeNull()
 
   expect(polls.map(({ at }) => (at - beganAt) / 1000)).toEqual([0, 1, 3, 6, 10, 15, 20, 25])
-  expect(run.describes).toBe(polls.length)
+  expect(run.reads).toBe(polls.length)
 })
 
 test('wait: returns the outcome of a run that ends while its polls are rejected', async () => {
@@ -121,15 +122,15 @@ test('wait: returns the outcome of a run that ends while its polls are rejected'
   const beganAt = Date.now()
   const waiting = wait(context, RUN, aCall({ deadlineAt: beganAt + 60_000 }))
   await vi.advanceTimersByTimeAsync(7000)
-  run.status = DESCRIBED.completed
+  run.lastEvents = LAST_BATCH
 
   expect(await settled(waiting)).toMatchObject({ outcome: { status: 'completed' } })
   expect(Date.now() - beganAt).toBe(10_000)
 })
 
-test('wait: describes the run after a poll that times out', async () => {
+test('wait: reads the run after a poll that times out', async () => {
   const { context, polls, run } = scriptedContext('held')
-  run.status = DESCRIBED.completed
+  run.lastEvents = LAST_BATCH
 
   expect(await settled(wait(context, RUN, aCall({ deadlineAt: Date.now() + 60_000 })))).toMatchObject({
     outcome: { status: 'completed' },
@@ -137,7 +138,7 @@ test('wait: describes the run after a poll that times out', async () => {
   expect(polls).toHaveLength(1)
 })
 
-test('wait: polls an unreachable engine every second without describing the run', async () => {
+test('wait: polls an unreachable engine every second without reading the run', async () => {
   const { context, polls, run } = scriptedContext(
     new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
     new RpcError('down', { code: GrpcCode.UNAVAILABLE }),
@@ -148,7 +149,7 @@ test('wait: polls an unreachable engine every second without describing the run'
   await settled(wait(context, RUN, aCall()))
 
   expect(polls.map(({ at }) => at - beganAt)).toEqual([0, 1000, 2000])
-  expect(run.describes).toBe(0)
+  expect(run.reads).toBe(0)
 })
 
 test('wait: rejects with an error that is not transient', async () => {
