@@ -1,10 +1,6 @@
 import { expect } from 'vitest'
-import { callsDuring } from '../../dev/servers/engine-metrics.ts'
-import { type InProcessService, testWithOwnEngine } from '../support/fixtures.ts'
+import { type InProcessService, test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-
-// The engine counts the calls of all its clients.
-const test = testWithOwnEngine()
 
 /** One request to each endpoint that both transports support. */
 async function requestEach({ call }: InProcessService): Promise<void> {
@@ -32,18 +28,20 @@ async function requestEach({ call }: InProcessService): Promise<void> {
 }
 
 test('every endpoint makes the same engine calls over gRPC and over Temporal’s HTTP API', async ({
-  engine,
+  faultProxy,
   serve,
   startWorker,
 }) => {
-  const publisher = await startWorker({ catalog: testCatalog })
-  await publisher.stop()
-  await startWorker()
+  await startWorker({ catalog: testCatalog })
+  const transports = [
+    { ENGINE_ADDRESS: faultProxy.address },
+    { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' },
+  ]
   const counts = []
-  for (const transport of [{}, { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: engine.httpUrl }]) {
+  for (const transport of transports) {
     const service = serve({ SERVICE_CATALOG_TTL: '10m', ...transport })
     await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 'warm' })
-    counts.push(await callsDuring(engine.metricsUrl, () => requestEach(service)))
+    counts.push(await faultProxy.calls.during(() => requestEach(service)))
     await service.close()
   }
 
