@@ -1,3 +1,5 @@
+import { TIMEOUT_MS } from './deadlines.ts'
+
 /** The deadline, abort signal and log of one request. The last argument of every verb. */
 export interface Call {
   /** Aborts when the client disconnects or the service shuts down. It ends the waiting, never the workflow. */
@@ -26,6 +28,11 @@ export function backgroundCall(name: string, timeoutMs: number): Call {
 export function unabortable(call: Call, timeoutMs: number): Call {
   const { signal } = new AbortController()
   return { ...withTimeout(call, timeoutMs), signal }
+}
+
+/** The same for a read that explains an error. At shutdown it has less time, because the response has to leave before the end. */
+export function forExplanation(call: Call, timeoutMs: number): Call {
+  return unabortable(call, call.signal.aborted ? TIMEOUT_MS.explanationAtShutdown : timeoutMs)
 }
 
 /** The same call with `timeoutMs` from now on. */

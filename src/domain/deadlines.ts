@@ -33,19 +33,25 @@ export const TIMEOUT_MS = {
   /** Reading from the history why a workflow task fails. The response is complete without it. */
   failingTask: 2000,
 
-  /** Asking the workflow for the names of its handlers after a query or update failed. */
-  handlerNames: 2000,
+  /**
+   * Asking the workflow for the names of its handlers after a query or update failed. Without them a missing handler looks
+   * like one that failed. The worker has responded just now, but may be busy.
+   */
+  handlerNames: 10_000,
 
-  /** Finding out why a worker did not respond in time, after that time is over. */
-  explanation: 1000,
+  /** Finding out why a worker did not respond in time, and in which run, after that time is over. */
+  explanation: 2500,
 
   /** Finding out which run an update-with-start was sent to, after its time is over. */
-  updatedRun: 1000,
+  updatedRun: 2000,
+
+  /** Each of the two while the service shuts down: the process exits one second after all waits have ended. */
+  explanationAtShutdown: 450,
 
   /** Reading a run that has ended, or describing one that did not end in time, after `run` has waited for it. */
   closedRun: 4000,
 
-  /** The same while the service shuts down: the process exits one second after all waits have ended. */
+  /** The same while the service shuts down. */
   closedRunAtShutdown: 600,
 
   /** One trace source: the contract's own number. */

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import { attachIds } from '../../domain/attach-ids.ts'
-import { type Call, unabortable } from '../../domain/call.ts'
+import { type Call, forExplanation } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message, StartedUpdate, StartRequest } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
@@ -179,7 +179,7 @@ async function withRunId(
   call: Call,
 ): Promise<ServiceError> {
   if (!NEEDS_RUN_ID.has(error.error) || error.details.runId !== undefined) return error
-  const latest = await findRun(context, request, unabortable(call, TIMEOUT_MS.updatedRun)).catch(
+  const latest = await findRun(context, request, forExplanation(call, TIMEOUT_MS.updatedRun)).catch(
     // The response is late already, and useful without the run: it carries the update id.
     () => null,
   )

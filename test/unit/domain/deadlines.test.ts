@@ -39,6 +39,10 @@ test('deadlines: a run is described before the process exits, one second after i
   expect(TIMEOUT_MS.closedRunAtShutdown).toBeLessThan(1000)
 })
 
+test('deadlines: an update-with-start names its run before the process exits', () => {
+  expect(sum('explanationAtShutdown', 'explanationAtShutdown')).toBeLessThan(1000)
+})
+
 test('deadlines: an update without an answer is explained within the contract after its own time', () => {
   expect(sum('updatedRun', 'explanation')).toBeLessThanOrEqual(CONTRACT_MS)
 })

@@ -1,4 +1,4 @@
-import { type Call, SHUTTING_DOWN, unabortable } from '../../../domain/call.ts'
+import { type Call, forExplanation, SHUTTING_DOWN } from '../../../domain/call.ts'
 import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
 import { ServiceError } from '../../../domain/errors.ts'
 import type { ExecutionRef } from '../../../domain/execution.ts'
@@ -46,7 +46,7 @@ async function addProblem(
   const { workflowId, runId } = error.details
   const run = workflowId !== undefined && runId !== undefined ? { workflowId, runId } : ref
   if (run === null) return error
-  const bounded = unabortable(call, TIMEOUT_MS.explanation)
+  const bounded = forExplanation(call, TIMEOUT_MS.explanation)
   try {
     const { runId: describedRunId, failingTask } = await describe(context, run, bounded)
     const problem = await failingTask?.problem(bounded)

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { type Call, SHUTTING_DOWN } from '../../../../../src/domain/call.ts'
+import { ServiceError } from '../../../../../src/domain/errors.ts'
+import { withProblem } from '../../../../../src/engine/calls/diagnosis/with-problem.ts'
+import { aCall, refusal } from '../../../call.ts'
+import { described, scriptedContext } from '../scripted-context.ts'
+
+const LATE = new ServiceError('DeadlineExceededError', 'No worker responded', { details: { workflowId: 'w' } })
+
+/** The error about a late worker, and how long the service reads the run for it. */
+async function explained(signal: AbortSignal) {
+  const { context } = scriptedContext()
+  const readsMs: number[] = []
+  const rpc = async (_method: string, _request: object, call: Call) => {
+    readsMs.push(call.deadlineAt - Date.now())
+    return described({ runId: 'r' })
+  }
+  const act = () => Promise.reject(LATE)
+  const error = await refusal(
+    withProblem({ ...context, rpc: rpc as never }, { workflowId: 'w' }, aCall({ signal }), act),
+  )
+  return { error, readsMs }
+}
+
+test('withProblem: adds the run to an error about a worker that did not respond', async () => {
+  const { error, readsMs } = await explained(new AbortController().signal)
+
+  expect(error).toMatchObject({ error: 'DeadlineExceededError', workflowId: 'w', runId: 'r' })
+  expect(readsMs).toHaveLength(1)
+})
+
+test('withProblem: reads the run in the second that the process has left at shutdown', async () => {
+  const { error, readsMs } = await explained(AbortSignal.abort(SHUTTING_DOWN))
+
+  expect(error.runId).toBe('r')
+  expect(Math.max(...readsMs)).toBeLessThan(500)
+})
+
+test('withProblem: reads nothing for a client that has left', async () => {
+  const { error, readsMs } = await explained(AbortSignal.abort())
+
+  expect([error.runId, readsMs]).toEqual([undefined, []])
+})
