@@ -40,10 +40,10 @@ export const TIMEOUT_MS = {
   handlerNames: 10_000,
 
   /** Finding out why a worker did not respond in time, and in which run, after that time is over. */
-  explanation: 2500,
+  explanation: 3500,
 
   /** Finding out which run an update-with-start was sent to, after its time is over. */
-  updatedRun: 2000,
+  updatedRun: 1500,
 
   /** Each of the two while the service shuts down: the process exits one second after all waits have ended. */
   explanationAtShutdown: 450,

@@ -196,6 +196,14 @@ describe('run, after its timeout', () => {
     ])
   })
 
+  test('run: at shutdown the timeout says that the run is still running', async () => {
+    const { run } = scripted({ ends: [null] })
+
+    const refused = await refusal(run(COMMAND, aCall({ signal: AbortSignal.abort(SHUTTING_DOWN) })))
+
+    expect(refused).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running' })
+  })
+
   test('run: returns the result of a run whose end no poll reported', async () => {
     const read: Engine['read'] = async (ref) => anExecution({ ...ref })
     const { run, described } = scripted({ ends: [null], statuses: ['completed'], read })
