@@ -23,6 +23,12 @@ export interface EngineFixture {
   closed(run: RunRef): Promise<Closing>
 }
 
+/**
+ * For a message that no worker answers. The engine keeps 500 ms of it for its response, and rejects the message as
+ * RESOURCE_EXHAUSTED ("Workflow is busy") if it cannot lock the run in the rest.
+ */
+export const UNANSWERED_MS = 2500
+
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, startWaiting() {}, warn() {} }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
-import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, engineFixture, type MakeTransport, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** Runs whose workflow task fails in the worker. */
 export function describeFailingTask(name: string, makeTransport: MakeTransport): void {
@@ -76,7 +76,9 @@ export function describeFailingTask(name: string, makeTransport: MakeTransport):
       const { workflowId, runId } = await fixture.start('failTask')
       await untilFailing(workflowId)
 
-      const refused = await refusal(fixture.engine.query({ workflowId }, { name: 'state', args: [] }, call(600)))
+      const refused = await refusal(
+        fixture.engine.query({ workflowId }, { name: 'state', args: [] }, call(UNANSWERED_MS)),
+      )
       await fixture.engine.terminate({ workflowId, runId }, null, call())
 
       expect(refused).toMatchObject({
