@@ -280,6 +280,30 @@ const examples: Record<string, () => Promise<void>> = {
     assert.equal(types.at(-1), 'WorkflowExecutionCompleted')
   },
 
+  async 'watch a run, and resume after the connection was lost'() {
+    const path = await startWaitingOrder(newOrderId())
+    const { runId } = (await get(`${path}/status`)).body
+    await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
+    const watch = async (headers: Record<string, string>) => {
+      const authorization: Record<string, string> = token ? { authorization: `Basic ${token}` } : {}
+      const stream = await fetch(`${url}${path}/runs/${runId}/history/stream`, {
+        headers: { ...authorization, ...headers },
+      })
+      return {
+        status: stream.status,
+        ids: [...(await stream.text()).matchAll(/^id: (.*)$/gm)].map(([, id]) => Number(id)),
+      }
+    }
+
+    const { ids } = await watch({})
+    assert.deepEqual(
+      ids,
+      ids.map((_, index) => index + 1),
+    )
+    assert.deepEqual(await watch({ 'last-event-id': '5' }), { status: 200, ids: ids.slice(5) })
+    assert.deepEqual(await watch({ 'last-event-id': `${ids.length}` }), { status: 204, ids: [] })
+  },
+
   async 'address one run of a workflow by its run id'() {
     const path = await startWaitingOrder(newOrderId())
     const { body: status } = await get(`${path}/status`)

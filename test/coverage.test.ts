@@ -81,6 +81,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
     'GET /result',
     'GET /input',
     'GET /history',
+    'GET /history/stream',
     'GET /trace-log',
     'POST /signal/:name',
     'POST /query/:name',

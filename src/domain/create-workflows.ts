@@ -4,6 +4,7 @@ import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
 import { keepClosedRuns } from './inspect/closed-runs.ts'
+import { followHistory } from './inspect/follow-history.ts'
 import { readHistory } from './inspect/history.ts'
 import { readInput } from './inspect/input.ts'
 import { countRuns, listRuns } from './inspect/list-runs.ts'
@@ -47,6 +48,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     count: (command, call) => countRuns(ports, command, call),
     input: (ref, call) => readInput(ports, ref, call),
     history: (command, call) => readHistory(ports, command, call),
+    followHistory: (command, call) => followHistory(ports, command, call),
     signal: (command, call) => signal(ports, command, call),
     query: (command, call) => query(ports, command, call),
     update: (command, call) => update(ports, command, call),

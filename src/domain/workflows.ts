@@ -25,6 +25,8 @@ export interface Workflows {
   input(ref: ExecutionRef, call: Call): Promise<RunInput>
   /** One page of the events of a run, which can be awaited. */
   history(command: HistoryCommand, call: Call): Promise<RunHistory>
+  /** The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`. */
+  followHistory(command: FollowCommand, call: Call): Promise<HistoryFeed | null>
   /** Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly once. */
   list(command: ListCommand, call: Call): Promise<RunPage>
   count(command: CountCommand, call: Call): Promise<RunCount>
@@ -112,6 +114,26 @@ export interface RunHistory {
   events: HistoryEvent[]
   /** Null after the last event of a closed run. */
   nextPageToken: string | null
+}
+
+export interface FollowCommand {
+  ref: ExecutionRef
+  /** Id of the last event that the client has; 0 for none. */
+  after: number
+  includePayloads: boolean
+}
+
+export interface HistoryFeed {
+  /** As it was before the first page. */
+  workflow: HistoryRun
+  /** Ends after the last event of the run, or when the call is aborted. Reads a page when it is requested. */
+  pages: AsyncIterable<HistoryFeedPage>
+}
+
+export interface HistoryFeedPage {
+  events: HistoryEvent[]
+  /** The closed run, if the page has its last event. */
+  closed: HistoryRun | null
 }
 
 export interface ListCommand {

@@ -101,7 +101,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   app.route('/workflow/runs', runs(workflows))
   for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
     app.route(run, inspect(workflows))
-    app.route(run, history(workflows))
+    app.route(run, history(workflows, commentEveryMs))
     app.route(run, message(workflows, json))
     app.route(run, control(workflows, json))
   }

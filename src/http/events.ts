@@ -9,8 +9,11 @@ import { stream } from 'hono/streaming'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
-/** Sends one event, with `data` as JSON. Resolves when it is written, also after the client has disconnected. */
-export type SendEvent = (event: string, data: unknown) => Promise<unknown>
+/**
+ * Sends one event, with `data` as JSON. Resolves when the client has taken it, or has disconnected. A client that reconnects
+ * sends the last `id` that it has received.
+ */
+export type SendEvent = (event: string, data: unknown, id?: string) => Promise<unknown>
 
 // Proxies close connections that stay silent, many of them after 30 s.
 export const COMMENT_EVERY_MS = 10_000
@@ -33,7 +36,10 @@ export function eventStream(
     out.onAbort(c.get('abort'))
     const comments = setInterval(() => void out.write(': still running\n\n'), commentEveryMs)
     try {
-      await sendAll((event, data) => out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+      await sendAll((event, data, id) => {
+        const lines = [...(id === undefined ? [] : [`id: ${id}`]), `event: ${event}`, `data: ${JSON.stringify(data)}`]
+        return out.write(`${lines.join('\n')}\n\n`)
+      })
     } finally {
       clearInterval(comments)
       resolve()

@@ -8,6 +8,7 @@ import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
 import { history } from './api/history.ts'
+import { historyStream } from './api/history-stream.ts'
 import { input } from './api/input.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
@@ -36,6 +37,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     readAgain(api)
     input(api)
     history(api)
+    historyStream(api)
     runs(api)
     failingTask(api)
     message(api)

@@ -136,6 +136,19 @@ describe('calls of the engine', () => {
     await post(`/workflow/${id}/terminate`)
   })
 
+  test('history stream: 2 for a closed run; 1 if nothing is left', async () => {
+    const id = await ended('echo', 1)
+    const { body } = await send('GET', `/workflow/${id}/history`)
+    const stream = (lastEventId: number) => async () => {
+      const headers = { 'last-event-id': `${lastEventId}` }
+      const request = new Request(`http://portico/workflow/${id}/history/stream`, { headers })
+      await (await served.fetch(request)).text()
+    }
+
+    expect(await counted(stream(0))).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })
+    expect(await counted(stream(body.events.length))).toEqual({ DescribeWorkflowExecution: 1 })
+  })
+
   test('a list and a count 1 each; one more for the types of search attributes, which are cached', async () => {
     const listing = async () => {
       await send('GET', '/workflow/runs?status=running')

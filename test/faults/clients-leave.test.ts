@@ -45,6 +45,26 @@ test('clients that disconnect: the polls for 50 of them end, and their runs keep
   expect((await stays).status).toBe(200)
 })
 
+test('clients that disconnect: the polls for the events of a run end', async ({
+  faultProxy: { calls },
+  serviceProcess: service,
+}) => {
+  const path = `/workflow/${idOf('followed')}`
+  await service.start('neverEnds', null, { workflowId: idOf('followed') })
+  const { body } = await service.call('GET', `${path}/history`)
+  const leaving = new AbortController()
+  const get = (rest: string) =>
+    service.call('GET', `${path}/history${rest}`, undefined, {}, leaving.signal).catch(() => 'left')
+  const clients = [get('/stream'), get(`?wait=60s&pageToken=${body.nextPageToken}`)]
+  await until('both wait', () => calls.open(POLL) === 2)
+
+  leaving.abort()
+  await until('no poll is left', () => calls.open(POLL) === 0, ENDED_BY_CLIENT)
+
+  expect(await Promise.all(clients)).toEqual(['left', 'left'])
+  await service.call('POST', `${path}/terminate`)
+})
+
 test('clients that disconnect: the wait for an update-with-start ends, and its run and update keep running', async ({
   client: { workflow },
   faultProxy: { calls },
@@ -73,8 +93,8 @@ test('clients that disconnect: the wait for an update-with-start ends, and its r
 test('clients that disconnect: are not errors in the log', async ({ serviceProcess: service }) => {
   const left = () => service.events.filter(({ status }) => status === 499).length
 
-  await until('each is logged', () => left() >= CLIENTS + 1)
-  expect(left()).toBe(CLIENTS + 1)
+  await until('each is logged', () => left() >= CLIENTS + 3)
+  expect(left()).toBe(CLIENTS + 3)
   expect(service.events.filter(({ level }) => level !== 'info')).toEqual([])
 })
 

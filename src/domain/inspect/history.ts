@@ -16,7 +16,7 @@ import {
 import { invalidPageToken, openPageToken, sealPageToken } from './page-token.ts'
 import { rejectReserved } from './reserved-run.ts'
 
-type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
+export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
 
 /** What a page token of a history holds: the run stays the same, even if it continues as a new one. */
 interface TokenPosition extends HistoryPosition {
@@ -56,12 +56,9 @@ export async function eventValues(
 }
 
 /** As of the end of the page: the description may be older. */
-export function toHistoryRun(
-  { workflowId, runId, catalog, ...run }: Description,
-  { next, end }: EventPage,
-): HistoryRun {
-  const { status, completedAt } = end ?? run
-  const historyLength = Math.max(run.historyLength, next.after)
+export function toHistoryRun({ workflowId, runId, catalog, ...run }: Description, page?: EventPage): HistoryRun {
+  const { status, completedAt } = page?.end ?? run
+  const historyLength = Math.max(run.historyLength, page?.next.after ?? 0)
   return { workflowId, runId, status, startedAt: run.startedAt, completedAt, historyLength, catalog }
 }
 

@@ -74,6 +74,7 @@ const unexpected: Workflows = {
   result: never,
   input: never,
   history: never,
+  followHistory: never,
   list: never,
   count: never,
   signal: never,

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { type ApiFixture, anId, startDirectly, startMessages } from './api-fixture.ts'
+
+interface Sent {
+  id?: string
+  event: string
+  // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+  data: any
+}
+
+/** GET history/stream. */
+export function historyStream(api: () => ApiFixture): void {
+  const pathOf = (run: string) => `/workflow/${run}/history/stream`
+
+  /** All events of the stream, once it has ended. */
+  async function readAll(run: string, lastEventId?: string): Promise<Sent[]> {
+    const { status, text } = await api().service.call('GET', pathOf(run), undefined, resume(lastEventId))
+    expect(status).toBe(200)
+    return [...text.matchAll(SENT)].map(toSent)
+  }
+
+  describe('history stream', () => {
+    test('history stream: sends the run, its events and its end, of the latest and of a pinned run', async () => {
+      const { body: ran } = await api().service.run('everyKind', { a: 1, token: 't' })
+      const { body: page } = await api().service.call('GET', `/workflow/${ran.workflowId}/history`)
+
+      const latest = await readAll(ran.workflowId)
+      const pinned = await readAll(`${ran.workflowId}/runs/${ran.runId}`)
+
+      expect(latest).toEqual([
+        { event: 'workflow', data: page.workflow },
+        ...page.events.map((data: { eventId: number }) => ({ id: `${data.eventId}`, event: 'history', data })),
+        { event: 'done', data: page.workflow },
+      ])
+      expect(latest[1]?.data.input).toEqual([{ a: 1, token: '[redacted]' }])
+      expect(pinned).toEqual(latest)
+    })
+
+    test('history stream: resumes at any event, without missing or repeating one', async () => {
+      const { body: ran } = await api().service.run('manySteps', { n: 5 })
+      const whole = (await readAll(ran.workflowId)).filter(({ event }) => event === 'history')
+      const received: Sent[] = []
+
+      while (received.length < 30) received.push(await nextEvent(ran.workflowId, received.at(-1)?.id))
+
+      expect(received).toEqual(whole.slice(0, 30))
+    })
+
+    /** Disconnects after the first event of the history. */
+    async function nextEvent(run: string, lastEventId?: string): Promise<Sent> {
+      const stream = await open(`${api().service.url}${pathOf(run)}`, lastEventId)
+      const sent = await stream.next('history')
+      stream.cut()
+      return sent
+    }
+
+    test('history stream: follows an open run, and has nothing left after its end', async () => {
+      const { workflowId } = await startMessages(api())
+      const stream = await open(`${api().service.url}${pathOf(workflowId)}`)
+      const types: string[] = []
+      const nextType = async () => types.push((await stream.next('history')).data.eventType)
+      while (types.at(-1) !== 'WorkflowTaskCompleted') await nextType()
+
+      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+      while (types.at(-1) !== 'WorkflowExecutionCompleted') await nextType()
+      const done = await stream.next('done')
+      stream.cut()
+      const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(String(types.length)))
+
+      expect(types).toContain('WorkflowExecutionSignaled')
+      expect(done.data).toMatchObject({ workflowId, status: 'completed', historyLength: types.length })
+      expect([again.status, again.text]).toEqual([204, ''])
+    })
+
+    test('history stream: ends with its run when that continues as a new one', async () => {
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
+      const stream = await open(`${api().service.url}${pathOf(workflowId)}`)
+
+      await stream.next('history')
+      await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+      const done = await stream.next('done')
+      stream.cut()
+
+      expect(done.data).toMatchObject({ workflowId, runId, status: 'continued' })
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    test('history stream: errors before the first event are ordinary responses', async () => {
+      const { body: ran } = await api().service.run('nothing')
+      const get = (path: string, lastEventId?: string) =>
+        api().service.call('GET', path, undefined, resume(lastEventId))
+
+      const answers = await Promise.all([
+        get(pathOf(anId())),
+        get(pathOf(ran.workflowId), 'x'),
+        get(pathOf(ran.workflowId), '1000'),
+        get(`${pathOf(ran.workflowId)}?wait=1s`),
+      ])
+
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+        [404, 'WorkflowNotFoundError'],
+        [400, 'ValidationError'],
+        [400, 'ValidationError'],
+        [400, 'ValidationError'],
+      ])
+    })
+  })
+}
+
+function resume(lastEventId?: string): Record<string, string> {
+  return lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }
+}
+
+const SENT = /(?:id: (.*)\n)?event: (.*)\ndata: (.*)\n\n/g
+
+function toSent([, id, event = '', data = '']: RegExpMatchArray): Sent {
+  return { ...(id !== undefined && { id }), event, data: JSON.parse(data) }
+}
+
+/** A client that reads the stream event by event, and can disconnect at any of them. */
+async function open(url: string, lastEventId?: string) {
+  const client = new AbortController()
+  const { body } = await fetch(url, { headers: resume(lastEventId), signal: client.signal })
+  const events = eventsOf(body ?? new ReadableStream())
+  return {
+    /** The next event of this name; those before it are skipped. */
+    async next(name: string): Promise<Sent> {
+      while (true) {
+        const { value, done } = await events.next()
+        if (done) throw new Error(`the stream ended without ${name}`)
+        if (value.event === name) return value
+      }
+    },
+    cut: () => client.abort(),
+  }
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Sent, void> {
+  let unread = ''
+  for await (const chunk of body.pipeThrough(new TextDecoderStream()).values()) {
+    unread = (unread + chunk).replace(/^:.*\n\n/gm, '')
+    const received = [...unread.matchAll(SENT)]
+    unread = unread.slice(received.reduce((length, [text]) => length + text.length, 0))
+    yield* received.map(toSent)
+  }
+}
