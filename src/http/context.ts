@@ -16,7 +16,7 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
-    /** Aborts when the client disconnects or the server shuts down. */
+    /** Aborts when the client disconnects or the server shuts down. Only set for routes that are `abortable`. */
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: () => void

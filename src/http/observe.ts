@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import { SHUTTING_DOWN } from '../domain/call.ts'
 import { hasErrorName, ServiceError } from '../domain/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
@@ -89,9 +90,10 @@ function errorName(c: Context<Env>): string | undefined {
   return typeof error === 'string' ? error : undefined
 }
 
-/** For an event stream that ended with an error, the status of that error. */
+/** 499 if the client disconnected. For an event stream that ended with an error, the status of that error. */
 function statusOf(c: Context<Env>): number {
-  if (c.req.raw.signal.aborted) return CLIENT_CLOSED_REQUEST
+  const signal: AbortSignal | undefined = c.get('signal')
+  if (signal?.aborted && signal.reason !== SHUTTING_DOWN) return CLIENT_CLOSED_REQUEST
   return c.get('sent') !== undefined && c.error !== undefined ? problemBody(c, c.error).status : c.res.status
 }
 
