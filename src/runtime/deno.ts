@@ -25,6 +25,8 @@ const FLUSH_MS = 1000
 
 const RETRY_LISTEN_MS = 100
 
+const POLL_MS = 20
+
 const env = Deno.env.toObject()
 await runService({
   runtime: 'deno',
@@ -35,14 +37,14 @@ await runService({
 })
 
 async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listener> {
-  const pending = new Set<Promise<void>>()
+  let pending = 0
   let closing = false
   let server = serve(port)
 
   function serve(on: number): Server {
     const listening = Deno.serve({ hostname: host, port: on, onListen() {} }, async (request, { completed }) => {
-      const responded = completed.catch(() => {}).finally(() => pending.delete(responded))
-      pending.add(responded)
+      pending++
+      completed.then(onCompleted, onCompleted)
       const response = await fetch(request)
       if (closing) response.headers.set('Connection', 'close')
       return response
@@ -55,6 +57,10 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
       void listenAgain(listening.addr.port)
     })
     return listening
+  }
+
+  function onCompleted(): void {
+    pending--
   }
 
   async function listenAgain(on: number): Promise<void> {
@@ -72,7 +78,7 @@ async function listen({ fetch, host, port, log }: ListenOptions): Promise<Listen
 
   /** Deno's own shutdown waits for connections whose client never finishes its request, even after the response. */
   async function allResponded(): Promise<void> {
-    while (pending.size > 0) await Promise.all(pending)
+    while (pending > 0) await sleep(POLL_MS)
     await sleep(FLUSH_MS)
   }
 
