@@ -37,8 +37,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'engine/transport/grpc/deno-http2.ts': row('', 'node:http2'),
   'engine/transport/http/schema.ts': row('engine/', '@temporalio/proto protobufjs'),
 
-  'telemetry/': row('telemetry/ domain/ engine/transport/transport.ts temporal/ lib/', ''),
-  'telemetry/spans.ts': row('telemetry/ version.ts', '@opentelemetry/api'),
+  'telemetry/': row('telemetry/ http/observe.ts domain/ engine/transport/transport.ts temporal/ lib/', ''),
+  'telemetry/spans.ts': row('telemetry/ http/observe.ts version.ts', '@opentelemetry/api'),
   'telemetry/otlp/': row('telemetry/ log.ts version.ts', '@opentelemetry/'),
 
   'trace/': row('trace/ domain/ protocol/ store/ lib/', ''),

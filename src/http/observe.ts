@@ -22,9 +22,9 @@ export interface RequestMetrics {
   inFlightChanged(by: 1 | -1): void
 }
 
-/** Traces requests. */
+/** Records spans of requests. */
 export interface RequestTracer {
-  /** Null if requests are not traced. */
+  /** Null if no tracer is installed. */
   startRequest(request: Request): RequestSpan | null | Promise<RequestSpan | null>
 }
 

@@ -1,11 +1,11 @@
 /** The tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`. */
+
+import type { RequestTracer } from '../http/observe.ts'
 import { lazy } from '../lib/lazy.ts'
-import type { RequestSpan, Spans } from './spans.ts'
+import type { Spans } from './spans.ts'
 
 /** Nothing is loaded until a tracer is installed. */
-export interface HostTracer {
-  /** Null without a tracer. */
-  startRequest(request: Request): RequestSpan | null | Promise<RequestSpan | null>
+export interface HostTracer extends RequestTracer {
   /** Null until the first request after the tracer was installed. */
   readonly loadedSpans: Spans | null
 }

@@ -1,12 +1,10 @@
+import type { RequestMetrics } from '../http/observe.ts'
 import { knownMethod } from './http-method.ts'
 import { processMetrics } from './process-metrics.ts'
 import { createRegistry } from './prometheus.ts'
 
 /** The metrics of one service. `docs/limits-and-logs.md` describes each of them. */
-export interface Metrics {
-  requestStarted(method: string): void
-  requestEnded(request: { method: string; route: string | null; status: number; ms: number }): void
-  inFlightChanged(by: 1 | -1): void
+export interface Metrics extends RequestMetrics {
   waitStarted(): void
   waitEnded(): void
   callStarted(call: EngineCall): void

@@ -2,8 +2,7 @@
 import {
   type Context,
   context,
-  createContextKey,
-  isSpanContextValid,
+  INVALID_TRACEID,
   propagation,
   type Span,
   SpanKind,
@@ -11,6 +10,7 @@ import {
   type TextMapGetter,
   trace,
 } from '@opentelemetry/api'
+import type { RequestSpan } from '../http/observe.ts'
 import { VERSION } from '../version.ts'
 import { knownMethod } from './http-method.ts'
 
@@ -28,28 +28,30 @@ export interface Spans {
   ): Promise<T>
 }
 
-interface EndedRequest {
-  method: string
-  route: string | null
-  status: number
-  /** The name of the error response. */
-  error: string | undefined
-  /** Whether the service, and not the client, is the reason of the error. */
-  isServerError: boolean
-}
-
-export interface RequestSpan {
-  /** Null if the tracer does not trace. */
-  traceId: string | null
-  /** Calls `act`, and everything that it calls belongs to the span. */
-  run<T>(act: () => T): T
-  end(response: EndedRequest): void
-}
-
-const REQUEST = createContextKey('portico request')
-
 export function createSpans(): Spans {
   const tracer = trace.getTracer('portico', VERSION)
+  // Reads that several requests share, and their long polls, may outlast the request that began them.
+  const open = new WeakSet<Span>()
+
+  function requestSpan(span: Span, parent: Context): RequestSpan {
+    const { traceId } = span.spanContext()
+    open.add(span)
+    return {
+      traceId: traceId === INVALID_TRACEID ? null : traceId,
+      run: (act) => context.with(trace.setSpan(parent, span), act),
+      end({ method, route, status, error, isServerError }) {
+        open.delete(span)
+        const name = knownMethod(method)
+        span.updateName(`${name === '_OTHER' ? 'HTTP' : name}${route === null ? '' : ` ${route}`}`)
+        span.setAttribute('http.response.status_code', status)
+        if (route !== null) span.setAttribute('http.route', route)
+        if (error !== undefined) span.setAttribute('error.type', error)
+        if (isServerError) span.setStatus({ code: SpanStatusCode.ERROR })
+        span.end()
+      },
+    }
+  }
+
   return {
     startRequest(request) {
       const active = context.active()
@@ -64,65 +66,56 @@ export function createSpans(): Spans {
       return requestSpan(span, parent)
     },
 
-    async call(method, send, codeOf) {
+    call(method, send, codeOf) {
       const active = context.active()
-      if (!isOfOpenRequest(active)) return send(null)
+      const request = trace.getSpan(active)
+      if (request === undefined || !open.has(request)) return send(null)
+      // A call of a request that is not recorded needs no span. The engine gets the request's context, which says so.
+      if (!request.isRecording()) return send(headersOf(active))
       const attributes = { 'rpc.system.name': 'grpc', 'rpc.method': method }
       const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, active)
-      const headers: Record<string, string> = {}
-      propagation.inject(trace.setSpan(active, span), headers)
-      let code = 'OK'
-      try {
-        return await send(headers)
-      } catch (error) {
-        code = codeOf(error)
-        span.setStatus({ code: SpanStatusCode.ERROR })
-        span.setAttribute('error.type', code)
-        throw error
-      } finally {
-        span.setAttribute('rpc.response.status_code', code)
-        span.end()
-      }
+      return endWith(span, send(headersOf(trace.setSpan(active, span))), codeOf)
     },
   }
 }
 
-function requestSpan(span: Span, parent: Context): RequestSpan {
-  const state = { isOpen: true }
-  const inSpan = trace.setSpan(parent, span).setValue(REQUEST, state)
-  const spanContext = span.spanContext()
-  return {
-    traceId: isSpanContextValid(spanContext) ? spanContext.traceId : null,
-    run: (act) => context.with(inSpan, act),
-    end({ method, route, status, error, isServerError }) {
-      state.isOpen = false
-      const name = knownMethod(method)
-      span.updateName(`${name === '_OTHER' ? 'HTTP' : name}${route === null ? '' : ` ${route}`}`)
-      span.setAttribute('http.response.status_code', status)
-      if (route !== null) span.setAttribute('http.route', route)
-      if (error !== undefined) span.setAttribute('error.type', error)
-      if (isServerError) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end()
-    },
-  }
+function headersOf(active: Context): Record<string, string> {
+  const headers: Record<string, string> = {}
+  propagation.inject(active, headers)
+  return headers
 }
 
-/** Reads that several requests share, and their long polls, may outlast the request that began them. */
-function isOfOpenRequest(active: Context): boolean {
-  const state = active.getValue(REQUEST)
-  return state instanceof Object && 'isOpen' in state && state.isOpen === true
+/** Settles as `call` does, and ends its span. */
+async function endWith<T>(span: Span, call: Promise<T>, codeOf: (error: unknown) => string): Promise<T> {
+  let code = 'OK'
+  try {
+    return await call
+  } catch (error) {
+    code = codeOf(error)
+    span.setStatus({ code: SpanStatusCode.ERROR })
+    span.setAttribute('error.type', code)
+    throw error
+  } finally {
+    span.setAttribute('rpc.response.status_code', code)
+    span.end()
+  }
 }
 
 function requestAttributes({ method, url }: Request): Record<string, string> {
-  const [scheme = '', rest = ''] = url.split('://', 2)
-  const [path = '/'] = /\/[^?#]*/.exec(rest) ?? []
   const known = knownMethod(method)
   return {
     'http.request.method': known,
     ...(known !== method && { 'http.request.method_original': method }),
-    'url.scheme': scheme,
-    'url.path': path,
+    'url.scheme': url.slice(0, url.indexOf(':')),
+    'url.path': pathOf(url),
   }
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  if (start === -1) return '/'
+  const end = url.slice(start).search(/[?#]/)
+  return end === -1 ? url.slice(start) : url.slice(start, start + end)
 }
 
 const HEADERS: TextMapGetter<Headers> = {

@@ -14,9 +14,9 @@ const PROTOCOLS = ['http/protobuf', 'http/json'] as const
  */
 export function otlpSettings(env: Readonly<Record<string, string | undefined>>): OtlpSettings | null {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT
-  const exporter = env.OTEL_TRACES_EXPORTER || (endpoint ? 'otlp' : 'none')
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || exporter === 'none') return null
-  if (exporter !== 'otlp') return { issue: 'OTEL_TRACES_EXPORTER must be otlp or none' }
+  const exporters = (env.OTEL_TRACES_EXPORTER || (endpoint ? 'otlp' : 'none')).split(',').map((name) => name.trim())
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || exporters.includes('none')) return null
+  if (!exporters.includes('otlp')) return { issue: 'OTEL_TRACES_EXPORTER must be otlp or none' }
   const wanted = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || PROTOCOLS[0]
   const protocol = PROTOCOLS.find((known) => known === wanted)
   return protocol === undefined

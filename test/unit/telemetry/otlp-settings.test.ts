@@ -15,9 +15,10 @@ test('otlpSettings: an endpoint, or the exporter, enables the export', () => {
     ENDPOINT,
     { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' },
     { OTEL_TRACES_EXPORTER: 'otlp' },
+    { OTEL_TRACES_EXPORTER: 'console, otlp' },
   ].map((env) => otlpSettings(env))
 
-  expect(settings).toEqual(Array(3).fill({ protocol: 'http/protobuf' }))
+  expect(settings).toEqual(Array(4).fill({ protocol: 'http/protobuf' }))
 })
 
 test('otlpSettings: OTEL_SDK_DISABLED and the exporter none disable it', () => {
