@@ -1,3 +1,4 @@
+import { createLimiter } from '../lib/limiter.ts'
 import type { OnCacheRead } from '../lib/read-through-cache.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
@@ -31,13 +32,22 @@ export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'sea
   resultCacheBytes: number
 }
 
+// A hundred calls fit on one connection, and an engine answers thousands per second in this way.
+const LAST_READS_AT_ONCE = 100
+
 /** The verbs of the service, over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
   const { sharesPending = true, onCacheRead, resultCacheBytes, ...given } = options
   const engine = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, sharesPending, onCacheRead })
   const knownRuns = createKnownRuns({ engine, sharesPending, onCacheRead })
   const searchAttributes = createSearchAttributes({ engine, sharesPending, onCacheRead })
-  const ports: Ports = { ...given, engine: rememberStarts(engine, knownRuns), knownRuns, searchAttributes }
+  const ports: Ports = {
+    ...given,
+    engine: rememberStarts(engine, knownRuns),
+    knownRuns,
+    searchAttributes,
+    ...(sharesPending && { limitLastReads: createLimiter(LAST_READS_AT_ONCE) }),
+  }
   return {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),

@@ -1,3 +1,4 @@
+import type { Limiter } from '../lib/limiter.ts'
 import type { KnownRuns } from './admission/known-runs.ts'
 import type { Catalogs } from './catalog/catalogs.ts'
 import type { Engine } from './engine.ts'
@@ -18,6 +19,8 @@ export interface Ports {
   deployment: Deployment
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
+  /** Limits the reads before a 408: thousands of waits may time out together, or at shutdown. Default: no limit. */
+  limitLastReads?: Limiter
   /** The clock; default `Date.now`. */
   now?: () => number
 }

@@ -16,7 +16,7 @@ import { fillTemplates, traceMetaOrNull } from '../trace/destinations.ts'
 import type { RunCommand } from '../workflows.ts'
 import { startAdmitted } from './start.ts'
 
-type RunPorts = AdmitStartPorts & Pick<Ports, 'engine'>
+type RunPorts = AdmitStartPorts & Pick<Ports, 'engine' | 'limitLastReads'>
 
 // Pause before another read when the engine is at its limit.
 const BACKOFF_MS = 500
@@ -33,7 +33,7 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
   const waited = await waitForEnd(ports.engine, started, { ...call, deadlineAt: waitUntil })
   const waitedMs = Date.now() - arrivedAt
-  const end = waited.closing === null ? await readAfterTimeout(ports.engine, waited.run, call) : waited
+  const end = waited.closing === null ? await readAfterTimeout(ports, waited.run, call) : waited
   if (end.closing === null) throw timeoutError(end, waitedMs)
   try {
     const ended = { command, admitted, started, run: end.run, closing: end.closing }
@@ -68,20 +68,20 @@ async function waitForEnd(engine: Engine, started: Started, call: Call): Promise
 }
 
 /** Reads the last run of the chain once more when the time is over: a poll may return late, or never. */
-async function readAfterTimeout(engine: Engine, known: RunRef, call: Call): Promise<WaitResult> {
+async function readAfterTimeout(ports: RunPorts, known: RunRef, call: Call): Promise<WaitResult> {
   const { aborted, reason } = call.signal
   // The client has disconnected and does not read the response.
   if (aborted && reason !== SHUTTING_DOWN) return { run: known, closing: null }
   const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
   for (let run = known; ; ) {
-    const description = await describeOrNull(engine, run, readCall)
+    const description = await describeOrNull(ports, run, readCall)
     if (description === null) return { run, closing: null }
     const { status, failingTask } = description
     if (isOpen(status)) {
       const problem = await failingTask?.problem(readCall)
       return { run, closing: null, status, ...(problem && { problem }) }
     }
-    const { closing } = await readWithBackoff(engine, run, readCall).catch((error) =>
+    const { closing } = await readWithBackoff(ports.engine, run, readCall).catch((error) =>
       Promise.reject(attachIds(error, run)),
     )
     if (closing?.nextRunId == null) return { run, closing }
@@ -89,9 +89,16 @@ async function readAfterTimeout(engine: Engine, known: RunRef, call: Call): Prom
   }
 }
 
-async function describeOrNull(engine: Engine, run: RunRef, call: Call): Promise<Description | null> {
+async function describeOrNull(
+  { engine, limitLastReads = (read) => read() }: RunPorts,
+  run: RunRef,
+  call: Call,
+): Promise<Description | null> {
   try {
-    return await engine.describe(run, call)
+    const isOver = () => Date.now() >= call.deadlineAt
+    const description = await limitLastReads(async () => (isOver() ? null : engine.describe(run, call)))
+    if (description === null) call.note({ endUnread: 'too many runs were read at the same time' })
+    return description
   } catch (error) {
     if (!(error instanceof ServiceError)) throw attachIds(error, run)
     call.note({ endUnread: error.message })

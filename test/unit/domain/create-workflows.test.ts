@@ -44,6 +44,36 @@ test('start: returns the ids of the run', async () => {
   ).toEqual({ workflowId: 'w', runId: 'run-1' })
 })
 
+test('run: describes at most 100 runs at a time when many time out together, and each of them once', async () => {
+  let describing = 0
+  let most = 0
+  const described: string[] = []
+  const { fixture, workflows } = makeWorkflows({
+    start: async ({ workflowId }) => ({ workflowId, runId: 'run-1', firstRunId: 'run-1' }),
+    wait: async () => null,
+    async describe({ workflowId }) {
+      described.push(workflowId)
+      most = Math.max(most, ++describing)
+      await Promise.resolve()
+      describing--
+      return aDescription({ workflowId })
+    },
+  })
+  fixture.publish('c1', [{ name: 'order' }])
+  const ids = Array.from({ length: 250 }, (_, number) => `order-${number}`)
+  const command = { workflowName: 'order', catalog: 'orders', args: [], argumentPointer: '/args/0', timeoutMs: 1000 }
+
+  const refused = await Promise.all(
+    ids.map((workflowId) => refusal(workflows.run({ ...command, workflowId }, aCall()))),
+  )
+
+  expect(refused.map(({ workflowId, workflowStatus }) => [workflowId, workflowStatus])).toEqual(
+    ids.map((id) => [id, 'running']),
+  )
+  expect(described.toSorted()).toEqual(ids.toSorted())
+  expect(most).toBe(100)
+})
+
 test('status: returns a part of what the engine describes', async () => {
   const { workflows } = makeWorkflows({ describe: async () => aDescription() })
 

@@ -1,0 +1,22 @@
+/** Runs an act now or, while as many as allowed are running, when its turn comes. */
+export type Limiter = <T>(act: () => Promise<T>) => Promise<T>
+
+/** At most `limit` acts at a time, in the order of the calls. On workerd a request cannot await the turn of another one. */
+export function createLimiter(limit: number): Limiter {
+  let running = 0
+  const waiting = new Set<() => void>()
+  return async (act) => {
+    if (running < limit) running++
+    else await new Promise<void>((resolve) => waiting.add(resolve))
+    try {
+      return await act()
+    } finally {
+      const [next] = waiting
+      if (next === undefined) running--
+      else {
+        waiting.delete(next)
+        next()
+      }
+    }
+  }
+}
