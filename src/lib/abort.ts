@@ -39,28 +39,35 @@ export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): L
   }
 }
 
-const TICK_MS = 50
-
-/**
- * The same, which also aborts with a `TimeoutError` after `ms` for which this process was running. Time is counted in
- * ticks: one that comes late, because the process was stopped or busy, counts no more than another.
- */
+/** The same, which also aborts with a `TimeoutError` after `ms` for which this process was running. */
 export function runningTimeSignal(ms: number, ...signals: AbortSignal[]): LinkedSignal {
   const linked = linkSignals(...signals)
-  let ticksLeft = Math.ceil(ms / TICK_MS)
-  const tick = () => {
-    ticksLeft--
-    if (ticksLeft > 0) timer = setTimeout(tick, TICK_MS)
-    else linked.abort(new DOMException('The time is over', 'TimeoutError'))
-  }
-  let timer = setTimeout(tick, TICK_MS)
+  const stop = afterRunning(ms, () => linked.abort(new DOMException('The time is over', 'TimeoutError')))
   return {
     ...linked,
     release() {
-      clearTimeout(timer)
+      stop()
       linked.release()
     },
   }
+}
+
+const TICK_MS = 50
+
+/**
+ * Calls `act` after `ms` for which this process was running. Returns the function that prevents it. Time is counted in
+ * ticks: one that comes late, because the process was stopped or busy, counts no more than another.
+ */
+export function afterRunning(ms: number, act: () => void): () => void {
+  let leftMs = ms
+  const start = () => setTimeout(tick, Math.min(leftMs, TICK_MS))
+  const tick = () => {
+    leftMs -= TICK_MS
+    if (leftMs > 0) timer = start()
+    else act()
+  }
+  let timer = start()
+  return () => clearTimeout(timer)
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself continues. */

@@ -1,4 +1,5 @@
 /** Graceful shutdown: stop accepting, finish open requests, exit. */
+import { afterRunning } from '../lib/abort.ts'
 
 export interface ShutdownSteps {
   timeoutMs: number
@@ -25,8 +26,12 @@ export function shutdownOnSignal({ timeoutMs, close, drain, exit }: ShutdownStep
       return
     }
     firstAt = Date.now()
-    setTimeout(drain, Math.max(0, timeoutMs - DRAIN_MS))
-    setTimeout(() => exit(1), timeoutMs)
+    const drainMs = Math.min(DRAIN_MS, timeoutMs)
+    setTimeout(() => {
+      drain()
+      // On a busy machine the responses may need longer by the clock.
+      afterRunning(drainMs, () => exit(1))
+    }, timeoutMs - drainMs)
     // Anything that is still open, or failed to close, ends with the process.
     const done = () => exit(0)
     void close().then(done, done)

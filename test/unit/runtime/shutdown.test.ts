@@ -52,6 +52,20 @@ describe('shutdownOnSignal', () => {
     expect(steps).toEqual(['close', 'drain', 'exit 1'])
   })
 
+  test('shutdownOnSignal: drained requests have their time even if the process did not run before', async () => {
+    vi.useRealTimers()
+    const { steps, signal, closed } = makeShutdown({ timeoutMs: 1100 })
+
+    signal()
+    // All timers that are due fire when the process runs again.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)
+    await new Promise((resolve) => setTimeout(resolve))
+
+    expect(steps).toEqual(['close', 'drain'])
+    closed()
+    await expect.poll(() => steps).toEqual(['close', 'drain', 'exit 0'])
+  })
+
   test('shutdownOnSignal: with a timeout below one second, waiting requests are drained at once', async () => {
     const { steps, signal } = makeShutdown({ timeoutMs: 300 })
 
