@@ -57,7 +57,7 @@ export interface AccessConfig {
 
 export interface LimitsConfig {
   maxBodyBytes: number
-  /** Requests in flight, without those that only wait. */
+  /** Requests in flight, without those that only wait. Infinite on workerd. */
   maxInFlight: number
   /** Sum of the encoded payloads of one request. */
   maxPayloadBytes: number
@@ -103,7 +103,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       access: { tokens, corsOrigins: read('SERVICE_CORS_ORIGINS', originList) ?? [], loopbackOnly },
       limits: {
         maxBodyBytes: read('SERVICE_MAX_BODY_BYTES', bytes) ?? 2 * MEBIBYTE,
-        maxInFlight: read('SERVICE_MAX_INFLIGHT', integer(1)) ?? 128,
+        maxInFlight: maxInFlight(variables, isolated),
         maxPayloadBytes: read('SERVICE_MAX_PAYLOAD_BYTES', bytes) ?? MAX_PAYLOAD_BYTES,
         maxRunTimeoutMs: read('SERVICE_RUN_MAX_TIMEOUT', duration({ minMs: 1 })) ?? 24 * 3_600_000,
         maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
@@ -117,6 +117,15 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
     }
   })
   return { ...value, warnings }
+}
+
+/**
+ * Infinite on workerd: when a client resets its connection, the request's code stops without running its `finally`, so
+ * that requests cannot be counted. The platform limits them itself.
+ */
+function maxInFlight({ read }: Variables, isolated: boolean): number {
+  const limit = read('SERVICE_MAX_INFLIGHT', integer(1)) ?? 128
+  return isolated ? Number.POSITIVE_INFINITY : limit
 }
 
 function defaultCatalog({ read, isSet, report }: Variables, transport: EngineApiConfig['transport']): string {

@@ -349,6 +349,13 @@ describe('parseConfig on workerd, without sockets and files', () => {
     ])
   })
 
+  test('isolated: requests in flight are not limited, because they cannot be counted', () => {
+    const env = { ...enough, SERVICE_MAX_INFLIGHT: '5' }
+
+    expect(parse(env, workerd).limits.maxInFlight).toBe(Number.POSITIVE_INFINITY)
+    expect(parse(env).limits.maxInFlight).toBe(5)
+  })
+
   test('isolated: a loopback address does not replace a token', () => {
     expect(issuesOf({ ...enough, SERVICE_API_AUTH_TOKEN: '', SERVICE_HOST: '127.0.0.1' }, workerd)).toEqual([
       expect.stringMatching(/^SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket/),
