@@ -22,20 +22,15 @@ describe('calls of the engine', () => {
     await startWorker({ catalog })
     serveCounted = (env) => serve({ ENGINE_ADDRESS: faultProxy.address, SERVICE_CATALOG_TTL: '10m', ...env })
     served = serveCounted()
-    await post('/workflow/run', { workflowName: 'echo', input: 'warm' })
+    await served.run('echo', 'warm')
   })
 
-  async function send(method: string, path: string, body?: unknown) {
-    const init =
-      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-    const response = await served.fetch(new Request(`http://portico${path}`, { method, ...init }))
-    return { status: response.status, body: JSON.parse(await response.text()) }
-  }
-  const post = (path: string, body?: unknown) => send('POST', path, body)
+  const send = (method: string, path: string, body?: unknown) => served.call(method, path, body)
+  const post = (path: string, body?: unknown) => served.call('POST', path, body)
   const start = async (workflowName: string, input: unknown = null): Promise<string> =>
-    (await post('/workflow/start', { workflowName, input })).body.workflowId
+    (await served.start(workflowName, input)).body.workflowId
   const ended = async (workflowName: string, input: unknown = null): Promise<string> =>
-    (await post('/workflow/run', { workflowName, input })).body.workflowId
+    (await served.run(workflowName, input)).body.workflowId
 
   test('start 1; run 2, the start and one poll', async () => {
     const starting = () => Promise.all([start('nothing'), ended('echo', 1)])
@@ -47,7 +42,7 @@ describe('calls of the engine', () => {
     startWorker,
   }) => {
     const plain = await startWorker({ taskQueue: `plain-${crypto.randomUUID()}` })
-    const startPlain = () => post('/workflow/start', { workflowName: 'nothing', input: null, catalog: plain.taskQueue })
+    const startPlain = () => served.start('nothing', null, { catalog: plain.taskQueue })
     await startPlain()
 
     const one = await counted(startPlain)
@@ -175,12 +170,9 @@ describe('calls of the engine', () => {
 
   test('a message to a run that was started elsewhere: one look for the first that has an argument, one more for a refusal', async () => {
     const other = serveCounted()
-    const elsewhere = async (path: string, body?: unknown) => {
-      const init = { method: 'POST', body: JSON.stringify(body ?? {}), headers: { 'content-type': 'application/json' } }
-      return (await other.fetch(new Request(`http://portico${path}`, init))).status
-    }
+    const elsewhere = async (path: string, body: unknown = {}) => (await other.call('POST', path, body)).status
     const id = await start('messages')
-    await elsewhere('/workflow/run', { workflowName: 'echo', input: 'warm' })
+    await other.run('echo', 'warm')
     await post(`/workflow/${id}/query/state`)
 
     const without = await counted(() => elsewhere(`/workflow/${id}/query/state`))
@@ -234,7 +226,7 @@ describe('calls of the engine', () => {
     const status = () => send('GET', `/workflow/${failing}/status`)
     await until('it has failed', async () => (await status()).body.problem !== null)
     const waiting = async (workflowName: string) => {
-      const { body } = await post('/workflow/run', { workflowName, input: null, timeout: 1500 })
+      const { body } = await served.run(workflowName, null, { timeout: 1500 })
       expect([body.status, body.problem?.kind]).toEqual([
         408,
         workflowName === 'failTask' ? 'workflow_task_failing' : undefined,
@@ -250,14 +242,12 @@ describe('calls of the engine', () => {
 
   test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
     const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: '1000' })
-    const unanswered = async (path: string, body = '{}') => {
-      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
-      expect((await hasty.fetch(new Request(`http://portico/workflow/${path}`, init))).status).toBe(504)
-    }
+    const unanswered = async (path: string, body: unknown = {}) =>
+      expect((await hasty.call('POST', `/workflow/${path}`, body)).status).toBe(504)
     const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
     await post(`/workflow/${slow}/query/state`)
     await until('it has failed', async () => (await send('GET', `/workflow/${failing}/status`)).body.problem !== null)
-    const updates = () => unanswered(`${slow}/update/wait`, '{"args": [20000]}')
+    const updates = () => unanswered(`${slow}/update/wait`, { args: [20000] })
     await updates()
 
     const healthy = await counted(updates)
@@ -300,8 +290,8 @@ describe('calls of the engine', () => {
   test('catalog: 2 cold, 0 warm', async () => {
     const cold = serveCounted()
     const readTwice = async () => {
-      await cold.fetch(new Request('http://portico/workflow/catalog'))
-      await cold.fetch(new Request('http://portico/workflow/catalog'))
+      await cold.call('GET', '/workflow/catalog')
+      await cold.call('GET', '/workflow/catalog')
     }
 
     expect(await counted(readTwice)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })

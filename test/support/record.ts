@@ -1,5 +1,5 @@
 /** What a run of the tests has seen, for `coverage.test.ts`: lines in a folder that all its processes append to. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -42,15 +42,15 @@ interface Lists {
 // Two runs at once in one checkout need a folder each.
 const FOLDER = process.env.PORTICO_TEST_RECORD ?? fileURLToPath(new URL('../../.cache/test-record/', import.meta.url))
 
+mkdirSync(FOLDER, { recursive: true })
+
 /** Deletes the records of an earlier run. */
 export function beginRecord(): void {
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER, { recursive: true })
+  for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name))
 }
 
 /** Lines must be short: then concurrent appends by several processes do not mix. */
 export function record<List extends keyof Lists>(list: List, entry: Lists[List]): void {
-  mkdirSync(FOLDER, { recursive: true })
   appendFileSync(fileOf(list), `${JSON.stringify(entry)}\n`)
 }
 

@@ -53,14 +53,7 @@ test('after an engine restarts without its data, the catalog is published again 
   })
   const worker = await run({ address: engine.address, taskQueue: served.catalog })
   await worker.ready
-  const startUnknown = async () => {
-    const init = {
-      method: 'POST',
-      body: '{"workflowName":"nonsense","input":1}',
-      headers: { 'content-type': 'application/json' },
-    }
-    return (await served.fetch(new Request('http://portico/workflow/start', init))).status
-  }
+  const startUnknown = async () => (await served.start('nonsense', 1)).status
   expect(await startUnknown()).toBe(424)
 
   await engine.kill()
