@@ -70,7 +70,7 @@ const base = vitestTest
  */
 export const test = withServers(base)
 
-/** For tests that kill, freeze, limit or count: an engine of their own. */
+/** For tests that kill, freeze or limit it: an engine of their own. */
 export function testWithOwnEngine(options: EngineOptions = {}) {
   return test.extend('engine', { scope: 'file' }, async ({ cleanup }): Promise<RunningEngine> => {
     const engine = await startEngine({ ...options, dynamicConfig: { ...UNDISTURBED, ...options.dynamicConfig } })
