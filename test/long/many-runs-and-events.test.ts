@@ -1,0 +1,88 @@
+/** Lists and histories of the size that they have in production. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
+import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+
+const RUNS = 10_000
+const EVENTS = 10_000
+const AT_ONCE = 50
+
+// More than all buffers between the service and a client that does not read: the socket's, and those of the runtime.
+const PAYLOAD = 'x'.repeat(3000)
+const PAGES_IN_BUFFERS = 50
+
+const test = testWithOwnEngine({
+  dynamicConfig: {
+    'frontend.namespaceRPS': 100_000,
+    'frontend.namespaceRPS.visibility': 100_000,
+    'history.maximumSignalsPerExecution': 2 * EVENTS,
+  },
+})
+
+const numbers = (length: number) => Array.from({ length }, (_, index) => index)
+
+test('10,000 runs: a list has each of them exactly once while new ones start', async ({ client, catalog, serve }) => {
+  const service = serve()
+  const started = new Set<string>()
+  const start = async (workflowId: string, workflowName = 'listed') => {
+    const handle = await client.workflow.start(workflowName, { taskQueue: catalog, workflowId })
+    return handle.firstExecutionRunId
+  }
+  await mapConcurrent(numbers(RUNS), AT_ONCE, async (index) => void started.add(await start(`listed-${index}`)))
+  const list = async (parameters: string) => (await service.call('GET', `/workflow/runs${parameters}`)).body
+  const filter = `catalog=${catalog}&workflowName=listed`
+  const isListed = async () => (await list(`/count?${filter}`)).count === RUNS
+  await until('all are listed', isListed, { timeoutMs: 60_000 })
+
+  const seen: string[] = []
+  let later = 0
+  for (let token: string | null = ''; token !== null; ) {
+    const page = await list(`?${filter}&pageSize=250${token && `&pageToken=${token}`}`)
+    seen.push(...page.runs.map(({ runId }: { runId: string }) => runId))
+    token = page.nextPageToken
+    await mapConcurrent(numbers(5), 5, async (index) => void (await start(`later-${later}-${index}`)))
+    later++
+  }
+
+  const ofThem = seen.filter((runId) => started.has(runId))
+  expect(ofThem).toHaveLength(RUNS)
+  expect(new Set(ofThem).size).toBe(RUNS)
+})
+
+test('10,000 events: a stream is read as fast as its client takes it, and has each event once', async ({
+  client,
+  catalog,
+  faultProxy,
+  startService,
+}) => {
+  const { calls } = faultProxy
+  const service = await startService({ address: faultProxy.address })
+  const handle = await client.workflow.start('nobody', { taskQueue: `${catalog}-nobody`, workflowId: 'eventful' })
+  await mapConcurrent(numbers(EVENTS - 3), AT_ONCE, () => handle.signal('add', PAYLOAD))
+  await handle.terminate()
+  const { historyLength } = (await service.call('GET', '/workflow/eventful/status')).body
+
+  const socket = connect(Number(new URL(service.url).port), new URL(service.url).hostname)
+  socket.setEncoding('utf8')
+  const request = 'GET /workflow/eventful/history/stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  const readsDuring = async (act: () => Promise<unknown>) => (await calls.during(act)).GetWorkflowExecutionHistory ?? 0
+  let text = ''
+
+  const unread = await readsDuring(async () => {
+    socket.write(request)
+    await once(socket, 'readable')
+  })
+  const read = await readsDuring(async () => {
+    for await (const chunk of socket) text += chunk
+  })
+
+  // Chunks of the transfer coding may interrupt an event, but not the line with its id.
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+  expect(historyLength).toBeGreaterThanOrEqual(EVENTS - 1)
+  expect(ids).toEqual(numbers(historyLength).map((index) => index + 1))
+  expect(unread).toBeLessThan(PAGES_IN_BUFFERS)
+  expect(unread + read).toBeGreaterThanOrEqual(historyLength / 100)
+})
