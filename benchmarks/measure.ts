@@ -19,7 +19,8 @@ export async function measureInTurns(times: number, ...acts: (() => Promise<unkn
   return durations.map(toSample)
 }
 
-function toSample(values: number[]): Sample {
+/** Percentiles of durations in milliseconds. */
+export function toSample(values: number[]): Sample {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99) }

@@ -1,41 +1,55 @@
-/** Measures the latency of other requests, and the memory, while 500 `run` requests wait. */
-import { openPolls } from '../dev/servers/engine-metrics.ts'
-import { startServiceWithWaiters } from '../dev/servers/service-with-waiters.ts'
-import { until } from '../dev/servers/until.ts'
+/** Measures the latency of other requests, the memory and the engine calls while thousands of `run` requests wait, and how late their responses are. */
+import { callsDuring } from '../dev/servers/engine-metrics.ts'
+import { type CrowdResponse, startServiceWithCrowd } from '../dev/servers/service-with-crowd.ts'
+import { sleep } from '../src/lib/abort.ts'
 import { call } from './call.ts'
-import { measureInTurns, printRatio, printSample } from './measure.ts'
+import { measureInTurns, printRatio, printSample, toSample } from './measure.ts'
 
-const COUNT = Number(process.argv[2] ?? 500)
+const COUNT = Number(process.argv[2] ?? 5000)
 const TIMES = 300
 
-const service = await startServiceWithWaiters()
+// The engine holds a poll for 20 s.
+const OBSERVED_MS = 20_000
+
+const service = await startServiceWithCrowd()
 try {
   const started = await call(service.url, 'POST', '/workflow/start', { workflowName: 'waitForSignal', input: null })
   // The first requests load code and grow the heap for good, so they are not measured.
-  await (await service.wait(COUNT)).finish()
-  await untilNoPolls()
+  await (await service.gather(Math.ceil(COUNT / 20))).disperse()
   await measure(String(started.workflowId))
   const before = await service.inventory()
   const idle = await measure(String(started.workflowId))
 
-  const waiting = await service.wait(COUNT)
-  await untilStarted(waiting.workflowIds)
+  const startedAt = performance.now()
+  const crowd = await service.gather(COUNT)
+  const startsPerSecond = COUNT / ((performance.now() - startedAt) / 1000)
   const during = await service.inventory()
   const busy = await measure(String(started.workflowId))
-  const responses = await waiting.finish()
-  await untilNoPolls()
+  const calls = await callsDuring(service.engine.metricsUrl, () => sleep(OBSERVED_MS))
+  const responses = await crowd.disperse()
   const after = await service.inventory()
 
+  const example = responses.find((response) => !isAnswered(response))
+  if (example !== undefined) console.log(`first failure: ${example.status} ${example.text}`)
+  console.log(
+    `${COUNT} requests, ${startsPerSecond.toFixed(0)} started per second; ${responses.filter((response) => !isAnswered(response)).length} failed`,
+  )
   printSample('/health, idle', idle.health)
-  printSample(`/health, ${COUNT} waiting`, busy.health)
+  printSample('/health, waiting', busy.health)
   printSample('status, idle', idle.status)
-  printSample(`status, ${COUNT} waiting`, busy.status)
+  printSample('status, waiting', busy.status)
   printRatio('median of /health, waiting to idle', busy.health.p50, idle.health.p50)
   printRatio('median of status, waiting to idle', busy.status.p50, idle.status.p50)
-  printRatio('heap, waiting to before', during.heapBytes, before.heapBytes)
+  printMemory('heap per waiting request', during.heapBytes - before.heapBytes)
+  printMemory('resident memory per waiting request', during.rssBytes - before.rssBytes)
+  console.log(
+    `resident memory, MiB: ${[before, during, after].map(({ rssBytes }) => toMebibytes(rssBytes)).join(', ')}`,
+  )
+  console.log(`peak of the resident memory, MiB: ${toMebibytes(after.peakRssBytes)}`)
   printRatio('heap, after to before', after.heapBytes, before.heapBytes)
-  printRatio('resident memory, after to before', after.rssBytes, before.rssBytes)
-  console.log(`${responses.filter(({ status }) => status !== 200).length} of ${COUNT} failed`)
+  for (const [name, count] of Object.entries(calls))
+    console.log(`${name.padEnd(44)} ${(count / (OBSERVED_MS / 1000)).toFixed(1)} per second`)
+  printSample('response after the end of the run', toSample(responses.map(({ delayMs }) => delayMs)))
 } finally {
   await service.stop()
 }
@@ -50,20 +64,14 @@ async function measure(workflowId: string) {
   return { health, status }
 }
 
-/** Waits until the worker has processed the first task of each run, so that this is not measured. */
-async function untilStarted(workflowIds: string[]): Promise<void> {
-  for (const id of workflowIds) {
-    await until(
-      `${id} has started`,
-      async () => Number((await call(service.url, 'GET', `/workflow/${id}/status`)).historyLength) >= 4,
-      { timeoutMs: 60_000 },
-    )
-  }
+function isAnswered({ status, body, workflowId }: CrowdResponse): boolean {
+  return status === 200 && body.workflowId === workflowId
 }
 
-async function untilNoPolls(): Promise<void> {
-  await until('no long poll is open', async () => (await openPolls(service.engine.metricsUrl)) === 0, {
-    timeoutMs: 30_000,
-    everyMs: 250,
-  })
+function printMemory(title: string, bytes: number): void {
+  console.log(`${title.padEnd(44)} ${(bytes / COUNT / 1024).toFixed(1)} KiB`)
+}
+
+function toMebibytes(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(0)
 }

@@ -4,6 +4,8 @@ import '../../src/runtime/node/index.ts'
 export interface Inventory {
   heapBytes: number
   rssBytes: number
+  /** The highest so far. */
+  peakRssBytes: number
   timers: number
   sockets: number
 }
@@ -16,6 +18,7 @@ process.on('SIGUSR2', () => {
   const inventory: Inventory = {
     heapBytes: heapUsed,
     rssBytes: rss,
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
     timers: count('Timeout'),
     sockets: count('TCPSocketWrap'),
   }

@@ -1,18 +1,14 @@
 /** The service, with its own engine and worker, for hundreds of `POST /workflow/run` requests that wait at the same time. */
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type RunningEngine, startEngine } from './engine.ts'
 import { openPolls } from './engine-metrics.ts'
 import type { Inventory } from './observed-service.ts'
-import { startProcess } from './process.ts'
+import { type RunResponse, runAlone } from './run-alone.ts'
+import { startObservedService } from './start-observed.ts'
 import { until } from './until.ts'
 import type * as workflows from './waiting-workflows.ts'
 import { startWorker } from './worker.ts'
 
-const ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
 const WORKFLOWS = new URL('./waiting-workflows.ts', import.meta.url)
 const CATALOG = 'waiting'
 
@@ -34,15 +30,6 @@ export interface Waiters {
   finish(): Promise<RunResponse[]>
 }
 
-export interface RunResponse {
-  status: number
-  headers: Headers
-  text: string
-  /** The parsed `text`. */
-  // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-  body: any
-}
-
 export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
   const engine = await startEngine()
   const worker = await startWorker({
@@ -51,21 +38,10 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
     workflowsPath: WORKFLOWS,
     catalog: defineCatalog<typeof workflows>({ echo: {}, waitForSignal: {} }),
   })
-  const lines: string[] = []
-  const service = await startProcess({
-    command: process.execPath,
-    args: ['--expose-gc', ENTRY],
-    env: {
-      PATH: process.env.PATH,
-      SERVICE_PORT: '0',
-      SERVICE_CATALOG_ID: CATALOG,
-      ENGINE_ADDRESS: engine.address,
-      // All runs are started at the same time.
-      SERVICE_MAX_INFLIGHT: '1000',
-    },
-    onLine: (line) => void lines.push(line),
-  })
-  const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1])
+  // All runs are started at the same time.
+  const env = { SERVICE_MAX_INFLIGHT: '1000' }
+  const service = await startObservedService({ address: engine.address, catalog: CATALOG, env })
+  const { url, lines, inventory } = service
   await until('the catalog is published', async () => (await fetch(`${url}/workflow/catalog`)).ok)
 
   async function signalFinish(id: string, hasResponse: (id: string) => boolean): Promise<void> {
@@ -84,15 +60,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
     url,
     engine,
     lines,
-
-    async inventory() {
-      const seen = lines.length
-      process.kill(service.pid, 'SIGUSR2')
-      const line = await until('the service prints its inventory', () =>
-        lines.slice(seen).find((it) => it.includes('"inventory"')),
-      )
-      return JSON.parse(line)
-    },
+    inventory,
 
     async wait(count) {
       const workflowIds = Array.from({ length: count }, (_, number) => `waiting-${number}-${crypto.randomUUID()}`)
@@ -132,21 +100,4 @@ const AT_ONCE = 25
 
 function* inBatches(ids: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < ids.length; at += AT_ONCE) yield ids.slice(at, at + AT_ONCE)
-}
-
-/** Uses a connection of its own and closes it with the response; `fetch` would keep it open. */
-async function runAlone(url: string, body: object): Promise<RunResponse> {
-  const sent = request(`${url}/workflow/run`, {
-    method: 'POST',
-    agent: false,
-    headers: { 'Content-Type': 'application/json' },
-  })
-  sent.end(JSON.stringify(body))
-  const [response]: IncomingMessage[] = await once(sent, 'response')
-  if (response === undefined) throw new Error('no response')
-  const json = await text(response)
-  const headers = new Headers(
-    Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
-  )
-  return { status: response.statusCode ?? 0, headers, text: json, body: JSON.parse(json) }
 }

@@ -1,0 +1,125 @@
+/**
+ * The service in front of an engine with its default limits, for thousands of `POST /workflow/run` requests that wait at
+ * the same time. No worker executes the runs: they wait until the engine terminates them.
+ */
+import { Connection } from '@temporalio/client'
+import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
+import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { type RunningEngine, startEngine } from './engine.ts'
+import type { Inventory } from './observed-service.ts'
+import { type RunResponse, runAlone } from './run-alone.ts'
+import { startObservedService } from './start-observed.ts'
+import { until } from './until.ts'
+import { startWorker } from './worker.ts'
+
+const CATALOG = 'crowd'
+const WORKFLOW = 'waitForSignal'
+
+// What Node sets itself in a container of 512 MiB.
+const MAX_HEAP_MEBIBYTES = 256
+
+// Requests whose runs are being started at a time (the service accepts 128), and runs that are terminated at a time.
+const STARTS_AT_ONCE = 100
+const ENDS_AT_ONCE = 4
+
+// Nothing here takes longer, on any machine.
+const TIMEOUT_MS = 3_600_000
+
+export interface ServiceWithCrowd {
+  url: string
+  engine: RunningEngine
+  /** Memory, timers and sockets of the service, after a garbage collection. */
+  inventory(): Promise<Inventory>
+  /** Sends `count` requests, each on a connection of its own, as fast as the engine starts their runs. */
+  gather(count: number): Promise<Crowd>
+  stop(): Promise<void>
+}
+
+export interface Crowd {
+  /** Requests that have a response already. */
+  answered(): number
+  /** Terminates all runs, the one that started last first, and returns the responses in the order of the requests. */
+  disperse(): Promise<CrowdResponse[]>
+}
+
+export interface CrowdResponse extends RunResponse {
+  workflowId: string
+  /** Time from the engine's confirmation that the run has ended to the response; negative if the response came first. */
+  delayMs: number
+}
+
+export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
+  const engine = await startEngine()
+  // The catalog outlives the worker that publishes it.
+  const publisher = await startWorker({
+    address: engine.address,
+    taskQueue: CATALOG,
+    workflowsPath: new URL('./waiting-workflows.ts', import.meta.url),
+    catalog: defineCatalog({ [WORKFLOW]: {} }),
+  })
+  await publisher.stop()
+  const connection = await Connection.connect({ address: engine.address })
+  const service = await startObservedService({
+    address: engine.address,
+    catalog: CATALOG,
+    maxHeapMebibytes: MAX_HEAP_MEBIBYTES,
+  })
+
+  async function countRunning(): Promise<number> {
+    const query = `WorkflowType = '${WORKFLOW}' AND ExecutionStatus = 'Running'`
+    const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })
+    return Number(count)
+  }
+
+  async function gather(count: number): Promise<Crowd> {
+    const before = await countRunning()
+    const requests: { workflowId: string; response: Promise<RunResponse & { at: number }> }[] = []
+    let answered = 0
+    while (requests.length < count) {
+      for (let sent = Math.min(STARTS_AT_ONCE, count - requests.length); sent > 0; sent--) {
+        const workflowId = crypto.randomUUID()
+        const body = { workflowName: WORKFLOW, workflowId, input: null, timeout: TIMEOUT_MS }
+        const response = runAlone(service.url, body).then((received) => ({ ...received, at: performance.now() }))
+        const count = () => void answered++
+        response.then(count, count) // disperse() reports a rejection
+        requests.push({ workflowId, response })
+      }
+      const areStarted = async () => (await countRunning()) - before + answered >= requests.length
+      await until(`${requests.length} runs have started`, areStarted, {
+        timeoutMs: TIMEOUT_MS,
+        everyMs: 100,
+        signal: service.died,
+      })
+    }
+    return {
+      answered: () => answered,
+      async disperse() {
+        const endedAt = new Map<string, number>()
+        await mapConcurrent(requests.toReversed(), ENDS_AT_ONCE, async ({ workflowId }) => {
+          const request = { namespace: 'default', workflowExecution: { workflowId } }
+          // A run that has not started has a response that says why.
+          await connection.workflowService.terminateWorkflowExecution(request).catch(() => {})
+          endedAt.set(workflowId, performance.now())
+        })
+        return Promise.all(
+          requests.map(async ({ workflowId, response }) => {
+            const { at, ...received } = await response
+            return { ...received, workflowId, delayMs: at - (endedAt.get(workflowId) ?? Number.NaN) }
+          }),
+        )
+      },
+    }
+  }
+
+  return {
+    url: service.url,
+    engine,
+    inventory: service.inventory,
+    gather,
+    async stop() {
+      await connection.close()
+      await service.kill()
+      await engine.kill()
+    },
+  }
+}

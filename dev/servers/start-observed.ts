@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url'
+import type { Inventory } from './observed-service.ts'
+import { startProcess } from './process.ts'
+import { until } from './until.ts'
+
+const ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
+
+export interface ObservedService {
+  url: string
+  pid: number
+  /** Everything that the service has printed. */
+  lines: readonly string[]
+  /** Aborts when the process has exited, with its output as the reason. */
+  died: AbortSignal
+  /** Memory, timers and sockets of the service, after a garbage collection. */
+  inventory(): Promise<Inventory>
+  kill(): Promise<void>
+}
+
+export interface ObservedServiceOptions {
+  address: string
+  catalog: string
+  /** Maximum size of the heap, in MiB. Default: that of Node, which depends on the memory of the machine. */
+  maxHeapMebibytes?: number
+  /** More variables. */
+  env?: Record<string, string>
+}
+
+/** The service on Node, as a process whose memory can be measured. Resolves when it listens. */
+export async function startObservedService(options: ObservedServiceOptions): Promise<ObservedService> {
+  const { address, catalog, maxHeapMebibytes, env } = options
+  const lines: string[] = []
+  const service = await startProcess({
+    command: process.execPath,
+    args: [...(maxHeapMebibytes === undefined ? [] : [`--max-heap-size=${maxHeapMebibytes}`]), '--expose-gc', ENTRY],
+    env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env },
+    onLine: (line) => void lines.push(line),
+  })
+  const died = new AbortController()
+  void service.ended.then(({ code, signal }) =>
+    died.abort(new Error(`The service exited with ${code ?? signal}:\n${service.output()}`)),
+  )
+  const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1], {
+    timeoutMs: 30_000,
+    signal: died.signal,
+  })
+  return {
+    url,
+    pid: service.pid,
+    lines,
+    died: died.signal,
+    async inventory() {
+      died.signal.throwIfAborted()
+      const seen = lines.length
+      process.kill(service.pid, 'SIGUSR2')
+      const line = await until(
+        'the service prints its inventory',
+        () => lines.slice(seen).find((it) => it.includes('"inventory"')),
+        { timeoutMs: 30_000, signal: died.signal },
+      )
+      return JSON.parse(line)
+    },
+    kill: async () => void (await service.kill()),
+  }
+}
