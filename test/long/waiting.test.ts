@@ -1,0 +1,56 @@
+/** Five thousand runs that are waited for at once. How late their responses are is measured by `benchmarks/waiting.ts`. */
+import { expect } from 'vitest'
+import type { Inventory } from '../../dev/servers/observed-service.ts'
+import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/service-with-crowd.ts'
+import { type Answer, makeApi } from '../support/api.ts'
+import { test } from '../support/fixtures.ts'
+
+const COUNT = 5000
+const MEBIBYTE = 1024 * 1024
+
+let early: number
+let meanwhile: Answer[]
+let responses: CrowdResponse[]
+let after: Inventory
+
+// The engine starts 40 to 300 runs per second, and ends as many.
+test.beforeAll(async ({ cleanup }) => {
+  const service = await startServiceWithCrowd()
+  cleanup.defer(() => service.stop())
+  const api = makeApi({ url: service.url })
+  const { body } = await api.start('waitForSignal')
+  const crowd = await service.gather(COUNT)
+  meanwhile = await Promise.all([
+    api.call('GET', '/health'),
+    api.call('GET', '/ready'),
+    api.call('GET', `/workflow/${body.workflowId}/status`),
+  ])
+  early = crowd.answered()
+  responses = await crowd.disperse()
+  after = await service.inventory()
+}, 1_800_000)
+
+test('5000 waiting requests: none is answered before its run has ended', () => {
+  expect(early).toBe(0)
+})
+
+test('5000 waiting requests: each is answered with the end of its own run', () => {
+  const wrong = responses.filter(
+    ({ status, body, workflowId }) => status !== 200 || body.workflowId !== workflowId || body.status !== 'terminated',
+  )
+
+  expect(responses).toHaveLength(COUNT)
+  expect(wrong.slice(0, 3).map(({ status, text }) => [status, text])).toEqual([])
+})
+
+test('5000 waiting requests: /health, /ready and status answer meanwhile', () => {
+  expect(meanwhile.map(({ status, body }) => [status, body.status])).toEqual([
+    [200, 'ok'],
+    [200, 'ok'],
+    [200, 'running'],
+  ])
+})
+
+test('5000 waiting requests: the service stays within 512 MiB', () => {
+  expect(after.peakRssBytes / MEBIBYTE).toBeLessThanOrEqual(512)
+})
