@@ -13,7 +13,7 @@ import {
   type HistoryPosition,
   type HistoryRun,
 } from './history-page.ts'
-import { invalidPageToken, openPageToken, sealPageToken } from './page-token.ts'
+import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 import { rejectReserved } from './reserved-run.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
@@ -79,9 +79,9 @@ async function continueAt(request: unknown, { runId: pinned }: ExecutionRef, tok
 function isTokenPosition(value: unknown): value is TokenPosition {
   if (!isObject(value)) return false
   const { runId, after, page, live } = value
-  return typeof runId === 'string' && Number.isSafeInteger(after) && isTextOrNull(page) && isTextOrNull(live)
+  return typeof runId === 'string' && Number.isSafeInteger(after) && isTokenOrNull(page) && isTokenOrNull(live)
 }
 
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === 'string'
+function isTokenOrNull(value: unknown): boolean {
+  return value === null || isEngineToken(value)
 }

@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts'
 import type { Ports } from '../ports.ts'
 import type { CountCommand, ListCommand, RunPage } from '../workflows.ts'
-import { openPageToken, sealPageToken } from './page-token.ts'
+import { isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
 import type { RunCount } from './run-filter.ts'
 
 type ListPorts = Pick<Ports, 'catalogs' | 'engine' | 'searchAttributes'>
@@ -13,7 +13,7 @@ export async function listRuns(
   call: Call,
 ): Promise<RunPage> {
   const request = { namespace: catalogs.namespace, runs: filter }
-  const token = pageToken === null ? null : await openPageToken(request, pageToken, isText)
+  const token = pageToken === null ? null : await openPageToken(request, pageToken, isEngineToken)
   const page = await engine.listRuns(await searchAttributes.resolve(filter, call), { size: pageSize, token }, call)
   const { runs, nextToken } = page
   return { runs, nextPageToken: nextToken === null ? null : await sealPageToken(request, nextToken) }
@@ -26,8 +26,4 @@ export async function countRuns(
   call: Call,
 ): Promise<RunCount> {
   return engine.countRuns(await searchAttributes.resolve(filter, call), byStatus, call)
-}
-
-function isText(position: unknown): position is string {
-  return typeof position === 'string'
 }

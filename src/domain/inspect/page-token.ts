@@ -32,6 +32,11 @@ export async function openPageToken<T>(
   return position
 }
 
+/** Whether a position can be a token of the engine, in base64: anybody can put anything into a token with a right hash. */
+export function isEngineToken(value: unknown): value is string {
+  return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
+}
+
 async function hash(request: unknown, positionText: string): Promise<string> {
   return (await sha256(`page token\n${canonicalJson(request)}\n${positionText}`)).slice(0, HASH_LENGTH)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasErrorName } from '../../../../src/domain/errors.ts'
-import { openPageToken, sealPageToken } from '../../../../src/domain/inspect/page-token.ts'
+import { isEngineToken, openPageToken, sealPageToken } from '../../../../src/domain/inspect/page-token.ts'
 
 const isAnything = (value: unknown): value is unknown => value !== undefined
 const REQUEST = { namespace: 'default', runs: { status: 'running' } }
@@ -43,4 +43,9 @@ test('page token: a damaged one is always rejected with the same error', async (
       expect(hasErrorName(error, 'InvalidPageTokenError')).toBe(true)
     }),
   )
+})
+
+test('page token: a position that is not base64 is not a token of the engine', () => {
+  expect(['', 'YWI=', 'YWJj', 'a+/_-w=='].map(isEngineToken)).toEqual([true, true, true, false])
+  expect(['YWI', 'Y=I=', 'ünï!', null, 7].map(isEngineToken)).toEqual([false, false, false, false, false])
 })
