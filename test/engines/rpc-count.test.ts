@@ -1,8 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
+
+// At once, and more would take a slow engine longer than a request may take.
+const MANY = 10
 
 /** The number of engine calls per response, counted by a proxy between the service and the engine. */
 describe('calls of the engine', () => {
@@ -22,7 +26,7 @@ describe('calls of the engine', () => {
     await startWorker({ catalog })
     serveCounted = (env) => serve({ ENGINE_ADDRESS: faultProxy.address, SERVICE_CATALOG_TTL: '10m', ...env })
     served = serveCounted()
-    await served.run('echo', 'warm')
+    await until('it runs', async () => (await served.run('echo', 'warm')).status === 200)
   })
 
   const send = (method: string, path: string, body?: unknown) => served.call(method, path, body)
@@ -46,12 +50,12 @@ describe('calls of the engine', () => {
     await startPlain()
 
     const one = await counted(startPlain)
-    const many = await counted(() => Promise.all(Array.from({ length: 50 }, startPlain)))
+    const many = await counted(() => Promise.all(Array.from({ length: MANY }, startPlain)))
     await plain.stop()
 
     expect(one).toEqual({ DescribeWorkflowExecution: 2, StartWorkflowExecution: 1 })
-    expect(many).toMatchObject({ StartWorkflowExecution: 50 })
-    expect(many.DescribeWorkflowExecution).toBeLessThanOrEqual(20)
+    expect(many).toMatchObject({ StartWorkflowExecution: MANY })
+    expect(many.DescribeWorkflowExecution).toBeLessThanOrEqual(MANY / 2)
   })
 
   test('run: one poll more for each link of a chain, and one read for the input of the last', async () => {
@@ -248,13 +252,15 @@ describe('calls of the engine', () => {
     await post(`/workflow/${slow}/query/state`)
     await until('it has failed', async () => (await send('GET', `/workflow/${failing}/status`)).body.problem !== null)
     const updates = () => unanswered(`${slow}/update/wait`, { args: [20000] })
-    await updates()
+    // A message is sent unchecked, and the reading continues, if run and catalog are not read in half a second.
+    const known = { UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1 }
+    await until('run and catalog are known', async () => isDeepStrictEqual(await counted(updates), known))
 
     const healthy = await counted(updates)
     const query = await counted(() => unanswered(`${failing}/query/state`))
     await Promise.all([hasty.close(), ...[failing, slow].map((id) => post(`/workflow/${id}/terminate`))])
 
-    expect(healthy).toEqual({ UpdateWorkflowExecution: 1, DescribeWorkflowExecution: 1 })
+    expect(healthy).toEqual(known)
     expect(query).toEqual({ QueryWorkflow: 1, DescribeWorkflowExecution: 1, GetWorkflowExecutionHistoryReverse: 1 })
   })
 
