@@ -1,0 +1,51 @@
+/**
+ * Calls the engine over TLS until it is killed, on Node, Bun or Deno. Prints how many calls it has made and its resident
+ * memory after each batch. Arguments: the engine's address and the path of the certificate authority.
+ */
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+
+declare const Bun: { gc(synchronous: boolean): void } | undefined
+declare const gc: (() => void) | undefined
+
+export interface MemorySample {
+  /** So far. */
+  calls: number
+  failed: number
+  residentBytes: number
+}
+
+const BATCH = 1000
+const AT_ONCE = 50
+
+const [address = '', ca = ''] = process.argv.slice(2)
+const transport = grpcTransport({
+  address,
+  apiKey: null,
+  tls: { ca: readFileSync(ca, 'utf8'), serverName: 'localhost' },
+})
+
+let failed = 0
+for (let calls = BATCH; ; calls += BATCH) {
+  await callMany(BATCH)
+  collectGarbage()
+  const sample: MemorySample = { calls, failed, residentBytes: process.memoryUsage.rss() }
+  console.log(JSON.stringify(sample))
+}
+
+async function callMany(count: number): Promise<void> {
+  let left = count
+  async function callInTurn(): Promise<void> {
+    while (left-- > 0) {
+      const options = { deadlineAt: Date.now() + 30_000, signal: new AbortController().signal }
+      await transport.call('getSystemInfo', {}, options).catch(() => failed++)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, callInTurn))
+}
+
+function collectGarbage(): void {
+  if (typeof Bun !== 'undefined') Bun.gc(true)
+  else gc?.()
+}
