@@ -11,12 +11,12 @@ export interface UntilOptions {
 /**
  * Calls `probe` until it returns a value (or true), and returns that. Tests use it instead of sleeping.
  *
- * A probe that throws is repeated. Rejects after `timeoutMs` (30 s) with `what` and the last error.
+ * A probe that throws is repeated. Rejects after `timeoutMs` (90 s: a busy machine is slow) with `what` and the last error.
  */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = 30_000, everyMs, signal }: UntilOptions = {},
+  { timeoutMs = 90_000, everyMs, signal }: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const beganAt = Date.now()
   const deadlineAt = beganAt + timeoutMs
