@@ -6,6 +6,7 @@ import { describe, expect, inject } from 'vitest'
 import { freePort, isTaken } from '../../dev/servers/ports.ts'
 import { isGone } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
+import { POLL } from '../support/call-log.ts'
 import type { ServedEntry, ServeEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
@@ -61,10 +62,10 @@ export function describeProcessLifecycle(
       const leave = async (accept: string) => {
         const client = await open(behindProxy)
         client.write(`${head}Accept: ${accept}\r\n\r\n${body}`)
-        await until('the engine is polled', () => proxy.hanging() === 1)
+        await until('the engine is polled', () => proxy.calls.open(POLL, workflowId) === 1)
         if (noticesFin) client.destroy()
         else client.resetAndDestroy()
-        await until('it is polled no more', () => proxy.hanging() === 0)
+        await until('it is polled no more', () => proxy.calls.open(POLL, workflowId) === 0)
       }
 
       await leave('application/json')
