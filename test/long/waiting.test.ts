@@ -13,7 +13,7 @@ let meanwhile: Answer[]
 let responses: CrowdResponse[]
 let after: Inventory
 
-// The engine starts 40 to 300 runs per second, and ends as many.
+// An engine on a busy machine starts 20 runs per second, and ends as many.
 test.beforeAll(async ({ cleanup }) => {
   const service = await startServiceWithCrowd()
   cleanup.defer(() => service.stop())
