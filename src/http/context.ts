@@ -20,21 +20,21 @@ export interface Env {
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
     abort: () => void
-    /** Says that the request only waits from now on, see `Call`. */
-    startWaiting: () => void
+    /** Counts the request as one in flight from now on, or rejects it. Returns `startWaiting` of its `Call`. */
+    startWork: () => () => void
     /** Set for a streamed response; resolves when its last chunk has been written. */
     sent?: Promise<void>
   }
 }
 
-/** The `Call` to pass to a verb. Its deadline counts from now, after the body was read. */
+/** The `Call` to pass to a verb, once for each request. Its deadline counts from now, after the body was read. */
 export function toCall(c: Context<Env>): Call {
   return {
     signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.get('requestId'),
     note: (fields) => void Object.assign(c.get('facts'), fields),
-    startWaiting: c.get('startWaiting'),
+    startWaiting: c.get('startWork')(),
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
   }
 }

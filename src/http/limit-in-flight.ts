@@ -4,10 +4,11 @@ import type { Env } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
 
 /**
- * Rejects a request while `max` others are in flight. It does so before the request's body is read and before the engine
- * is called, so that a retry is safe.
+ * Rejects a request while `max` others are in flight, before anything was sent to the engine, so that a retry is safe.
  *
- * A request is in flight until its response is ready, or until its verb calls `startWaiting`.
+ * A request is in flight from the start of its verb until its response is ready, or until the verb calls `startWaiting`.
+ * A client that sends its body slowly does not take a place. If all places are taken when a request arrives, its body is
+ * not even read.
  */
 export function limitInFlight(max: number, metrics: RequestMetrics | null): MiddlewareHandler<Env> {
   // One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
@@ -18,18 +19,27 @@ export function limitInFlight(max: number, metrics: RequestMetrics | null): Midd
   )
   let inFlight = 0
 
-  return async (c, next) => {
+  function rejectAboveLimit(): void {
     if (inFlight >= max) throw overloaded
+  }
+
+  function enter(): () => void {
+    rejectAboveLimit()
     inFlight++
     metrics?.inFlightChanged(1)
     let counts = true
-    const leave = () => {
+    return () => {
       if (!counts) return
       counts = false
       inFlight--
       metrics?.inFlightChanged(-1)
     }
-    c.set('startWaiting', leave)
+  }
+
+  return async (c, next) => {
+    rejectAboveLimit()
+    let leave = () => {}
+    c.set('startWork', () => (leave = enter()))
     try {
       await next()
     } finally {

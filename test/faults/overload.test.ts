@@ -1,10 +1,9 @@
 /** More requests at once than `SERVICE_MAX_INFLIGHT` allows. */
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { describe, expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 
 describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
@@ -31,18 +30,25 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
   const status = (id: string) => api.call('GET', `/workflow/${id}/status`)
   const untilFree = () => until('the place is free', async () => (await status(idle)).status === 200)
 
-  /** Sends a request whose body never ends. */
-  async function sendHalf(): Promise<Socket> {
-    const socket = connect(Number(url.port), url.hostname)
-    socket.on('error', () => {}) // reset when it is destroyed
-    await once(socket, 'connect')
-    const head = 'POST /workflow/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-    socket.write(`${head}Content-Length: 100\r\n\r\n{"workflowName": `)
-    return socket
+  /** Takes a place with a start that the engine never answers. */
+  function hold(faultProxy: FaultProxy): { release: () => Promise<void> } {
+    const held = crypto.randomUUID()
+    const unhang = faultProxy.on({ method: 'StartWorkflowExecution', containing: held, fault: 'hang' })
+    const leaving = new AbortController()
+    const body = { workflowName: 'echo', input: null, workflowId: held, timeout: '5m' }
+    const left = api.call('POST', '/workflow/run', body, {}, leaving.signal).catch(() => null)
+    return {
+      async release() {
+        unhang()
+        leaving.abort()
+        await left
+      },
+    }
   }
 
   test('above the limit new work is a 503 that starts nothing; health checks and waits are not affected', async ({
     client,
+    faultProxy,
   }) => {
     const [waiting, refused] = [crypto.randomUUID(), crypto.randomUUID()]
     const run = await fetch(`${url.origin}/workflow/run`, {
@@ -50,14 +56,14 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
       body: JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting }),
     })
-    const half = await sendHalf()
-    await until('the place is taken', async () => (await status(idle)).status === 503)
+    const { release } = hold(faultProxy)
+    await until('the place is taken', () => faultProxy.hanging() === 1)
 
     const start = await api.start('echo', 1, { workflowId: refused })
     const health = [await api.call('GET', '/health'), await api.call('GET', '/ready')]
     await client.workflow.getHandle(waiting).signal('finish', 1)
     const events = await run.text()
-    half.destroy()
+    await release()
     await untilFree()
 
     expect(facts(start)).toEqual([503, 'OverloadedError', 'gateway', '1'])

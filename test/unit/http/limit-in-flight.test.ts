@@ -57,6 +57,28 @@ describe('limit in flight', () => {
     expect((await Promise.all(held)).map((answer) => answer.status)).toEqual([200, 200])
   })
 
+  test('limit in flight: a request whose body is still on its way takes no place, and gets one only when it has arrived', async () => {
+    const api = limited(1)
+    const { status, release, described, tryOne } = api
+    const { promise: arriving, resolve: arrive } = Promise.withResolvers<void>()
+    const slow = body(async (controller) => {
+      await arriving
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(RUN)))
+      controller.close()
+    })(api)
+
+    const meanwhile = await tryOne()
+    const held = status()
+    await expect.poll(described).toBe(1)
+    arrive()
+    const response = await slow
+    release()
+    await held
+
+    expect(meanwhile).toEqual([200])
+    expect([response.status, (await response.json()).error]).toEqual([503, 'OverloadedError'])
+  })
+
   test('limit in flight: health checks are answered meanwhile, and do not count', async () => {
     const { call, status, release, described } = limited(1, { ready: async () => 'reachable' })
     const held = status()
@@ -167,7 +189,7 @@ function call([method, path, text]: [method: string, path: string, body?: string
 
 /** A body that never ends by itself. */
 function body(pull: (controller: ReadableStreamDefaultController) => unknown) {
-  return (api: LimitedApi): Promise<unknown> =>
+  return (api: LimitedApi): Promise<Response> =>
     api.fetch(
       new Request('http://portico.test/workflow/run', {
         method: 'POST',
