@@ -20,6 +20,8 @@ interface Seen {
 
 const test = testWithOwnEngine({ dynamicConfig: { 'frontend.namespaceRPS': 30, 'frontend.namespaceBurstRatio': 1 } })
 test.override('workerOptions', { catalog: testCatalog })
+// The engine is to reject requests, not the service.
+test.override('serviceEnv', { SERVICE_MAX_INFLIGHT: '1000000' })
 
 let seen: Seen
 
