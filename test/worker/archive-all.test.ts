@@ -138,7 +138,8 @@ const DISTURBANCES: (() => Promise<unknown>)[] = [
   async () => {
     const worker = anyWorker()
     process.kill(worker.pid, 'SIGSTOP')
-    setTimeout(() => process.kill(worker.pid, 'SIGCONT'), 35_000)
+    const timer = setTimeout(() => process.kill(worker.pid, 'SIGCONT'), 35_000)
+    void worker.ended.then(() => clearTimeout(timer))
     workers.delete(worker)
     workers.add(worker)
   },
