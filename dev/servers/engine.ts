@@ -56,23 +56,23 @@ export interface RunningEngine extends EngineAddresses {
 /** Starts a Temporal dev server. Resolves when its namespaces can be used. It is killed when this process exits for any reason. */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
   const program = await ensureTemporal(options.ensure)
-  return options.ports === undefined
-    ? onFreePorts(program, options)
-    : startServer(program, options, await portsFor(options.ports))
+  const { ports, preferredPort } = options
+  const preferred = preferredPort === undefined ? {} : { grpc: preferredPort }
+  return startServer(program, options, (attempt) => portsFor(ports ?? (attempt === 1 ? preferred : {})))
 }
 
-// Another process may take a port that was free a moment ago. It is unlikely three times in a row.
+// Another process may take a port that was free a moment ago, also one that the server chose for itself. It is unlikely
+// three times in a row.
 const ATTEMPTS = 3
 
-async function onFreePorts(program: string, options: EngineOptions): Promise<RunningEngine> {
-  const { preferredPort } = options
+async function startServer(
+  program: string,
+  options: EngineOptions,
+  choosePorts: (attempt: number) => Promise<EnginePorts>,
+): Promise<RunningEngine> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startServer(
-        program,
-        options,
-        await portsFor(preferredPort !== undefined && attempt === 1 ? { grpc: preferredPort } : {}),
-      )
+      return await tryToStart(program, options, await choosePorts(attempt))
     } catch (error) {
       if (attempt === ATTEMPTS || !/already in use/.test(String(error))) throw error
     }
@@ -90,7 +90,7 @@ const START_TIMEOUT_MS = 30_000
 // A server with a database file takes two seconds.
 const STOP_GRACE_MS = 5000
 
-async function startServer(program: string, options: EngineOptions, ports: EnginePorts): Promise<RunningEngine> {
+async function tryToStart(program: string, options: EngineOptions, ports: EnginePorts): Promise<RunningEngine> {
   // Otherwise another server on that port could be mistaken for ours.
   for (const port of Object.values(ports))
     if (await isTaken(port)) throw new Error(`The engine cannot start: port ${port} is already in use`)
@@ -117,7 +117,7 @@ async function startServer(program: string, options: EngineOptions, ports: Engin
       ended: server.ended,
       stop: async () => void (options.dbFile === undefined ? await server.kill() : await server.stop(STOP_GRACE_MS)),
       kill: async () => void (await server.kill()),
-      restart: () => startServer(program, options, ports),
+      restart: () => startServer(program, options, async () => ports),
     }
   } catch (error) {
     await server.kill()
