@@ -47,7 +47,7 @@ export async function pauseSince(since: number, pauseMs: number, call: Call): Pr
   if (remainingMs > 0) await sleep(remainingMs, call.signal)
 }
 
-/** Whether nobody waits any more. */
+/** Whether the wait is over before the run has ended. */
 export function isOver({ signal, deadlineAt }: Call): boolean {
   return signal.aborted || Date.now() >= deadlineAt
 }
