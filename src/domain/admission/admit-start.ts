@@ -2,6 +2,7 @@
 import type { TraceTemplates } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'
+import { isPolling } from '../catalog/is-polling.ts'
 import { type Issue, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
@@ -17,9 +18,6 @@ export interface AdmittedStart {
   /** Where the catalog says that traces are written; null when it does not say. */
   traces: TraceTemplates | null
 }
-
-// The engine lists a worker for 300 s after its last poll; a running worker polls at least once a minute.
-const MAX_POLL_AGE_MS = 75_000
 
 // A longer list of names would not help the reader of an error.
 const MAX_AVAILABLE = 50
@@ -54,8 +52,7 @@ async function decide(
   const { value: published, readAt } = await withinCall(catalogs.published(command.catalog, freshSince), call)
   if (published !== null) return { readAt, ...(await decideByCatalog(ports, command, call, published)) }
   const polled = await withinCall(catalogs.lastPolledAt(command.catalog, freshSince), call)
-  const lastPoll = polled.value?.getTime() ?? 0
-  if (now() - lastPoll >= MAX_POLL_AGE_MS)
+  if (!isPolling(polled.value, now()))
     return { readAt: Math.min(readAt, polled.readAt), rejection: notAvailable(command) }
   // Workers publish before they poll: a read that begins after a poll was seen finds the catalog of that worker.
   const afterPoll = await withinCall(catalogs.published(command.catalog, now()), call)
