@@ -49,6 +49,9 @@ export interface EngineFeatures {
   updateWithStart: Support
 }
 
+/** Workers poll a task queue for both kinds separately. */
+export type TaskKind = 'activity' | 'workflow'
+
 /** `misconfigured`: the engine responds, but rejects the namespace or the API key of this service. */
 export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
 
@@ -132,8 +135,8 @@ export interface Engine {
   /** Decodes archived payloads; those that cannot be decoded become `{encoding, data}`. Rejects when the codec server fails. */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
-  /** When a worker last polled the task queue for workflow tasks; null when none has polled recently. */
-  lastPolledAt(catalog: string, call: Call): Promise<Date | null>
+  /** When a worker last polled the task queue for such tasks (default: workflow tasks); null when none has polled recently. */
+  lastPolledAt(taskQueue: string, call: Call, tasks?: TaskKind): Promise<Date | null>
 
   /** Whether the engine can serve requests; never rejects. */
   readiness(call: Call): Promise<EngineReadiness>

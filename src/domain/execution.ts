@@ -3,6 +3,7 @@ import type { ErrorCause, ErrorDetails, RunInfo, Status } from '../protocol/exec
 import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
 import type { WorkerVersion } from '../protocol/worker-version.ts'
 import type { Call } from './call.ts'
+import type { PendingWork } from './explain/pending-work.ts'
 import type { Problem } from './inspect/problem.ts'
 
 /** A workflow execution; without `runId` the latest run of that id. */
@@ -25,6 +26,8 @@ export interface Description extends RunInfo {
   pendingSteps?(): Promise<PendingStep[]>
   /** The workflow task that a worker has failed and is to try again. */
   failingTask?: FailingTask
+  /** Reads what an open run waits for. */
+  pendingWork?(call: Call): Promise<PendingWork>
 }
 
 export interface FailingTask {

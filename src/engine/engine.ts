@@ -70,7 +70,7 @@ export function createEngine(options: EngineOptions): Engine {
     events: (run, request, call) => events(context, eventToJson, run, request, call),
     readEntries: (run, call) => readEntries(context, run, call),
     decode: (payloads) => context.payloads.decode(payloads.map(fromPayloadJson)),
-    lastPolledAt: (catalog, call) => lastPolledAt(context, catalog, call),
+    lastPolledAt: (taskQueue, call, tasks) => lastPolledAt(context, taskQueue, call, tasks),
     readiness: (call) => readiness(context, call),
     ping: (call) =>
       ping(context.rpc, call).catch((error) => Promise.reject(toServiceError(error, { kind: 'read', details: {} }))),

@@ -25,7 +25,15 @@ export const EventType = { WORKFLOW_EXECUTION_PAUSED: 58, WORKFLOW_EXECUTION_UNP
 
 export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const
 
-export const TaskQueueType = { WORKFLOW: 1 } as const
+export const TaskQueueType = { WORKFLOW: 1, ACTIVITY: 2 } as const
+
+export const PendingActivityState = {
+  SCHEDULED: 1,
+  STARTED: 2,
+  CANCEL_REQUESTED: 3,
+  PAUSED: 4,
+  PAUSE_REQUESTED: 5,
+} as const
 
 export const IndexedValueType = {
   TEXT: 1,

@@ -4,6 +4,7 @@ import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
+import { describePendingWork } from '../conformance/engine/pending-work.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
@@ -22,5 +23,6 @@ describeFailingTask('grpc', overGrpc)
 describeHistory('grpc', overGrpc)
 describeListing('grpc', overGrpc)
 describeMessages('grpc', overGrpc)
+describePendingWork('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)
 describeUpdateWithStart('grpc', overGrpc)

@@ -13,6 +13,7 @@ import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
+import { describePendingWork } from '../conformance/engine/pending-work.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
@@ -30,6 +31,7 @@ describeFailingTask('http', overHttp)
 describeHistory('http', overHttp)
 describeListing('http', overHttp)
 describeMessages('http', overHttp)
+describePendingWork('http', overHttp)
 describeStoredElsewhere('http', overHttp)
 
 describe.concurrent('engine over http: differences from gRPC', () => {

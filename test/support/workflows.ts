@@ -88,6 +88,19 @@ export async function longStep({ ms }: { ms: number }): Promise<string> {
   return 'done'
 }
 
+/** Its step fails, and is retried an hour later. */
+export async function retriedLater(): Promise<never> {
+  return proxyActivities<typeof activities>({
+    startToCloseTimeout: '20s',
+    retry: { initialInterval: '1h' },
+  }).alwaysFails()
+}
+
+/** Its step waits for a worker of another task queue. */
+export async function stepElsewhere(taskQueue: string): Promise<number> {
+  return proxyActivities<typeof activities>({ taskQueue, startToCloseTimeout: '20s' }).step(1)
+}
+
 // Failures
 
 /** Outer <- Middle <- a cause without a type. */

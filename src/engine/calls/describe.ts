@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
+import { isOpen } from '../../protocol/execution.ts'
 import { describeRun } from '../../temporal/describe-run.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
 import { decodeProtocolMemo, memoFields } from '../../temporal/memo.ts'
@@ -8,15 +9,13 @@ import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 import type { Payloads } from '../payloads.ts'
 import { toFailingTask } from './diagnosis/failing-task.ts'
+import { readPendingWork } from './diagnosis/pending-work.ts'
 
 export async function describe(context: EngineContext, ref: ExecutionRef, call: Call): Promise<Description> {
   const { rpc, namespace, payloads, clock } = context
   try {
-    const { workflowExecutionInfo, pendingActivities, pendingWorkflowTask } = await rpc(
-      'describeWorkflowExecution',
-      { namespace, execution: toExecution(ref) },
-      call,
-    )
+    const described = await rpc('describeWorkflowExecution', { namespace, execution: toExecution(ref) }, call)
+    const { workflowExecutionInfo, pendingActivities, pendingWorkflowTask } = described
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
     clock.observe((run.completedAt ?? run.startedAt)?.getTime() ?? null)
@@ -25,6 +24,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
+      ...(isOpen(run.status) && { pendingWork: (call) => readPendingWork(context, run, described, call) }),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })

@@ -1,19 +1,23 @@
 import type { Call } from '../../domain/call.ts'
+import type { TaskKind } from '../../domain/engine.ts'
 import { TaskQueueType } from '../../temporal/enums.ts'
 import { toEpochMs } from '../../temporal/time.ts'
 import type { EngineContext } from '../context.ts'
 import { toServiceError } from '../errors.ts'
 
+const TYPES = { workflow: TaskQueueType.WORKFLOW, activity: TaskQueueType.ACTIVITY } as const
+
 /** The latest poll of any worker. The engine forgets a poller after 300 s. */
 export async function lastPolledAt(
   { rpc, namespace }: EngineContext,
-  catalog: string,
+  taskQueue: string,
   call: Call,
+  tasks: TaskKind = 'workflow',
 ): Promise<Date | null> {
   try {
     const { pollers } = await rpc(
       'describeTaskQueue',
-      { namespace, taskQueue: { name: catalog }, taskQueueType: TaskQueueType.WORKFLOW },
+      { namespace, taskQueue: { name: taskQueue }, taskQueueType: TYPES[tasks] },
       call,
     )
     const polls = (pollers ?? []).map(({ lastAccessTime }) => toEpochMs(lastAccessTime) ?? 0)

@@ -22,14 +22,29 @@ export function toFailingTask(
   const attempt = pending?.attempt ?? 1
   return attempt < 2
     ? null
-    : { attempt, problem: (call) => toProblem(context, run, attempt, atMost(call, TIMEOUT_MS.failingTask)) }
+    : {
+        attempt,
+        problem(call) {
+          const bounded = atMost(call, TIMEOUT_MS.failingTask)
+          const readEvents = async () => (await readLast(context, run, bounded, { maximumPageSize: PAGE_SIZE })).events
+          return toProblem(context, attempt, bounded, readEvents)
+        },
+      }
 }
 
-/** Reads the failure from the history, the only place that has it. The log gets the failure with its causes. */
-async function toProblem(context: EngineContext, run: RunRef, attempt: number, call: Call): Promise<Problem> {
+/**
+ * Finds the failure in the last events of the history, the only place that has it. The log gets the failure with its
+ * causes. Never rejects.
+ */
+export async function toProblem(
+  context: EngineContext,
+  attempt: number,
+  call: Call,
+  readEvents: () => Promise<readonly HistoryEvent[]>,
+): Promise<Problem> {
   const known = { kind: 'workflow_task_failing', attempt } as const
   try {
-    const failed = failuresOfLastTask((await readLast(context, run, call, { maximumPageSize: PAGE_SIZE })).events)
+    const failed = failuresOfLastTask(await readEvents())
     // SDKs do not report later failures, and those attempts time out: a failure that a worker reported says more.
     const latest = failed.find((event) => event.workflowTaskFailedEventAttributes) ?? failed[0]
     const taskFailure = await toTaskError((latest && workflowTaskFailure(latest)) ?? {}, context.payloads)
