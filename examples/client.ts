@@ -265,6 +265,18 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`${path}/terminate`)
   },
 
+  async 'find out what a run waits for'() {
+    const path = await startWaitingOrder(newOrderId())
+    const explain = async () => (await get(`${path}/explain`)).body
+    await until(async () => (await explain()).verdict === 'waiting_handler')
+    const { reasons } = await explain()
+    assert.deepEqual([reasons[0].signals, reasons[0].updates], [['approve'], ['priority']])
+    assert.equal(reasons[0].advice, 'send signal approve or update priority')
+
+    await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
+    await until(async () => (await explain()).verdict === 'closed')
+  },
+
   async 'follow the history of a run'() {
     const path = await startWaitingOrder(newOrderId())
     const { body: first } = await get(`${path}/history?pageSize=5`)

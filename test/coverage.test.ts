@@ -78,6 +78,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
   )
   const ofRuns = [
     'GET /status',
+    'GET /explain',
     'GET /result',
     'GET /input',
     'GET /history',

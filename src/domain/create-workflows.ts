@@ -4,6 +4,7 @@ import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
+import { explain } from './explain/explain.ts'
 import { keepClosedRuns } from './inspect/closed-runs.ts'
 import { followHistory } from './inspect/follow-history.ts'
 import { readHistory } from './inspect/history.ts'
@@ -53,6 +54,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     run: (command, call) => run(ports, command, call),
     updateWithStart: (command, call) => updateWithStart(ports, command, call),
     status: (ref, call) => readStatus(ports, ref, call),
+    explain: (ref, call) => explain(ports, ref, call),
     result: (ref, call) => readResult(ports, ref, call),
     list: (command, call) => listRuns(ports, command, call),
     count: (command, call) => countRuns(ports, command, call),

@@ -5,6 +5,7 @@ import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
 import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
+import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
 import type { Problem } from './inspect/problem.ts'
 import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
@@ -21,6 +22,8 @@ export interface Workflows {
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
+  /** Why the run does not move, and what a person can do about it. */
+  explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** What the run was started with, also while it is open. */
   input(ref: ExecutionRef, call: Call): Promise<RunInput>
   /** One page of the events of a run, which can be awaited. */

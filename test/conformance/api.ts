@@ -4,6 +4,7 @@ import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
 import { common } from './api/common.ts'
 import { control } from './api/control.ts'
+import { explain } from './api/explain.ts'
 import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
@@ -40,6 +41,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     historyStream(api)
     runs(api)
     failingTask(api)
+    explain(api)
     message(api)
     handlerSchemas(api)
     updateWithStart(api)

@@ -115,6 +115,19 @@ describe('calls of the engine', () => {
     await post(`/workflow/${id}/terminate`)
   })
 
+  test('explain: 3, whatever the run waits for; 1 for a closed run', async () => {
+    const [waiting, failing, done] = await Promise.all([start('messages'), start('failTask'), ended('echo', 1)])
+    const explain = async (id: string) => (await send('GET', `/workflow/${id}/explain`)).body.verdict
+    await until('one waits', async () => (await explain(waiting)) === 'waiting_handler')
+    await until('one fails', async () => (await explain(failing)) === 'workflow_task_failing')
+    const three = { DescribeWorkflowExecution: 1, DescribeTaskQueue: 1, GetWorkflowExecutionHistoryReverse: 1 }
+
+    expect(await counted(() => explain(waiting))).toEqual(three)
+    expect(await counted(() => explain(failing))).toEqual(three)
+    expect(await counted(() => explain(done))).toEqual({ DescribeWorkflowExecution: 1 })
+    await Promise.all([waiting, failing].map((id) => post(`/workflow/${id}/terminate`)))
+  })
+
   test('history: 2 for each page; waiting for the next event takes a read and two polls, then one poll each time', async () => {
     const id = await start('messages')
     await post(`/workflow/${id}/query/state`)

@@ -18,6 +18,7 @@ export function runEndpoints({ workflowId, runId }: { workflowId: string; runId:
     ['POST', '/workflow/start', { workflowName: 'nothing', input: null }],
     ['POST', '/workflow/update-with-start/set', { workflowName: 'messages', input: null, payload: 1 }],
     ['GET', `/workflow/${workflowId}/status`],
+    ['GET', `/workflow/${workflowId}/explain`],
     ['GET', `/workflow/${workflowId}/result`],
     ['GET', `/workflow/${workflowId}/input`],
     ['GET', `/workflow/${workflowId}/history`],

@@ -71,6 +71,7 @@ const unexpected: Workflows = {
   run: never,
   updateWithStart: never,
   status: never,
+  explain: never,
   result: never,
   input: never,
   history: never,

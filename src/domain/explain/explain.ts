@@ -1,0 +1,96 @@
+import { REDACTED } from '../../protocol/secret-names.ts'
+import type { Call } from '../call.ts'
+import type { Published } from '../catalog/catalogs.ts'
+import { isPolling } from '../catalog/is-polling.ts'
+import type { TaskKind } from '../engine.ts'
+import { hasErrorName } from '../errors.ts'
+import type { Description, ExecutionRef } from '../execution.ts'
+import { rejectReserved } from '../inspect/reserved-run.ts'
+import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
+import type { Explanation, Reason } from './explanation.ts'
+import type { PendingWork } from './pending-work.ts'
+import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
+
+type ExplainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>
+
+/** Takes one engine call for a closed run and three for an open one, apart from those for the catalog, which is cached. */
+export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call): Promise<Explanation> {
+  const run = await ports.engine.describe(ref, call)
+  rejectReserved(run)
+  const { workflowId, runId } = run
+  const reasons = await reasonsFor(ports, run, call)
+  return { workflowId, runId, verdict: reasons[0].kind, since: reasons[0].since, reasons }
+}
+
+async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Promise<[Reason, ...Reason[]]> {
+  if (run.pendingWork === undefined) return [closed(run)]
+  const [read, { value: published }] = await Promise.all([
+    run.pendingWork(call),
+    withinCall(ports.catalogs.published(run.catalog), call),
+  ])
+  const work = published?.redacted === true ? withoutMessages(read) : read
+  const [queue, handlers] = await Promise.all([
+    readQueue(ports, run, work, call),
+    published !== null && isIdle(work) ? readHandlers(ports, run, published, call) : null,
+  ])
+  return reasonsOf({ work, queue, handlers })
+}
+
+function closed({ status, completedAt }: Description): Reason {
+  const advice = status === 'continued' ? 'explain the latest run: leave out the run id' : 'get the result of the run'
+  return { kind: 'closed', since: completedAt, status, advice }
+}
+
+/** Only the worker knows which messages of failures may be shown. */
+function withoutMessages({ problem, activities, ...work }: PendingWork): PendingWork {
+  return {
+    ...work,
+    problem: problem && { ...problem, message: REDACTED },
+    activities: activities.map(({ lastFailure, ...activity }) => ({
+      ...activity,
+      lastFailure: lastFailure && { ...lastFailure, message: REDACTED },
+    })),
+  }
+}
+
+/** Never cached, so that a worker that has stopped or started is noticed at once. */
+async function readQueue(
+  { engine, now = Date.now }: ExplainPorts,
+  run: Description,
+  work: PendingWork,
+  call: Call,
+): Promise<RunFacts['queue']> {
+  const queue = awaitedQueue(run, work)
+  try {
+    const lastPolledAt = await engine.lastPolledAt(queue.taskQueue, call, queue.tasks)
+    return { ...queue, lastPolledAt, isPolled: isPolling(lastPolledAt, now()) }
+  } catch (error) {
+    // A name that the transport cannot carry: nothing is known about its workers.
+    if (hasErrorName(error, 'NotSupportedError')) return { ...queue, lastPolledAt: null, isPolled: true }
+    throw error
+  }
+}
+
+/** The queue of an activity that waits for a worker, unless the workflow itself does. One is enough to say why. */
+function awaitedQueue(
+  { catalog }: Description,
+  { workflowTask, activities }: PendingWork,
+): { taskQueue: string; tasks: TaskKind } {
+  const waiting = activities.find(
+    ({ state, nextAttemptAt, taskQueue }) => state === 'scheduled' && nextAttemptAt === null && taskQueue !== '',
+  )
+  return workflowTask === null && waiting !== undefined
+    ? { taskQueue: waiting.taskQueue, tasks: 'activity' }
+    : { taskQueue: catalog, tasks: 'workflow' }
+}
+
+async function readHandlers(
+  { catalogs }: ExplainPorts,
+  { workflowName }: Description,
+  published: Published,
+  call: Call,
+): Promise<RunFacts['handlers']> {
+  const workflows = await withinCall(catalogs.workflows(published), call)
+  return workflows?.find(({ name }) => name === workflowName) ?? null
+}

@@ -1,0 +1,157 @@
+import type { HandlerEntry } from '../../protocol/catalog.ts'
+import type { TaskKind } from '../engine.ts'
+import type { Reason } from './explanation.ts'
+import type { PendingActivity, PendingWork } from './pending-work.ts'
+
+/** What is known of an open run. */
+export interface RunFacts {
+  work: PendingWork
+  /** The task queue that the run waits on. */
+  queue: { taskQueue: string; tasks: TaskKind; isPolled: boolean; lastPolledAt: Date | null }
+  /** What the catalog publishes about the workflow; null if it publishes nothing. */
+  handlers: { signals: readonly HandlerEntry[]; updates: readonly HandlerEntry[] } | null
+}
+
+// In the order in which they decide the verdict.
+const REASONS: readonly ((facts: RunFacts) => Reason[])[] = [
+  paused,
+  workflowTaskFailing,
+  noWorkers,
+  canceling,
+  activityRetrying,
+  activityRunning,
+  waitingChild,
+  waitingTimer,
+  waitingHandler,
+]
+
+/** Why an open run does not move: all that holds, the verdict first. */
+export function reasonsOf(facts: RunFacts): [Reason, ...Reason[]] {
+  const [first, ...others] = REASONS.flatMap((toReasons) => toReasons(facts))
+  return first === undefined ? [healthy(facts)] : [first, ...others]
+}
+
+/** Whether only a message or a timer can move the run. */
+export function isIdle({ workflowTask, activities, children, waitsForNexus }: PendingWork): boolean {
+  return workflowTask === null && activities.length === 0 && children.length === 0 && !waitsForNexus
+}
+
+function paused({ work }: RunFacts): Reason[] {
+  return work.paused === null
+    ? []
+    : [{ kind: 'paused', ...work.paused, advice: 'unpause the run in the engine: until then no worker gets its tasks' }]
+}
+
+function workflowTaskFailing({ work: { problem } }: RunFacts): Reason[] {
+  if (problem === null) return []
+  const advice = `worker reports: ${problem.message}; deploy a worker without the error, and the run continues`
+  return [{ ...problem, advice }]
+}
+
+/** A worker that executes the workflow need not poll: it may have no free slot. If it stops, its task times out. */
+function noWorkers({ work, queue: { isPolled, lastPolledAt, taskQueue, tasks } }: RunFacts): Reason[] {
+  if (isPolled || work.workflowTask?.startedAt) return []
+  const busy = tasks === 'activity' ? '; a worker that executes as many activities as it may does not poll either' : ''
+  const advice = `start a worker that polls task queue ${taskQueue} for ${TASKS[tasks]}${busy}`
+  return [{ kind: 'no_workers', since: lastPolledAt, taskQueue, tasks, advice }]
+}
+
+const TASKS = { activity: 'activities', workflow: 'workflows' } as const satisfies Record<TaskKind, string>
+
+function canceling({ work }: RunFacts): Reason[] {
+  const advice = 'cancellation was requested: wait until the workflow has cleaned up, or terminate the run'
+  return work.canceling === null ? [] : [{ kind: 'canceling', ...work.canceling, advice }]
+}
+
+function activityRetrying({ work }: RunFacts): Reason[] {
+  return work.activities.filter(isRetrying).map((activity) => {
+    const { since, ...facts } = activity
+    return { kind: 'activity_retrying', since, ...facts, advice: `${lastError(activity)}${attemptOf(activity)}` }
+  })
+}
+
+function activityRunning({ work }: RunFacts): Reason[] {
+  return work.activities
+    .filter((activity) => !isRetrying(activity))
+    .map((activity) => {
+      const { since, ...facts } = activity
+      return { kind: 'activity_running', since, ...facts, advice: attemptOf(activity) }
+    })
+}
+
+function isRetrying({ attempt, lastFailure }: PendingActivity): boolean {
+  return attempt > 1 || lastFailure !== null
+}
+
+function lastError({ name, lastFailure }: PendingActivity): string {
+  return lastFailure === null ? '' : `worker reports: ${lastFailure.message || `activity ${name} failed`}; `
+}
+
+function attemptOf({ name, state, attempt, taskQueue, since, nextAttemptAt }: PendingActivity): string {
+  if (nextAttemptAt !== null) return `next attempt at ${nextAttemptAt.toISOString()}`
+  switch (state) {
+    case 'scheduled':
+      return `activity ${name} waits for a worker that polls task queue ${taskQueue}`
+    case 'started':
+      return `wait for attempt ${attempt} of activity ${name}${since === null ? '' : `, running since ${since.toISOString()}`}`
+    case 'cancel_requested':
+      return `cancellation of activity ${name} was requested: it ends when its code handles that`
+    default:
+      return `unpause activity ${name} in the engine`
+  }
+}
+
+function waitingChild({ work }: RunFacts): Reason[] {
+  return work.children.map(({ since, ...child }) => {
+    const { childWorkflowName: name, childWorkflowId: id, childRunId } = child
+    const next = childRunId === null ? 'it has not started yet' : 'explain that run'
+    return {
+      kind: 'waiting_child',
+      since,
+      ...child,
+      advice: `the run waits for child workflow ${name} (${id}): ${next}`,
+    }
+  })
+}
+
+function waitingTimer({ work }: RunFacts): Reason[] {
+  return work.timers.map(({ since, timerId, firesAt }) => {
+    const event = timerId === null ? 'the run begins' : 'the timer fires'
+    const advice = firesAt === null ? `wait until ${event}` : `${event} at ${firesAt.toISOString()}`
+    return { kind: 'waiting_timer', since, timerId, firesAt, advice }
+  })
+}
+
+/** A run with a timer waits for a message only if its workflow is known to have handlers: a sleep needs none. */
+function waitingHandler({ work, handlers }: RunFacts): Reason[] {
+  const signals = handlers?.signals.map(({ name }) => name) ?? null
+  const updates = handlers?.updates.map(({ name }) => name) ?? null
+  const known = [...named('signal', signals), ...named('update', updates)]
+  const isStarted = work.timers.every(({ timerId }) => timerId !== null)
+  if (!isIdle(work) || !isStarted || (work.timers.length > 0 && known.length === 0)) return []
+  const message = known.length === 0 ? 'a signal or an update that the workflow handles' : oneOf(known)
+  const unknown = work.readFromStart ? '' : '; timers from before the last events of the history are not known'
+  return [{ kind: 'waiting_handler', since: work.idleSince, signals, updates, advice: `send ${message}${unknown}` }]
+}
+
+function named(kind: 'signal' | 'update', names: readonly string[] | null): string[] {
+  return (names ?? []).map((name) => `${kind} ${name}`)
+}
+
+// `signals` and `updates` have all of them.
+const MAX_NAMED = 5
+
+function oneOf(messages: readonly string[]): string {
+  return messages.slice(0, MAX_NAMED).join(' or ')
+}
+
+function healthy({ work: { workflowTask } }: RunFacts): Reason {
+  const since = workflowTask?.startedAt ?? workflowTask?.scheduledAt ?? null
+  const advice =
+    workflowTask === null ? 'wait: the run waits for an operation that it has started' : taskAdvice(workflowTask)
+  return { kind: 'healthy', since, workflowTask, advice }
+}
+
+function taskAdvice({ startedAt }: NonNullable<PendingWork['workflowTask']>): string {
+  return startedAt === null ? 'wait: a worker is about to continue the run' : 'wait: a worker is executing the workflow'
+}

@@ -1,0 +1,230 @@
+import type { WorkflowStartOptions } from '@temporalio/client'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../../dev/servers/until.ts'
+import type { Reason } from '../../../src/domain/explain/explanation.ts'
+import { type ApiFixture, anId, pause, startDirectly } from './api-fixture.ts'
+
+const HOUR_MS = 3_600_000
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const AT = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z'
+
+// The machine of a worker as its errors tell of it, and what the engine knows of a worker.
+const MACHINE = /stackTrace|\bat \w+ \(|file:\/\/|\/srv|node_modules|\d+@[\w-]+|identity|10\.0\.0\.3/
+
+interface Case {
+  verdict: Reason['kind']
+  workflowName: string
+  input?: unknown
+  options?: Partial<WorkflowStartOptions>
+  /** Facts of the reason that decides the verdict, with its advice. */
+  reason: Record<string, unknown>
+  /** The kinds of the other reasons. */
+  others?: Reason['kind'][]
+}
+
+const advice = (pattern: string) => ({ advice: expect.stringMatching(new RegExp(`^${pattern}$`)) })
+
+/** GET explain: every verdict. */
+export function explain(api: () => ApiFixture): void {
+  const read = (id: string) => api().service.call('GET', `/workflow/${id}/explain`)
+
+  /** Until all facts are there: an activity, for example, is scheduled before it is started. */
+  async function untilVerdict(workflowId: string, verdict: string, reason: Record<string, unknown> = {}) {
+    return until(`${workflowId} is ${verdict}`, async () => {
+      const answer = await read(workflowId)
+      expect(answer.body.verdict).toBe(verdict)
+      expect(answer.body.reasons[0]).toMatchObject(reason)
+      return answer
+    })
+  }
+
+  const cases: (() => Case)[] = [
+    () => ({
+      verdict: 'workflow_task_failing',
+      workflowName: 'failTaskWithPath',
+      reason: {
+        attempt: expect.any(Number),
+        message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",
+        ...advice("worker reports: can't read '<path>' of <worker>: .*; deploy a worker without the error, .*"),
+      },
+    }),
+    () => {
+      const taskQueue = anId()
+      return {
+        verdict: 'no_workers',
+        workflowName: 'nothing',
+        options: { taskQueue },
+        reason: {
+          since: null,
+          taskQueue,
+          tasks: 'workflow',
+          advice: `start a worker that polls task queue ${taskQueue} for workflows`,
+        },
+      }
+    },
+    () => {
+      const taskQueue = anId()
+      return {
+        verdict: 'no_workers',
+        workflowName: 'stepElsewhere',
+        input: taskQueue,
+        reason: {
+          taskQueue,
+          tasks: 'activity',
+          ...advice(`start a worker that polls task queue ${taskQueue} for activities; .*`),
+        },
+        others: ['activity_running'],
+      }
+    },
+    () => ({
+      verdict: 'activity_retrying',
+      workflowName: 'retriedLater',
+      reason: {
+        activityId: '1',
+        name: 'alwaysFails',
+        state: 'scheduled',
+        attempt: 2,
+        maximumAttempts: null,
+        nextAttemptAt: INSTANT,
+        lastFailure: { name: 'RangeError', message: 'always out of range' },
+        ...advice(`worker reports: always out of range; next attempt at ${AT}`),
+      },
+    }),
+    () => ({
+      verdict: 'activity_running',
+      workflowName: 'longStep',
+      input: { ms: HOUR_MS },
+      reason: {
+        name: 'sleeps',
+        state: 'started',
+        attempt: 1,
+        maximumAttempts: 5,
+        lastFailure: null,
+        ...advice(`wait for attempt 1 of activity sleeps, running since ${AT}`),
+      },
+    }),
+    () => {
+      const workflowId = anId()
+      return {
+        verdict: 'waiting_child',
+        workflowName: 'parent',
+        input: { child: 'sleepFor', input: { ms: HOUR_MS }, workflowId },
+        reason: {
+          childWorkflowId: workflowId,
+          childWorkflowName: 'sleepFor',
+          ...advice(`the run waits for child workflow sleepFor \\(${workflowId}\\): .*`),
+        },
+      }
+    },
+    () => ({
+      verdict: 'waiting_timer',
+      workflowName: 'sleepFor',
+      input: { ms: HOUR_MS },
+      reason: { timerId: '1', firesAt: INSTANT, ...advice(`the timer fires at ${AT}`) },
+    }),
+    () => ({
+      verdict: 'waiting_timer',
+      workflowName: 'nothing',
+      options: { startDelay: '1h' },
+      reason: { timerId: null, firesAt: INSTANT, ...advice(`the run begins at ${AT}`) },
+    }),
+    () => ({
+      verdict: 'waiting_handler',
+      workflowName: 'messages',
+      options: { taskQueue: api().catalog },
+      reason: {
+        since: INSTANT,
+        signals: ['add', 'finish'],
+        updates: ['set', 'validated'],
+        advice: 'send signal add or signal finish or update set or update validated',
+      },
+    }),
+    () => ({
+      verdict: 'waiting_handler',
+      workflowName: 'messages',
+      reason: { signals: null, updates: null, advice: 'send a signal or an update that the workflow handles' },
+    }),
+  ]
+
+  describe('explain', () => {
+    test('explain: every verdict, with its facts and advice', async () => {
+      await Promise.all(
+        cases.map(async (make) => {
+          const { verdict, workflowName, input = null, options, reason, others = [] } = make()
+          const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), workflowName, {
+            args: [input],
+            ...options,
+          })
+
+          const { status, body, text } = await untilVerdict(workflowId, verdict, reason)
+          const { body: pinned } = await read(`${workflowId}/runs/${runId}`)
+          await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+
+          expect([status, pinned.verdict]).toEqual([200, verdict])
+          const [first] = body.reasons
+          expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array) })
+          expect(body.reasons.slice(1).map(({ kind }: Reason) => kind)).toEqual(others)
+          expect(text).not.toMatch(MACHINE)
+        }),
+      )
+    })
+
+    test('explain: a paused run with a requested cancellation has both reasons, and that of what it does', async () => {
+      const { workflowId } = await startDirectly(api(), 'longStep', { args: [{ ms: HOUR_MS }] })
+      await untilVerdict(workflowId, 'activity_running')
+      await pause(api(), workflowId)
+      await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
+
+      const { body } = await untilVerdict(workflowId, 'paused')
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+
+      expect(body.reasons.map(({ kind }: Reason) => kind)).toEqual(['paused', 'canceling', 'activity_running'])
+      expect(body.reasons.map(({ since }: Reason) => since)).toEqual([INSTANT, INSTANT, INSTANT])
+    })
+
+    test('explain: a run that cleans up is canceling, and then closed', async () => {
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'cleansUp', {
+        args: [{ ms: HOUR_MS }],
+      })
+      await untilVerdict(workflowId, 'waiting_handler')
+      await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
+
+      const { body } = await untilVerdict(workflowId, 'canceling')
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+      const { body: closed } = await read(workflowId)
+
+      expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
+      const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run' }
+      expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason] })
+    })
+
+    test('explain: a run whose workflow a worker is executing is healthy', async () => {
+      const taskQueue = anId()
+      const { workflowId } = await startDirectly(api(), 'nothing', { taskQueue, workflowTaskTimeout: '2m' })
+      // A worker that keeps the task. The engine lists no poller without an identity.
+      const poll = { namespace: 'default', taskQueue: { name: taskQueue } }
+      const { client } = api()
+      await client.withDeadline(Date.now() + 60_000, () =>
+        client.connection.workflowService.pollWorkflowTaskQueue(poll),
+      )
+
+      const { body } = await read(workflowId)
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+
+      const workflowTask = { scheduledAt: INSTANT, startedAt: INSTANT }
+      const advice = 'wait: a worker is executing the workflow'
+      expect(body.reasons).toEqual([{ kind: 'healthy', since: INSTANT, workflowTask, advice }])
+    })
+
+    test('explain: a missing execution is 404, and so is a run with a reserved name', async () => {
+      const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
+
+      const answers = await Promise.all([anId(), hidden.workflowId].map(read))
+
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+        [404, 'WorkflowNotFoundError'],
+        [404, 'WorkflowNotFoundError'],
+      ])
+    })
+  })
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import { explain } from '../../../../src/domain/explain/explain.ts'
+import type { PendingActivity, PendingWork } from '../../../../src/domain/explain/pending-work.ts'
+import { aCall } from '../../call.ts'
+import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
+
+const idle: PendingWork = {
+  paused: null,
+  canceling: null,
+  workflowTask: null,
+  problem: null,
+  activities: [],
+  children: [],
+  timers: [],
+  waitsForNexus: false,
+  idleSince: new Date(2000),
+  readFromStart: true,
+}
+
+const waiting: PendingActivity = {
+  activityId: '1',
+  name: 'charge',
+  taskQueue: 'payments',
+  state: 'scheduled',
+  attempt: 1,
+  maximumAttempts: null,
+  since: new Date(2000),
+  nextAttemptAt: null,
+  lastFailure: null,
+}
+
+/** Explains the run `orders-17`, whose workers have just polled. */
+function explained(work: Partial<PendingWork> = {}) {
+  const fixture = makeCatalogs()
+  fixture.runs.set('orders-17', aDescription({ pendingWork: async () => ({ ...idle, ...work }) }))
+  fixture.poll()
+  return { ...fixture, explain: () => explain(fixture, { workflowId: 'orders-17' }, aCall()) }
+}
+
+describe('explain', () => {
+  test('a worker counts as stopped 75 s after its last poll, which is never read from a cache', async () => {
+    const fixture = explained()
+    const lastPollAt = new Date(fixture.now())
+
+    fixture.pass(74_999)
+    const before = await fixture.explain()
+    fixture.pass(1)
+    const after = await fixture.explain()
+    fixture.poll()
+    const again = await fixture.explain()
+
+    expect([before, after, again].map(({ verdict }) => verdict)).toEqual([
+      'waiting_handler',
+      'no_workers',
+      'waiting_handler',
+    ])
+    expect(after).toMatchObject({ since: lastPollAt, reasons: [{ kind: 'no_workers' }, { kind: 'waiting_handler' }] })
+  })
+
+  test('reads the queue of an activity that waits for a worker, unless the workflow itself does', async () => {
+    const workflowTask = { scheduledAt: new Date(2000), startedAt: null }
+    const works = [{ activities: [waiting] }, { activities: [waiting], workflowTask }, {}]
+
+    const queues = await Promise.all(
+      works.map(async (work) => {
+        const fixture = explained(work)
+        await fixture.explain()
+        return fixture.reads.filter((read) => read.startsWith('lastPolledAt'))
+      }),
+    )
+
+    expect(queues).toEqual([['lastPolledAt payments'], ['lastPolledAt orders'], ['lastPolledAt orders']])
+  })
+
+  test('says nothing about the workers of a queue whose name the transport cannot carry', async () => {
+    const fixture = explained({ activities: [waiting] })
+    fixture.engine.lastPolledAt = () => Promise.reject(new ServiceError('NotSupportedError', 'a/b is not supported'))
+
+    expect((await fixture.explain()).verdict).toBe('activity_running')
+  })
+
+  test('redacts the messages of failures if the worker has its own redact function', async () => {
+    const fixture = explained({
+      problem: { kind: 'workflow_task_failing', attempt: 2, since: null, message: 'card 4242' },
+      activities: [
+        { ...waiting, state: 'started', attempt: 2, lastFailure: { name: 'Declined', message: 'card 4242' } },
+      ],
+    })
+    fixture.publish('catalog-run', [{ name: 'order' }], { redacted: true })
+
+    const explanation = await fixture.explain()
+
+    expect(JSON.stringify(explanation)).not.toContain('4242')
+    expect(explanation.reasons).toMatchObject([
+      { message: '[redacted]', advice: expect.stringContaining('worker reports: [redacted]; ') },
+      { lastFailure: { name: 'Declined', message: '[redacted]' } },
+    ])
+  })
+
+  test('names the signals and updates that the catalog publishes for the workflow', async () => {
+    const fixture = explained()
+    fixture.publish('catalog-run', [{ name: 'order', signals: [{ name: 'approve' }], updates: [] }])
+
+    expect((await fixture.explain()).reasons).toEqual([
+      {
+        kind: 'waiting_handler',
+        since: new Date(2000),
+        signals: ['approve'],
+        updates: [],
+        advice: 'send signal approve',
+      },
+    ])
+  })
+})
