@@ -34,6 +34,8 @@ export interface Config {
   limits: LimitsConfig
   /** How long a catalog is cached. */
   catalogTtlMs: number
+  /** Names of request headers, in lower case, that workers receive as Temporal headers. */
+  forwardHeaders: readonly string[]
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
   /** How long a query or an update may wait for a worker. */
@@ -109,6 +111,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
         maxPolls: read('SERVICE_MAX_POLLS', integer(1)) ?? MAX_POLLS,
       },
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
+      forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],
       resultCacheBytes: read('SERVICE_RESULT_CACHE_BYTES', integer(0)) ?? 16 * MEBIBYTE,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
       traces: tracesConfig(variables, { isolated }),
@@ -171,6 +174,23 @@ const originList = z.pipe(
       z.refine((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin), {
         error: 'must be a comma-separated list of origins like https://app.example.com, or *',
       }),
+    ),
+  ),
+)
+
+// They carry the secrets of this service, and of the pages around it.
+const SECRET_HEADERS = ['authorization', 'cookie', 'proxy-authorization']
+
+const forwardedHeaderList = z.pipe(
+  list,
+  z.pipe(
+    z.transform((names: string[]) => names.map((name) => name.toLowerCase())),
+    z.array(
+      matching(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a comma-separated list of header names').check(
+        z.refine((name) => !SECRET_HEADERS.includes(name), {
+          error: `must not contain ${SECRET_HEADERS.join(', ')}, because workers would receive secrets`,
+        }),
+      ),
     ),
   ),
 )

@@ -102,6 +102,7 @@ export function createPortico(parts: Parts): Portico {
     maxInFlight: limits.maxInFlight,
     maxTimeoutMs: limits.maxRunTimeoutMs,
     ...(parts.commentEveryMs !== undefined && { commentEveryMs: parts.commentEveryMs }),
+    forwardHeaders: config.forwardHeaders,
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),

@@ -7,6 +7,10 @@ export interface Call {
   /** Epoch milliseconds. */
   deadlineAt: number
   requestId: string
+  /** The trace that the workflow or handler continues, as the headers `traceparent` and `tracestate`. */
+  traceContext?: Readonly<Record<string, string>> | undefined
+  /** Headers of the request that workers receive as Temporal headers. */
+  forwardedHeaders?: Readonly<Record<string, string>>
   /** Adds fields to the request's log line. */
   note(fields: Record<string, unknown>): void
   /** Says that the request only waits from now on: it no longer counts towards the limit on requests in flight. */

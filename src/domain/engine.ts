@@ -5,6 +5,7 @@ import type { Call } from './call.ts'
 import type { Description, ExecutionRef } from './execution.ts'
 import type { EventPage, EventsRequest } from './inspect/history-page.ts'
 import type { ListedRun, RunCount, SearchAttributeType, TypedRunFilter } from './inspect/run-filter.ts'
+import type { Headers, WorkflowOptions } from './start/workflow-options.ts'
 
 export interface StartRequest {
   workflowId: string
@@ -12,10 +13,17 @@ export interface StartRequest {
   catalog: string
   /** The workflow's arguments. */
   args: unknown[]
+  options?: WorkflowOptions
 }
 
 export interface Started extends RunRef {
   firstRunId: string
+}
+
+/** The result of a start. */
+export interface StartedRun extends Started {
+  /** Set for an open run that the request found instead of starting one (`use-existing`). */
+  isExisting?: true
 }
 
 export interface StartInput {
@@ -36,6 +44,8 @@ export interface Message {
   /** Name of the signal, query or update handler. */
   name: string
   args: unknown[]
+  /** Temporal headers for the interceptors of workers. */
+  headers?: Headers
 }
 
 /** Whether a feature is supported and, when it is not, the reason that the client is given. */
@@ -65,9 +75,10 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
 export interface Engine {
   /**
    * Starts exactly once, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
-   * and with `EngineUnavailableError` when a response was lost and another client has used the id since.
+   * and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options that
+   * the engine rejects are a `ValidationError`.
    */
-  start(request: StartRequest, call: Call): Promise<Started>
+  start(request: StartRequest, call: Call): Promise<StartedRun>
 
   /** Waits for this run to close; null when `call` ends first. Continues to wait through outages of the engine. */
   wait(run: RunRef, call: Call): Promise<Closing | null>

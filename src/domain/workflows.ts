@@ -9,12 +9,13 @@ import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
 import type { Problem } from './inspect/problem.ts'
 import type { ListedRun, RunCount, RunFilter } from './inspect/run-filter.ts'
+import type { Headers, WorkflowOptions } from './start/workflow-options.ts'
 import type { Trace } from './trace/trace-source.ts'
 
 /** What the service does: one verb for each endpoint. Every verb rejects with a `ServiceError`. */
 export interface Workflows {
   /** Starts a workflow without waiting for its result. */
-  start(command: StartCommand, call: Call): Promise<RunRef>
+  start(command: StartCommand, call: Call): Promise<RunStart>
   /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
@@ -54,11 +55,19 @@ export interface StartCommand extends Arguments {
   workflowId?: string
   workflowName: string
   catalog: string
+  options?: WorkflowOptions
+}
+
+export interface RunStart extends RunRef {
+  /** Set for an open run that was found instead of starting one (`use-existing`). */
+  isExisting?: true
 }
 
 export interface MessageCommand extends Arguments {
   /** Name of the signal, query or update handler. */
   name: string
+  /** Temporal headers for the interceptors of workers. */
+  headers?: Headers
 }
 
 export interface UpdateWithStartCommand {
@@ -81,8 +90,8 @@ export interface EndCommand {
 export interface RunCommand extends StartCommand {
   /** How long to wait for the result. */
   timeoutMs: number
-  /** Called as soon as the run has started. */
-  onStarted?: (run: RunRef) => void
+  /** Called as soon as the run has started, or was found. */
+  onStarted?: (run: RunStart) => void
 }
 
 export interface WorkflowStatus extends RunRef {

@@ -220,7 +220,8 @@ const TOO_LARGE_MESSAGES = [
   'Received HTTP status code 413', // from a proxy in front of the engine
 ]
 
-function isTooLarge({ message }: RpcError): boolean {
+/** Whether a limit on the size of the request was exceeded. */
+export function isTooLarge({ message }: RpcError): boolean {
   return TOO_LARGE_MESSAGES.some((start) => message.startsWith(start))
 }
 

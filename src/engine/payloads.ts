@@ -5,8 +5,13 @@ import { type Codec, createPayloadReader, type PayloadReader } from '../temporal
 
 /** Values to Temporal's payloads and back. */
 export interface Payloads extends PayloadReader {
-  /** Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit. Null for an empty list. */
-  encode(values: readonly unknown[]): Promise<temporal.api.common.v1.IPayloads | null>
+  /**
+   * Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit, together with `others`, which are sent
+   * in the same call. Null for an empty list.
+   */
+  encode(values: readonly unknown[], others?: readonly Payload[]): Promise<temporal.api.common.v1.IPayloads | null>
+  /** The same for several lists. The codec is called once. */
+  encodeLists(lists: readonly (readonly unknown[])[], others?: readonly Payload[]): Promise<Payload[][]>
 }
 
 export interface PayloadOptions {
@@ -24,15 +29,22 @@ export interface EncodedOutput {
 
 export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: PayloadOptions): Payloads {
   const reader = createPayloadReader(codec)
+
+  async function encode(values: readonly unknown[], others: readonly Payload[]): Promise<Payload[]> {
+    const plain = values.map(toPayload)
+    const payloads = codec === null || plain.length === 0 ? plain : await codec.encode(plain)
+    assertSize([...payloads, ...others], maxBytes)
+    return payloads
+  }
+
   return {
     ...reader,
 
-    async encode(values) {
-      if (values.length === 0) return null
-      const plain = values.map(toPayload)
-      const payloads = codec === null ? plain : await codec.encode(plain)
-      assertSize(payloads, maxBytes)
-      return { payloads }
+    encode: async (values, others = []) => toPayloads(await encode(values, others)),
+
+    async encodeLists(lists, others = []) {
+      const payloads = await encode(lists.flat(), others)
+      return lists.map(({ length }) => payloads.splice(0, length))
     },
 
     decodeOutput(payloads, workflowId) {
@@ -41,6 +53,11 @@ export function createPayloads({ codec, maxBytes, onEncodedOutput = () => {} }: 
       return reader.decodeOutput(payloads)
     },
   }
+}
+
+/** Null for an empty list, as the engine expects it. */
+export function toPayloads(payloads: Payload[]): temporal.api.common.v1.IPayloads | null {
+  return payloads.length === 0 ? null : { payloads }
 }
 
 // The most that protobuf adds to a payload, and to each entry of its metadata.

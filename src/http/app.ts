@@ -10,6 +10,7 @@ import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { problemResponse } from './errors.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
+import { forwardHeaders } from './forward-headers.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { limitInFlight } from './limit-in-flight.ts'
@@ -43,6 +44,8 @@ export interface AppOptions {
   bodyTimeoutMs?: number
   /** Maximum `timeout` of a `run`. */
   maxTimeoutMs: number
+  /** Names of request headers that are forwarded to workers. */
+  forwardHeaders?: readonly string[]
   /** Interval of the comments in an event stream. Default 10 s. */
   commentEveryMs?: number
   /** Origins whose pages may call the API from a browser; `*` allows all. */
@@ -69,6 +72,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
     readMetrics,
+    forwardHeaders: forwarded = [],
     openRequests = createOpenRequests(),
     mount = { basePath: '' },
   } = options
@@ -93,6 +97,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   const inFlight = limitInFlight(maxInFlight, options.observers.metrics ?? null)
   app.use('/capabilities', inFlight, abortable(openRequests))
   app.route('/', capabilities(workflows))
+  if (forwarded.length > 0) app.use('/workflow/*', forwardHeaders(forwarded))
   app.use('/workflow/*', check(decodablePath, rejectIdempotencyKey), inFlight, abortable(openRequests))
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   app.route('/workflow', start(startOptions))

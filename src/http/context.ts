@@ -16,6 +16,10 @@ export interface Env {
     /** Fields of the request's log line. */
     facts: Record<string, unknown>
     log: Log
+    /** The trace that what the request starts or sends continues; undefined without one. */
+    traceContext?: () => Readonly<Record<string, string>> | undefined
+    /** Headers of the request for workers. Only set with `SERVICE_FORWARD_HEADERS`. */
+    forwardedHeaders?: Readonly<Record<string, string>>
     /** Aborts when the client disconnects or the server shuts down. Only set for routes that are `abortable`. */
     signal: AbortSignal
     /** Aborts `signal`. For event streams, which can notice a disconnect before the request's own signal does. */
@@ -29,10 +33,13 @@ export interface Env {
 
 /** The `Call` to pass to a verb, once for each request. Its deadline counts from now, after the body was read. */
 export function toCall(c: Context<Env>): Call {
+  const forwardedHeaders = c.get('forwardedHeaders')
   return {
     signal: c.get('signal'),
     deadlineAt: Date.now() + TIMEOUT_MS.request,
     requestId: c.get('requestId'),
+    traceContext: c.get('traceContext')?.(),
+    ...(forwardedHeaders && { forwardedHeaders }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
     startWaiting: c.get('startWork')(),
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),

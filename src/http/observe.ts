@@ -5,7 +5,7 @@ import { hasErrorName, ServiceError } from '../domain/errors.ts'
 import { type Log, type LogLevel, withoutStack } from '../log.ts'
 import { type Env, whenSent } from './context.ts'
 import { problemBody } from './errors.ts'
-import { traceIdOf } from './trace-id.ts'
+import { traceContextOf, traceIdOf } from './trace-id.ts'
 
 // nginx's status for a client that disconnected before the response.
 const CLIENT_CLOSED_REQUEST = 499
@@ -31,6 +31,8 @@ export interface RequestTracer {
 export interface RequestSpan {
   /** Null if the span is not a part of a trace. */
   traceId: string | null
+  /** The headers that continue the trace of the span. */
+  contextHeaders(): Record<string, string>
   /** Calls `act`. Everything that it calls belongs to the span. */
   run<T>(act: () => T): T
   /** Called when the response is complete. `error` is the name of the error response. */
@@ -60,6 +62,7 @@ export function observe({ log, metrics = null, tracer = null }: Observers): Midd
     const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId
     const tracedLog = traceId === null ? log : withFields(log, { traceId })
     c.set('log', tracedLog)
+    c.set('traceContext', () => (span?.traceId ? span.contextHeaders() : traceContextOf(c.req.raw.headers)))
     await (span === null ? next() : span.run(next))
     whenSent(c, () => {
       const status = statusOf(c)

@@ -39,6 +39,7 @@ export function createSpans(): Spans {
     return {
       traceId: traceId === INVALID_TRACEID ? null : traceId,
       run: (act) => context.with(trace.setSpan(parent, span), act),
+      contextHeaders: () => headersOf(trace.setSpan(parent, span)),
       end({ method, route, status, error, isServerError }) {
         open.delete(span)
         const name = knownMethod(method)

@@ -11,7 +11,15 @@ export const WorkflowExecutionStatus = {
   PAUSED: 8,
 } as const
 
-export const WorkflowIdConflictPolicy = { USE_EXISTING: 2, TERMINATE_EXISTING: 3 } as const
+export const WorkflowIdConflictPolicy = { FAIL: 1, USE_EXISTING: 2, TERMINATE_EXISTING: 3 } as const
+
+export const WorkflowIdReusePolicy = {
+  ALLOW_DUPLICATE: 1,
+  ALLOW_DUPLICATE_FAILED_ONLY: 2,
+  REJECT_DUPLICATE: 3,
+} as const
+
+export const PinnedOverrideBehavior = { PINNED: 1 } as const
 
 export const ActivityIdConflictPolicy = { USE_EXISTING: 2 } as const
 

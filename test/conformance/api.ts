@@ -21,6 +21,7 @@ import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
 import { runs } from './api/runs.ts'
 import { start } from './api/start.ts'
+import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
 
@@ -34,6 +35,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEnds(api)
     runEvents(api)
     start(api)
+    startOptions(api)
     inspect(api)
     readAgain(api)
     input(api)

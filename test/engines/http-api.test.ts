@@ -15,6 +15,7 @@ import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describePendingWork } from '../conformance/engine/pending-work.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
+import { describeStartOptions } from '../conformance/engine/start-options.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
 import { describeVersions } from '../conformance/engine/versions.ts'
@@ -25,6 +26,7 @@ const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({
 describeRunning('http', overHttp)
 describeWaiting('http', overHttp)
 describeStarting('http', overHttp)
+describeStartOptions('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
 describeFailingTask('http', overHttp)

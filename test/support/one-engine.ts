@@ -48,6 +48,17 @@ const DYNAMIC_CONFIG = {
   'matching.numTaskqueueWritePartitions': 1,
 }
 
+// One of each type.
+const SEARCH_ATTRIBUTES = {
+  OptionKeyword: 'Keyword',
+  OptionText: 'Text',
+  OptionInt: 'Int',
+  OptionDouble: 'Double',
+  OptionBool: 'Bool',
+  OptionDatetime: 'Datetime',
+  OptionKeywordList: 'KeywordList',
+} as const
+
 async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promise<void> }> {
   const { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl } = process.env
   if (address) return { engine: { address, httpUrl: httpUrl || null, metricsUrl: null }, stop: async () => {} }
@@ -56,7 +67,7 @@ async function oneEngine(): Promise<{ engine: EngineAddresses; stop: () => Promi
     httpUrl: ownHttpUrl,
     metricsUrl,
     stop,
-  } = await startEngine({ dynamicConfig: DYNAMIC_CONFIG })
+  } = await startEngine({ dynamicConfig: DYNAMIC_CONFIG, searchAttributes: SEARCH_ATTRIBUTES })
   return { engine: { address: ownAddress, httpUrl: ownHttpUrl, metricsUrl }, stop }
 }
 

@@ -54,6 +54,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   SERVICE_API_AUTH_TOKEN: secret('marked-token,marked-second-token'),
   SERVICE_ALLOW_ANONYMOUS: word,
+  SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',
     may: { answers: 'Access-Control-Allow-Origin says it to the pages of that origin (contract §6)' },

@@ -6,7 +6,7 @@ import { type AdmitStartPorts, type AdmittedStart, admitStart } from '../admissi
 import { attachIds } from '../attach-ids.ts'
 import { type Call, SHUTTING_DOWN, unabortable, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import type { Engine, Started } from '../engine.ts'
+import type { Engine, Started, StartedRun } from '../engine.ts'
 import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, WorkflowResult } from '../execution.ts'
 import { describeProblem, type Problem } from '../inspect/problem.ts'
@@ -30,7 +30,8 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) }
   const started = await startAdmitted(ports.engine, command, admitted, startCall)
   call.startWaiting()
-  command.onStarted?.({ workflowId: started.workflowId, runId: started.runId })
+  const { firstRunId: _, ...startedRun } = started
+  command.onStarted?.(startedRun)
   const waited = await waitForEnd(ports.engine, started, { ...call, deadlineAt: waitUntil })
   const waitedMs = Date.now() - arrivedAt
   const end = waited.closing === null ? await readAfterTimeout(ports, waited.run, call) : waited
@@ -109,7 +110,7 @@ async function describeOrNull(
 interface EndedRun {
   command: RunCommand
   admitted: AdmittedStart
-  started: Started
+  started: StartedRun
   /** The last run of the chain, and how it ended. */
   run: RunRef
   closing: Closing
@@ -117,15 +118,15 @@ interface EndedRun {
 
 /**
  * Usually everything is known: the input was sent, and the catalog says where the trace is. The run is only read when it
- * is another one than the one that was started, was canceled (for the reason), or has a catalog without trace settings.
+ * is another one than the one that this request started, was canceled (for the reason), or has a catalog without trace settings.
  */
 async function resultOfEnded({ engine, catalogs }: RunPorts, ended: EndedRun, call: Call): Promise<WorkflowResult> {
   const { command, admitted, started, run, closing } = ended
-  const isContinued = run.runId !== started.runId
+  const isOther = started.isExisting === true || run.runId !== started.runId
   const isCanceled = closing.outcome.status === 'canceled'
-  const knownRun = { ...run, input: isContinued ? null : toSingleValue(command.args) }
+  const knownRun = { ...run, input: isOther ? null : toSingleValue(command.args) }
   const knownTrace = admitted.traces === null ? null : fillTemplates(admitted.traces, run, catalogs.namespace)
-  if (!isContinued && !isCanceled && admitted.traces !== null) return toResult(knownRun, closing, knownTrace)
+  if (!isOther && !isCanceled && admitted.traces !== null) return toResult(knownRun, closing, knownTrace)
   try {
     const execution = await readWithBackoff(engine, run, call, isCanceled ? undefined : closing)
     return toResult(execution, execution.closing ?? closing, await traceMetaOrNull(execution, catalogs, call))

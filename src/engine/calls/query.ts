@@ -7,13 +7,16 @@ import { toStatus } from '../../temporal/status.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
 import { isQueryFailure, toServiceError } from '../errors.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
+import { requestHeaders } from './request-headers.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
 export async function query(context: EngineContext, ref: ExecutionRef, message: Message, call: Call): Promise<unknown> {
+  const { header, payloads } = requestHeaders(call, message.headers)
+  const queryArgs = await context.payloads.encode(message.args, payloads)
   const request = {
     namespace: context.namespace,
     execution: toExecution(ref),
-    query: { queryType: message.name, queryArgs: await context.payloads.encode(message.args) },
+    query: { queryType: message.name, queryArgs, ...(header !== null && { header }) },
   }
   try {
     const { queryResult, queryRejected } = await withEngineWatchdog(context.rpc, call, (watched) =>

@@ -3,18 +3,21 @@ import type { Message } from '../../domain/engine.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
+import { requestHeaders } from './request-headers.ts'
 
 export async function signal(
   context: EngineContext,
   ref: ExecutionRef,
-  { name, args }: Message,
+  { name, args, headers }: Message,
   call: Call,
 ): Promise<{ runId: string | null }> {
+  const { header, payloads } = requestHeaders(call, headers)
   const request = {
     namespace: context.namespace,
     workflowExecution: toExecution(ref),
     signalName: name,
-    input: await context.payloads.encode(args),
+    input: await context.payloads.encode(args, payloads),
+    ...(header !== null && { header }),
     identity: IDENTITY,
     // All attempts share it: a run accepts the signal once, even if several of them arrive.
     requestId: crypto.randomUUID(),

@@ -1,38 +1,60 @@
-import type { temporal } from '@temporalio/proto'
 import type { Call } from '../../domain/call.ts'
-import type { Started, StartRequest } from '../../domain/engine.ts'
+import type { StartedRun, StartRequest } from '../../domain/engine.ts'
 import { isOpen } from '../../protocol/execution.ts'
+import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
+import type { Payload } from '../../temporal/payload.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'
+import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
-import type { RpcError } from '../transport/transport.ts'
+import type { Request, RpcError } from '../transport/transport.ts'
+import type { FoundRun } from './at-most-once/find-run.ts'
 import { findLatestRun, unknownOutcomeError } from './at-most-once/lost-response.ts'
+import { terminateOnce } from './at-most-once/terminate-once.ts'
+import { rejectedOption } from './rejected-option.ts'
+import { requestHeaders } from './request-headers.ts'
+import { encodedValues, toStartOptions } from './start-options.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
-export async function start(context: EngineContext, request: StartRequest, call: Call): Promise<Started> {
-  const { rpc, payloads, clock } = context
-  const { workflowId } = request
-  const startWorkflow = toStartWorkflow(context, request, await payloads.encode(request.args))
+export async function start(context: EngineContext, request: StartRequest, call: Call): Promise<StartedRun> {
+  const { rpc, clock } = context
+  const { workflowId, options = {} } = request
+  const { startWorkflow } = await toStartWorkflow(context, request, call)
   const atMostOnce = { details: { workflowId }, requestId: startWorkflow.requestId }
   const sentAt = Date.now()
 
   async function onLostResponse(
     error: RpcError,
     call: Call,
-  ): Promise<LostResponseAction<'startWorkflowExecution', Started>> {
+  ): Promise<LostResponseAction<'startWorkflowExecution', StartedRun>> {
     const latest = await findLatestRun(context, atMostOnce, sentAt, call)
     switch (latest.kind) {
       case 'started by request':
         return { result: { workflowId, runId: latest.run.runId, firstRunId: latest.run.runId } }
       case 'none':
+        return { retryRequest: await withoutTermination(null, call) }
       case 'older than request':
-        return { retryRequest: startWorkflow }
+        return { retryRequest: await withoutTermination(latest.run, call) }
       case 'maybe newer than request':
-        throw isOpen(latest.run.status)
-          ? idInUse({ workflowId, runId: latest.run.runId }, error)
-          : unknownOutcomeError(atMostOnce.details, error)
+        return afterOther(latest.run, error)
     }
+  }
+
+  /** Another client has used the id since, or at about the same time. */
+  function afterOther({ runId, firstRunId, status }: FoundRun, error: RpcError): { result: StartedRun } {
+    const { workflowIdConflictPolicy: policy = 'fail' } = options
+    // Our run may be the one that the newer run has terminated: a repeat would terminate that run.
+    if (!isOpen(status) || policy === 'terminate-existing') throw unknownOutcomeError(atMostOnce.details, error)
+    if (policy === 'use-existing') return { result: { workflowId, runId, firstRunId, isExisting: true } }
+    throw idInUse({ workflowId, runId }, error)
+  }
+
+  /** The request to repeat. It terminates nothing: a run that it may still terminate is terminated here, by its id. */
+  async function withoutTermination(older: FoundRun | null, call: Call): Promise<Request<'startWorkflowExecution'>> {
+    if (options.workflowIdConflictPolicy !== 'terminate-existing') return startWorkflow
+    if (older !== null && isOpen(older.status)) await terminateOnce(context, { workflowId, runId: older.runId }, call)
+    return { ...startWorkflow, workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL }
   }
 
   try {
@@ -43,27 +65,42 @@ export async function start(context: EngineContext, request: StartRequest, call:
     )
     clock.observe(startTimeOf(response.runId))
     if ('firstRunId' in response) return response
-    const { runId, firstExecutionRunId } = response
-    return { workflowId, runId, firstRunId: firstExecutionRunId || runId }
+    const { runId, firstExecutionRunId, started } = response
+    // Older engines do not set `started`, but only with `use-existing` can the engine return a run that it has not started.
+    const isExisting = !started && options.workflowIdConflictPolicy === 'use-existing'
+    return { workflowId, runId, firstRunId: firstExecutionRunId || runId, ...(isExisting && { isExisting }) }
   } catch (error) {
-    throw toServiceError(error, { kind: 'write', details: atMostOnce.details })
+    throw rejectedOption(error, request) ?? toServiceError(error, { kind: 'write', details: atMostOnce.details })
   }
 }
 
-/** The engine's form of a start, with a new request id. */
-export function toStartWorkflow(
-  { namespace }: EngineContext,
-  { workflowId, workflowName, catalog }: StartRequest,
-  input: temporal.api.common.v1.IPayloads | null,
+/**
+ * The engine's form of a start, with a new request id. `others` are arguments that the same call carries, which
+ * `otherPayloads` returns encoded.
+ */
+export async function toStartWorkflow(
+  { namespace, payloads }: EngineContext,
+  { workflowId, workflowName, catalog, args, options = {} }: StartRequest,
+  call: Call,
+  { others = [], otherHeaders = [] }: { others?: readonly unknown[]; otherHeaders?: readonly Payload[] } = {},
 ) {
-  return {
+  const { header, payloads: headerPayloads } = requestHeaders(call, options.headers)
+  const lists = [args, others, ...encodedValues(options)]
+  const [input = [], otherPayloads = [], ...encoded] = await payloads.encodeLists(lists, [
+    ...headerPayloads,
+    ...otherHeaders,
+  ])
+  const startWorkflow = {
+    ...toStartOptions(options, encoded),
     namespace,
     workflowId,
     workflowType: { name: workflowName },
     taskQueue: { name: catalog },
-    input,
+    input: toPayloads(input),
     identity: IDENTITY,
     // All attempts share it: the engine starts one run, as long as that run is the latest of the workflow id.
     requestId: crypto.randomUUID(),
+    ...(header !== null && { header }),
   }
+  return { startWorkflow, otherPayloads }
 }

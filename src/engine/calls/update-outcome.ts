@@ -25,6 +25,7 @@ export interface Update {
   message: Message
   /** The encoded arguments of `message`. */
   args: temporal.api.common.v1.IPayloads | null
+  header?: temporal.api.common.v1.IHeader | null
   updateId: string
 }
 
@@ -38,8 +39,8 @@ interface SentUpdate {
 const POLL_PAUSE_MS = 250
 
 /** The engine's form of an update, the same for all attempts. */
-export function toRequest({ updateId, message: { name }, args }: Update): temporal.api.update.v1.IRequest {
-  return { meta: { updateId, identity: IDENTITY }, input: { name, args } }
+export function toRequest({ updateId, message: { name }, args, header }: Update): temporal.api.update.v1.IRequest {
+  return { meta: { updateId, identity: IDENTITY }, input: { name, args, ...(header && { header }) } }
 }
 
 /** Sends the update until it has completed, and returns its result. If it was `sent` before, `ref` must be pinned. */

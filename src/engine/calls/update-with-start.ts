@@ -1,4 +1,3 @@
-import type { temporal } from '@temporalio/proto'
 import { attachIds } from '../../domain/attach-ids.ts'
 import { type Call, forExplanation } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
@@ -7,15 +6,17 @@ import { ServiceError } from '../../domain/errors.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
-import type { Payload } from '../../temporal/payload.ts'
 import { startTimeOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../errors.ts'
+import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
 import { type AtMostOnceRequest, findRun, findStartedRun } from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
 import { stepAfterLostResponse, stepAfterRejection } from './at-most-once/update-with-start-step.ts'
+import { rejectedOption } from './rejected-option.ts'
+import { requestHeaders } from './request-headers.ts'
 import { toStartWorkflow } from './start.ts'
 import { outcomeOf, toRequest, UNTIL_COMPLETED, type Update, type UpdateResponse } from './update-outcome.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
@@ -30,18 +31,12 @@ export async function updateWithStart(
 ): Promise<StartedUpdate> {
   const { namespace } = context
   const { workflowId } = request
+  const { header, payloads } = requestHeaders(call, message.headers)
   // Encoded in one call: the size limit holds for both together.
-  const encoded = (await context.payloads.encode([...request.args, ...message.args]))?.payloads ?? []
-  const update: Update = {
-    ref: { workflowId },
-    message,
-    args: toPayloads(encoded.slice(request.args.length)),
-    updateId,
-  }
-  const startWorkflow = {
-    ...toStartWorkflow(context, request, toPayloads(encoded.slice(0, request.args.length))),
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  }
+  const sameCall = { others: message.args, otherHeaders: payloads }
+  const { startWorkflow: toStart, otherPayloads } = await toStartWorkflow(context, request, call, sameCall)
+  const update: Update = { ref: { workflowId }, message, args: toPayloads(otherPayloads), header, updateId }
+  const startWorkflow = { workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING, ...toStart }
   const updateWorkflow = {
     namespace,
     workflowExecution: { workflowId },
@@ -54,6 +49,7 @@ export async function updateWithStart(
       details: { workflowId, updateId },
       requestId: startWorkflow.requestId,
       operations: { namespace, operations: [{ startWorkflow }, { updateWorkflow }] },
+      start: request,
     },
     call,
   )
@@ -61,12 +57,8 @@ export async function updateWithStart(
   return { workflowId, runId, started, result }
 }
 
-/** Null for no arguments, as `Payloads.encode` returns it. */
-function toPayloads(payloads: Payload[]): temporal.api.common.v1.IPayloads | null {
-  return payloads.length === 0 ? null : { payloads }
-}
-
 interface UpdateWithStartRequest extends AtMostOnceRequest {
+  start: StartRequest
   operations: Request<'executeMultiOperation'>
 }
 
@@ -84,6 +76,8 @@ async function sendWatched(context: EngineContext, request: UpdateWithStartReque
   try {
     return await withEngineWatchdog(context.rpc, call, (watched) => send(context, request, watched))
   } catch (error) {
+    const rejected = rejectedOption(error, request.start)
+    if (rejected !== null) throw rejected
     const failure = toServiceError(error, { kind: 'write', waitsForWorker: true, details })
     throw failure instanceof ServiceError
       ? await withRunId(context, request, failure, call)
@@ -92,14 +86,15 @@ async function sendWatched(context: EngineContext, request: UpdateWithStartReque
 }
 
 async function send(context: EngineContext, request: UpdateWithStartRequest, call: Call): Promise<Receiver> {
-  const { details, operations } = request
+  const { details, operations, start } = request
+  const usesExisting = start.options?.workflowIdConflictPolicy !== 'fail'
   const sentAt = Date.now()
   let isResent = false
 
   async function onLostResponse(error: RpcError): Promise<LostResponseAction<'executeMultiOperation', Receiver>> {
     const latest = await findLatestRun(context, request, sentAt, call)
     const sentAfter = context.clock.earliest(sentAt)
-    const next = stepAfterLostResponse({ error, latest, sentAfter }, details)
+    const next = stepAfterLostResponse({ error, latest, sentAfter, usesExisting }, details)
     if (next.step === 'throw') throw next.error
     if (next.step === 'poll') return { result: { runId: next.runId, started: next.started, response: null } }
     isResent = true

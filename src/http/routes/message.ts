@@ -7,6 +7,7 @@ import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
 import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
+import { headersField } from './json-object.ts'
 
 /** Sends signals, queries and updates to an execution. */
 export function message(workflows: Workflows, json: ReadJson) {
@@ -34,11 +35,14 @@ export function message(workflows: Workflows, json: ReadJson) {
     })
 }
 
-const messageRequest = z.pipe(z.strictObject(argumentFields).check(payloadOrArgs), z.transform(toArguments))
+const messageRequest = z.pipe(
+  z.strictObject({ ...argumentFields, headers: headersField }).check(payloadOrArgs),
+  z.transform(({ headers, ...body }) => ({ ...toArguments(body), ...(headers && { headers }) })),
+)
 
 /** A hint for clients that send the bare value instead of `payload`. */
 function wrapAdvice(body: unknown): string | null {
-  if (isObject(body) && ('payload' in body || 'args' in body)) return null
+  if (isObject(body) && ('payload' in body || 'args' in body || 'headers' in body)) return null
   return Array.isArray(body)
     ? 'wrap the value: {"payload": …}, or {"args": […]} for several arguments'
     : 'wrap the value: {"payload": …}'

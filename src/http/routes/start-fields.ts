@@ -1,12 +1,13 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { StartCommand } from '../../domain/workflows.ts'
-import { durationMs } from '../../lib/duration.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 import { setHeader } from '../response.ts'
+import { duration } from './duration.ts'
+import { type OptionFields, optionFields, toWorkflowOptions } from './workflow-options.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {
@@ -16,7 +17,8 @@ export function startFields(maxTimeoutMs: number) {
     workflowId: z.exactOptional(checkedString(workflowIdIssue)),
     catalog: z.exactOptional(checkedString(catalogIssue)),
     taskQueue: z.exactOptional(checkedString(catalogIssue)),
-    timeout: z.exactOptional(timeout(maxTimeoutMs)),
+    timeout: z.exactOptional(duration(maxTimeoutMs)),
+    ...optionFields,
   }
 }
 
@@ -33,7 +35,7 @@ export function inputOrList(listKey: ListKey) {
   })
 }
 
-interface StartBody {
+interface StartBody extends OptionFields {
   workflowName: string
   workflowId?: string
   catalog?: string
@@ -47,24 +49,20 @@ interface StartBody {
 export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, listKey: ListKey): StartCommand {
   const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
   if (taskQueue !== undefined) deprecateTaskQueue(c)
-  return { ...(workflowId !== undefined && { workflowId }), workflowName, catalog, ...startArguments(body, listKey) }
+  const options = toWorkflowOptions(body)
+  return {
+    ...(workflowId !== undefined && { workflowId }),
+    workflowName,
+    catalog,
+    ...(options && { options }),
+    ...startArguments(body, listKey),
+  }
 }
 
 function startArguments(body: StartBody, listKey: ListKey): Pick<StartCommand, 'args' | 'argumentPointer'> {
   return 'input' in body
     ? { args: [body.input], argumentPointer: '/input' }
     : { args: body[listKey] ?? [], argumentPointer: `/${listKey}/0` }
-}
-
-/** Accepts a number of milliseconds, or a string with a unit, and returns milliseconds. */
-function timeout(maxTimeoutMs: number) {
-  const message = `must be a number of milliseconds or a duration like "30s", greater than 0 and at most ${maxTimeoutMs} ms`
-  return z.transform((input, { issues }): number => {
-    const ms = typeof input === 'string' ? durationMs(input) : input
-    if (typeof ms === 'number' && ms > 0 && ms <= maxTimeoutMs) return Math.ceil(ms)
-    issues.push({ code: 'custom', input, message })
-    return z.NEVER
-  })
 }
 
 // 2026-01-01, when the specification replaced `taskQueue` with `catalog`.

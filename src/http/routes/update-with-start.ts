@@ -5,6 +5,7 @@ import { jsonResponse } from '../json-response.ts'
 import { handlerName, resultPath } from '../path.ts'
 import { setHeader } from '../response.ts'
 import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
+import { compatibleWithUpdate } from './option-conflicts.ts'
 import type { StartOptions } from './start.ts'
 import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
 
@@ -12,14 +13,14 @@ import { argumentList, inputOrList, startCommand, startFields } from './start-fi
 export function updateWithStart({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
   const request = z
     .strictObject({ ...startFields(maxTimeoutMs), startArgs: argumentList, ...argumentFields })
-    .check(inputOrList('startArgs'), payloadOrArgs)
+    .check(inputOrList('startArgs'), payloadOrArgs, compatibleWithUpdate)
 
   return new Hono<Env>().post('/update-with-start/:name', async (c) => {
     const name = handlerName(c)
     const body = await json(c, request)
     const start = startCommand(c, body, defaultCatalog, 'startArgs')
     const { workflowId, runId, started, result } = await workflows.updateWithStart(
-      { start, update: { name, ...toArguments(body) } },
+      { start, update: { name, ...toArguments(body), ...(body.headers && { headers: body.headers }) } },
       toCall(c),
     )
     setHeader(c, 'Location', resultPath(c, workflowId))

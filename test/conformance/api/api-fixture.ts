@@ -83,6 +83,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
         ...real,
         SERVICE_API_AUTH_TOKEN: `${TOKEN}, ,${OTHER_TOKEN}`,
         SERVICE_CORS_ORIGINS: ORIGIN,
+        SERVICE_FORWARD_HEADERS: 'X-Tenant',
         SERVICE_MESSAGE_TIMEOUT: String(MESSAGE_TIMEOUT_MS),
         SERVICE_MAX_BODY_BYTES: String(8 << 20),
         SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),

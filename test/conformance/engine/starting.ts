@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
+import type { WorkflowOptions } from '../../../src/domain/start/workflow-options.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'
@@ -21,8 +22,8 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
       engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec: null })
     })
 
-    const start = (workflowName: string, workflowId: string, input: unknown = null) =>
-      engine.start({ workflowId, workflowName, catalog: fixture.taskQueue, args: [input] }, call(20_000))
+    const start = (workflowName: string, workflowId: string, input: unknown = null, options: WorkflowOptions = {}) =>
+      engine.start({ workflowId, workflowName, catalog: fixture.taskQueue, args: [input], options }, call(20_000))
 
     const lose = (workflowId: string, lost: () => Promise<unknown> = async () => {}) =>
       proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
@@ -139,6 +140,50 @@ export function describeStarting(name: string, makeTransport: MakeTransport): vo
         runId: other.runId,
       })
       await engine.terminate({ workflowId, runId: other.runId }, null, call())
+    })
+
+    test('start: use-existing returns the open run, also after a lost response', async () => {
+      const workflowId = crypto.randomUUID()
+      const other = await fixture.start('neverEnds', null, workflowId)
+      lose(workflowId)
+
+      const found = await start('neverEnds', workflowId, null, { workflowIdConflictPolicy: 'use-existing' })
+
+      expect(found).toEqual({ ...other, isExisting: true })
+      await engine.terminate({ workflowId, runId: other.runId }, null, call())
+    })
+
+    test('start: terminate-existing terminates once, even if its run has continued as new before the repeat', async () => {
+      const workflowId = crypto.randomUUID()
+      const older = await fixture.start('neverEnds', null, workflowId)
+      lose(workflowId, async () => {
+        await fixture.connection.workflowService.signalWorkflowExecution({
+          namespace: 'default',
+          workflowExecution: { workflowId },
+          signalName: 'next',
+        })
+        await until('it has continued', async () => (await runsOf(workflowId)).length === 3)
+      })
+
+      const { runId } = await start('chainOnSignal', workflowId, 0, { workflowIdConflictPolicy: 'terminate-existing' })
+
+      const runs = await runsOf(workflowId)
+      const [open, ...closed] = runs
+      expect(open?.isOpen).toBe(true)
+      expect(new Set(closed.map((run) => run.runId))).toEqual(new Set([runId, older.runId]))
+      await engine.terminate({ workflowId, runId: open?.runId ?? '' }, null, call())
+    })
+
+    test('start: terminate-existing is carried out by the repeat if the first request did not arrive', async () => {
+      const workflowId = crypto.randomUUID()
+      const older = await start('neverEnds', workflowId)
+      proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: 'close', times: 1 })
+
+      const run = await start('neverEnds', workflowId, null, { workflowIdConflictPolicy: 'terminate-existing' })
+
+      expect((await fixture.closed(older)).outcome.status).toBe('terminated')
+      expect((await engine.describe({ workflowId }, call())).runId).toBe(run.runId)
+      await engine.terminate(run, null, call())
     })
   })
 }

@@ -21,7 +21,7 @@ test('log: the line of a request has the trace id of its span, and so do its war
         throw new Error('a bug')
       },
     },
-    tracer: { startRequest: () => ({ traceId: TRACE_ID, run: (act) => act(), end() {} }) },
+    tracer: { startRequest: () => ({ traceId: TRACE_ID, contextHeaders: () => ({}), run: (act) => act(), end() {} }) },
   })
 
   await call('GET', '/capabilities')

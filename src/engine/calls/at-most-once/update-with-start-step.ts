@@ -22,10 +22,12 @@ export interface LostResponse {
   latest: LatestRun
   /** A time before the first attempt, by the engine's clock (epoch milliseconds). */
   sentAfter: number
+  /** Whether the update may be sent to a run that the request has not started. */
+  usesExisting: boolean
 }
 
 export function stepAfterLostResponse(
-  { error, latest, sentAfter }: LostResponse,
+  { error, latest, sentAfter, usesExisting }: LostResponse,
   details: ErrorFacts,
 ): Resend | Poll | Throw {
   switch (latest.kind) {
@@ -36,7 +38,8 @@ export function stepAfterLostResponse(
     case 'older than request': {
       const { runId, closedAt } = latest.run
       const wasClosed = closedAt !== null && closedAt < sentAfter
-      return wasClosed ? { step: 'resend' } : { step: 'poll', runId, started: false }
+      // With `fail` an open run is the reason to reject the request again, so that it cannot receive the update.
+      return wasClosed || !usesExisting ? { step: 'resend' } : { step: 'poll', runId, started: false }
     }
     case 'maybe newer than request':
       return { step: 'throw', error: unknownOutcomeError(details, error) }

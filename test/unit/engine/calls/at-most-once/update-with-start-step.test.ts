@@ -46,13 +46,15 @@ test.for<[string, LatestRun, object]>([
     { step: 'resend' },
   ],
 ])('stepAfterLostResponse: %s', ([, latest, step]) => {
-  expect(stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER }, DETAILS)).toEqual(step)
+  expect(stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER, usesExisting: true }, DETAILS)).toEqual(
+    step,
+  )
 })
 
 test('stepAfterLostResponse: a run that may be newer makes the outcome unknown', () => {
   const latest: LatestRun = { kind: 'maybe newer than request', run: olderRun() }
 
-  const step = stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER }, DETAILS)
+  const step = stepAfterLostResponse({ error: LOST, latest, sentAfter: SENT_AFTER, usesExisting: true }, DETAILS)
 
   expect(errorOf(step)).toMatchObject({ error: 'EngineUnavailableError', details: DETAILS, cause: LOST })
   expect(errorOf(step).details).not.toHaveProperty('retryAfterSeconds')

@@ -1,0 +1,53 @@
+import type { StartRequest } from '../../domain/engine.ts'
+import { type Issue, ServiceError } from '../../domain/errors.ts'
+import { toPointer } from '../../lib/json-pointer.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
+import { isTooLarge } from '../errors.ts'
+import { RpcError } from '../transport/transport.ts'
+
+/** The `ValidationError` for options that the engine rejects; null for any other error. Nothing was started. */
+export function rejectedOption(error: unknown, { workflowId, options }: StartRequest): ServiceError | null {
+  if (options === undefined || !(error instanceof RpcError) || !isRejection(error)) return null
+  const issue = issueOf(error.message)
+  const message = issue.path === '' ? `The workflow engine ${issue.message}` : `${issue.path} ${issue.message}`
+  return new ServiceError('ValidationError', message, { cause: error, details: { workflowId, issues: [issue] } })
+}
+
+const UNKNOWN_VERSION = /^Pinned version '.*' is not present in task queue/
+
+function isRejection(error: RpcError): boolean {
+  return (
+    (error.code === GrpcCode.INVALID_ARGUMENT && !isTooLarge(error)) ||
+    (error.code === GrpcCode.FAILED_PRECONDITION && UNKNOWN_VERSION.test(error.message))
+  )
+}
+
+/** The engine's message, and the issue that it stands for. `name` is a search attribute. */
+const REJECTIONS: readonly [pattern: RegExp, path: (name: string) => string[], message: string][] = [
+  [/ has no mapping defined for search attribute (\S+)/, attribute, 'is not a search attribute of the namespace'],
+  [
+    /^invalid value for search attribute (\S+) of type/,
+    attribute,
+    'does not have the registered type of the attribute',
+  ],
+  [/^search attribute (\S+) value size/, attribute, 'is too large'],
+  [/^(\S+) attribute can't be set in SearchAttributes/, attribute, 'cannot be set'],
+  [/search attribute/i, () => ['searchAttributes'], 'is rejected by the workflow engine'],
+  [/CronSchedule/, () => ['cronSchedule'], 'must be a cron schedule like "0 12 * * *" or "@every 1h"'],
+  [/^MaximumInterval/, () => ['retry', 'maximumInterval'], 'must not be less than initialInterval (default: 1 s)'],
+  [/retry policy/i, () => ['retry'], 'is rejected by the workflow engine'],
+  [/priority|fairness/i, () => ['priority'], 'is rejected by the workflow engine'],
+  [UNKNOWN_VERSION, () => ['versioningOverride', 'pinned'], 'is not a version of the workers of this catalog'],
+]
+
+function attribute(name: string): string[] {
+  return ['searchAttributes', name]
+}
+
+function issueOf(message: string): Issue {
+  for (const [pattern, path, text] of REJECTIONS) {
+    const [found, name = ''] = pattern.exec(message) ?? []
+    if (found !== undefined) return { path: toPointer(path(name)), message: text }
+  }
+  return { path: '', message: 'rejected an option of the start' }
+}

@@ -1,0 +1,14 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Env } from './context.ts'
+
+/** Forwards these request headers to workers, as Temporal headers with lower-case names. */
+export function forwardHeaders(names: readonly string[]): MiddlewareHandler<Env> {
+  return (c, next) => {
+    const headers = names.flatMap((name): [string, string][] => {
+      const value = c.req.header(name)
+      return value === undefined ? [] : [[name, value]]
+    })
+    c.set('forwardedHeaders', Object.fromEntries(headers))
+    return next()
+  }
+}

@@ -1,0 +1,49 @@
+/** Options of a start that exclude each other. */
+import * as z from 'zod/mini'
+import { isObject } from '../../lib/is-object.ts'
+import { memoKeys } from '../../protocol/memo-keys.ts'
+import type { OptionFields } from './workflow-options.ts'
+
+type Body = OptionFields & { workflowName: string }
+
+interface Conflict {
+  path: string[]
+  message: string
+}
+
+function optionConflicts({ workflowName, memo = {}, ...options }: Body): Conflict[] {
+  const { cronSchedule, startDelay, workflowIdConflictPolicy, workflowIdReusePolicy } = options
+  const reserved = memoKeys(workflowName).filter((key) => Object.hasOwn(memo, key))
+  return [
+    ...reserved.map((key) => ({ path: ['memo', key], message: 'is reserved' })),
+    ...(cronSchedule !== undefined && startDelay !== undefined
+      ? [{ path: ['startDelay'], message: 'must not be combined with cronSchedule' }]
+      : []),
+    ...(workflowIdConflictPolicy === 'terminate-existing' && workflowIdReusePolicy === 'reject-duplicate'
+      ? [{ path: ['workflowIdReusePolicy'], message: 'must not be reject-duplicate with terminate-existing' }]
+      : []),
+  ]
+}
+
+/** What an update-with-start cannot do: its update would wait for the first workflow task. */
+function withStartConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy }: Body): Conflict[] {
+  const message = 'is not supported with update-with-start'
+  return [
+    ...(cronSchedule === undefined ? [] : [{ path: ['cronSchedule'], message }]),
+    ...(startDelay === undefined ? [] : [{ path: ['startDelay'], message }]),
+    ...(workflowIdConflictPolicy === 'terminate-existing'
+      ? [{ path: ['workflowIdConflictPolicy'], message: 'must be use-existing or fail' }]
+      : []),
+  ]
+}
+
+function checkConflicts(...checks: ((body: Body) => Conflict[])[]) {
+  return z.superRefine<Body>((body, context) => {
+    if (!isObject(body)) return
+    for (const { path, message } of checks.flatMap((conflicts) => conflicts(body)))
+      context.addIssue({ code: 'custom', input: body, path, message })
+  })
+}
+
+export const compatibleOptions = checkConflicts(optionConflicts)
+export const compatibleWithUpdate = checkConflicts(optionConflicts, withStartConflicts)

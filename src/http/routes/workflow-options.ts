@@ -1,0 +1,121 @@
+/** The body fields with the options of a start: how the engine runs the workflow. */
+import * as z from 'zod/mini'
+import {
+  CONFLICT_POLICIES,
+  REUSE_POLICIES,
+  type RetryOptions,
+  type WorkflowOptions,
+} from '../../domain/start/workflow-options.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { checkedString } from '../../protocol/checked-string.ts'
+import { characterIssue } from '../../protocol/names.ts'
+import { duration } from './duration.ts'
+import { headersField, jsonObject } from './json-object.ts'
+import { searchAttributeValue } from './search-attribute-value.ts'
+
+// A century: the engine counts nanoseconds with 64 bits.
+const MAX_MS = 100 * 365 * 24 * 3_600_000
+// The engine lowers a longer timeout to this without an error.
+const MAX_TASK_TIMEOUT_MS = 120_000
+const MAX_INT32 = 2_147_483_647
+// The engine's limit.
+const MAX_FAIRNESS_KEY_BYTES = 64
+
+const optional = z.exactOptional
+const text = checkedString(characterIssue)
+const requiredText = checkedString((value) => (value === '' ? 'must not be empty' : characterIssue(value)))
+const interval = optional(duration(MAX_MS))
+
+function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+}
+
+function integer(min: number) {
+  const error = `must be an integer from ${min} to ${MAX_INT32}`
+  return z
+    .number({ error })
+    .check(z.multipleOf(1, { error }), z.minimum(min, { error }), z.maximum(MAX_INT32, { error }))
+}
+
+function numberFrom(min: number, error: string) {
+  return z.number({ error }).check(z.minimum(min, { error }))
+}
+
+const retry = z.strictObject({
+  initialInterval: interval,
+  backoffCoefficient: optional(numberFrom(1, 'must be a number of at least 1')),
+  maximumInterval: interval,
+  maximumAttempts: optional(integer(0)),
+  nonRetryableErrorTypes: optional(z.array(requiredText)),
+})
+
+const fairnessKey = checkedString((key) =>
+  new TextEncoder().encode(key).length > MAX_FAIRNESS_KEY_BYTES
+    ? `must be at most ${MAX_FAIRNESS_KEY_BYTES} bytes of UTF-8`
+    : characterIssue(key),
+)
+
+const priority = z.strictObject({
+  priorityKey: optional(integer(1)),
+  fairnessKey: optional(fairnessKey),
+  fairnessWeight: optional(numberFrom(Number.MIN_VALUE, 'must be a number greater than 0')),
+})
+
+const pinned = z.strictObject({ pinned: z.strictObject({ deploymentName: requiredText, buildId: requiredText }) })
+const autoUpgrade = z.literal('auto-upgrade', {
+  error: 'must be "auto-upgrade" or {"pinned": {"deploymentName": …, "buildId": …}}',
+})
+
+/** Not a union, whose issues do not name the key that is wrong. */
+const versioningOverride = z.transform((input, { issues }) => {
+  const { data, error } = (isObject(input) ? pinned : autoUpgrade).safeParse(input, { reportInput: true })
+  if (data !== undefined) return data
+  for (const { message, ...issue } of error?.issues ?? [])
+    issues.push({ ...issue, ...(issue.code !== 'invalid_type' && { message }) } as z.core.$ZodRawIssue)
+  return z.NEVER
+})
+
+export const optionFields = {
+  memo: optional(jsonObject),
+  searchAttributes: optional(z.pipe(jsonObject, z.record(z.string(), searchAttributeValue))),
+  headers: headersField,
+  startDelay: interval,
+  executionTimeout: interval,
+  runTimeout: interval,
+  taskTimeout: optional(duration(MAX_TASK_TIMEOUT_MS)),
+  retry: optional(retry),
+  cronSchedule: optional(requiredText),
+  workflowIdConflictPolicy: optional(oneOf(CONFLICT_POLICIES)),
+  workflowIdReusePolicy: optional(oneOf(REUSE_POLICIES)),
+  priority: optional(priority),
+  versioningOverride: optional(versioningOverride),
+  summary: optional(text),
+  details: optional(text),
+}
+
+export type OptionFields = z.output<z.ZodMiniObject<typeof optionFields>>
+
+/** Undefined for a body without options. */
+export function toWorkflowOptions(body: OptionFields): WorkflowOptions | undefined {
+  const entries = Object.keys(optionFields).flatMap((key) => {
+    const value = body[key as keyof OptionFields]
+    if (value === undefined) return []
+    return [key === 'retry' ? [key, toRetryOptions(body.retry ?? {})] : [DURATIONS.get(key) ?? key, value]]
+  })
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+const DURATIONS = new Map<string, keyof WorkflowOptions>([
+  ['startDelay', 'startDelayMs'],
+  ['executionTimeout', 'executionTimeoutMs'],
+  ['runTimeout', 'runTimeoutMs'],
+  ['taskTimeout', 'taskTimeoutMs'],
+])
+
+function toRetryOptions({ initialInterval, maximumInterval, ...rest }: z.output<typeof retry>): RetryOptions {
+  return {
+    ...rest,
+    ...(initialInterval !== undefined && { initialIntervalMs: initialInterval }),
+    ...(maximumInterval !== undefined && { maximumIntervalMs: maximumInterval }),
+  }
+}
