@@ -213,6 +213,26 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
+  async 'start a workflow with options, and use the open run of an id'() {
+    const orderId = newOrderId()
+    const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }
+    const options = {
+      memo: { channel: 'web' },
+      executionTimeout: '1h',
+      retry: { maximumAttempts: 2 },
+      summary: 'An order',
+    }
+    const first = await post('/workflow/start', { ...order, ...options })
+    assert.equal(first.status, 200)
+
+    const second = await post('/workflow/start', { ...order, workflowIdConflictPolicy: 'use-existing' })
+    assert.deepEqual([second.body, second.headers.get('portico-started')], [first.body, 'false'])
+
+    const wrong = await post('/workflow/start', { ...order, retry: { attempts: 2 } })
+    assert.deepEqual([wrong.status, wrong.body.issues[0].path], [400, '/retry/attempts'])
+    await post(`/workflow/${orderId}/terminate`)
+  },
+
   async 'get the trace of a run'() {
     const { body: run } = await post('/workflow/run', {
       workflowName: 'order',

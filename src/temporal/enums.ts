@@ -19,8 +19,6 @@ export const WorkflowIdReusePolicy = {
   REJECT_DUPLICATE: 3,
 } as const
 
-export const PinnedOverrideBehavior = { PINNED: 1 } as const
-
 export const ActivityIdConflictPolicy = { USE_EXISTING: 2 } as const
 
 export const ActivityIdReusePolicy = { ALLOW_DUPLICATE: 1 } as const

@@ -27,6 +27,7 @@ describe('parseConfig', () => {
       },
       catalogTtlMs: 5000,
       messageTimeoutMs: 60_000,
+      forwardHeaders: [],
       resultCacheBytes: 16_777_216,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       metrics: null,
@@ -145,6 +146,11 @@ describe('parseConfig', () => {
       'https://a.example',
       'http://localhost:5173',
     ])
+    expect(parse({ SERVICE_FORWARD_HEADERS: 'X-Tenant, x-User' }).forwardHeaders).toEqual(['x-tenant', 'x-user'])
+    expect(issuesOf({ ...required, SERVICE_FORWARD_HEADERS: 'Authorization' })[0]).toMatch(
+      /must not contain authorization/,
+    )
+    expect(issuesOf({ ...required, SERVICE_FORWARD_HEADERS: 'a b' })[0]).toMatch(/list of header names/)
     expect(issuesOf({ ...required, SERVICE_CORS_ORIGINS: 'https://a.example/' })[0]).toMatch(
       /^SERVICE_CORS_ORIGINS must be/,
     )

@@ -9,7 +9,7 @@ import type {
   VersioningOverride,
   WorkflowOptions,
 } from '../../domain/start/workflow-options.ts'
-import { PinnedOverrideBehavior, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '../../temporal/enums.ts'
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '../../temporal/enums.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { toSearchAttribute } from '../../temporal/search-attributes.ts'
 import { toDuration } from '../../temporal/time.ts'
@@ -79,9 +79,12 @@ function toRetryPolicy({ initialIntervalMs, maximumIntervalMs, ...policy }: Retr
   return { ...policy, ...withoutUndefined(intervals) }
 }
 
+// PINNED_OVERRIDE_BEHAVIOR_PINNED
+const PINNED = 1
+
 function toVersioningOverride(override: VersioningOverride): temporal.api.workflow.v1.IVersioningOverride {
   if (override === 'auto-upgrade') return { autoUpgrade: true }
-  return { pinned: { behavior: PinnedOverrideBehavior.PINNED, version: override.pinned } }
+  return { pinned: { behavior: PINNED, version: override.pinned } }
 }
 
 function duration(ms: number | undefined) {
@@ -90,7 +93,7 @@ function duration(ms: number | undefined) {
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
 
-/** A request that sets `memo: undefined` would not type-check, and hides what is sent. */
+/** The engine's types do not allow undefined. */
 function withoutUndefined<T extends object>(fields: T): Partial<Defined<T>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>
 }

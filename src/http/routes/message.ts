@@ -6,8 +6,8 @@ import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
+import { headersField } from './fields/json-object.ts'
 import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
-import { headersField } from './json-object.ts'
 
 /** Sends signals, queries and updates to an execution. */
 export function message(workflows: Workflows, json: ReadJson) {

@@ -6,8 +6,8 @@ import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 import { setHeader } from '../response.ts'
-import { duration } from './duration.ts'
-import { type OptionFields, optionFields, toWorkflowOptions } from './workflow-options.ts'
+import { duration } from './fields/duration.ts'
+import { type OptionFields, optionFields, toWorkflowOptions } from './fields/workflow-options.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {

@@ -10,7 +10,7 @@ import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { resultPath } from '../path.ts'
 import { setHeader } from '../response.ts'
-import { compatibleOptions } from './option-conflicts.ts'
+import { compatibleOptions } from './fields/option-conflicts.ts'
 import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
 
 export interface StartOptions {

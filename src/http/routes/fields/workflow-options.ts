@@ -5,10 +5,10 @@ import {
   REUSE_POLICIES,
   type RetryOptions,
   type WorkflowOptions,
-} from '../../domain/start/workflow-options.ts'
-import { isObject } from '../../lib/is-object.ts'
-import { checkedString } from '../../protocol/checked-string.ts'
-import { characterIssue } from '../../protocol/names.ts'
+} from '../../../domain/start/workflow-options.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import { checkedString } from '../../../protocol/checked-string.ts'
+import { characterIssue } from '../../../protocol/names.ts'
 import { duration } from './duration.ts'
 import { headersField, jsonObject } from './json-object.ts'
 import { searchAttributeValue } from './search-attribute-value.ts'

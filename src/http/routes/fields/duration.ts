@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { durationMs } from '../../lib/duration.ts'
+import { durationMs } from '../../../lib/duration.ts'
 
 /** Accepts a number of milliseconds, or a string with a unit, and returns milliseconds. */
 export function duration(maxMs: number) {

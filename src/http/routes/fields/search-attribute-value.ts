@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { SEARCH_ATTRIBUTE_TYPES } from '../../domain/inspect/run-filter.ts'
-import { checkedString } from '../../protocol/checked-string.ts'
-import { characterIssue } from '../../protocol/names.ts'
+import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/inspect/run-filter.ts'
+import { checkedString } from '../../../protocol/checked-string.ts'
+import { characterIssue } from '../../../protocol/names.ts'
 
 const text = checkedString(characterIssue)
 

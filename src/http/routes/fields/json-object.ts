@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { isObject } from '../../lib/is-object.ts'
-import { characterIssue } from '../../protocol/names.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import { characterIssue } from '../../../protocol/names.ts'
 
 /** An object of any values whose keys the engine can store. */
 export const jsonObject = z.transform((input, { issues }): Readonly<Record<string, unknown>> => {

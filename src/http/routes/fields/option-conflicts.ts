@@ -1,7 +1,7 @@
 /** Options of a start that exclude each other. */
 import * as z from 'zod/mini'
-import { isObject } from '../../lib/is-object.ts'
-import { memoKeys } from '../../protocol/memo-keys.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import { memoKeys } from '../../../protocol/memo-keys.ts'
 import type { OptionFields } from './workflow-options.ts'
 
 type Body = OptionFields & { workflowName: string }
