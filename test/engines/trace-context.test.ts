@@ -1,5 +1,6 @@
 /** The trace of a request continues in the engine. */
 import { afterAll, beforeAll, expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { installTracer } from '../support/tracer.ts'
 
@@ -21,6 +22,36 @@ test("over Temporal's HTTP API, the engine gets it as a header", async ({ faultP
   const traceId = await traceOf(serve(env, 'faulty'))
 
   expect(sentIn(faultProxy.traceparents, traceId)).toEqual(callSpansOf(traceId))
+})
+
+test('a started workflow continues the trace, with the span of the request as its parent', async ({
+  serve,
+  worker,
+  client,
+}) => {
+  const { call } = serve({ SERVICE_CATALOG_ID: worker.taskQueue })
+  const traceId = crypto.randomUUID().replaceAll('-', '')
+  const workflowId = crypto.randomUUID()
+  const traceparent = `00-${traceId}-b7ad6b7169203331-01`
+
+  const { status } = await call(
+    'POST',
+    '/workflow/run',
+    { workflowName: 'echo', input: 1, workflowId },
+    { traceparent },
+  )
+
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory()
+  const { fields } = events?.[0]?.workflowExecutionStartedEventAttributes?.header ?? {}
+  const server = await until('the span has ended', () =>
+    tracer.exporter
+      .getFinishedSpans()
+      .find((span) => span.spanContext().traceId === traceId && span.name === 'POST /workflow/run'),
+  )
+  expect(status).toBe(200)
+  expect(JSON.parse(new TextDecoder().decode(fields?.['_tracer-data']?.data ?? undefined))).toEqual({
+    traceparent: `00-${traceId}-${server.spanContext().spanId}-01`,
+  })
 })
 
 /** The trace of a request that calls the engine once. */
