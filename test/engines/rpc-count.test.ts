@@ -42,6 +42,18 @@ describe('calls of the engine', () => {
     expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
   })
 
+  test('start with options, and a message with headers: no more than without', async () => {
+    const options = { memo: { a: 1 }, retry: { maximumAttempts: 2 }, workflowIdConflictPolicy: 'use-existing' }
+    const workflowId = crypto.randomUUID()
+    const body = { workflowName: 'waitForSignal', input: null, workflowId, ...options }
+
+    const calls = await counted(() => post('/workflow/start', body))
+    const signaling = () => post(`/workflow/${workflowId}/signal/finish`, { headers: { a: 1 } })
+
+    expect(calls).toEqual({ StartWorkflowExecution: 1 })
+    expect(await counted(signaling)).toEqual({ SignalWorkflowExecution: 1 })
+  })
+
   test('start without a catalog: 2 more, one for each form of a catalog; many at once share them', async ({
     startWorker,
   }) => {

@@ -24,14 +24,10 @@ function isRejection(error: RpcError): boolean {
 
 /** The engine's message, and the issue that it stands for. `name` is a search attribute. */
 const REJECTIONS: readonly [pattern: RegExp, path: (name: string) => string[], message: string][] = [
-  [/ has no mapping defined for search attribute (\S+)/, attribute, 'is not a search attribute of the namespace'],
-  [
-    /^invalid value for search attribute (\S+) of type/,
-    attribute,
-    'does not have the registered type of the attribute',
-  ],
-  [/^search attribute (\S+) value size/, attribute, 'is too large'],
-  [/^(\S+) attribute can't be set in SearchAttributes/, attribute, 'cannot be set'],
+  [/ has no mapping defined for search attribute (.+)$/, attribute, 'is not a search attribute of the namespace'],
+  [/^invalid value for search attribute (.+) of type/, attribute, 'does not have the registered type of the attribute'],
+  [/^search attribute (.+) value size/, attribute, 'is too large'],
+  [/^(.+) attribute can't be set in SearchAttributes/, attribute, 'cannot be set'],
   [/search attribute/i, () => ['searchAttributes'], 'is rejected by the workflow engine'],
   [/CronSchedule/, () => ['cronSchedule'], 'must be a cron schedule like "0 12 * * *" or "@every 1h"'],
   [/^MaximumInterval/, () => ['retry', 'maximumInterval'], 'must not be less than initialInterval (default: 1 s)'],

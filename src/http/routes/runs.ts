@@ -8,6 +8,7 @@ import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protoco
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { queryParameters } from '../query-parameters.ts'
+import { isTime } from './fields/time.ts'
 import { integer } from './query-values.ts'
 
 /** Lists and counts runs. */
@@ -28,10 +29,8 @@ export function runs(workflows: Workflows) {
 const DEFAULT_PAGE_SIZE = 100
 const MAX_PAGE_SIZE = 1000
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
-
 function timeIssue(text: string): string | null {
-  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return null
+  if (isTime(text)) return null
   return 'must be a time like 2026-01-31T12:00:00Z or 2026-01-31T12:00:00%2B01:00'
 }
 

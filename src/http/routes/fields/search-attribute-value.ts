@@ -2,14 +2,11 @@ import * as z from 'zod/mini'
 import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/inspect/run-filter.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
+import { isTime } from './time.ts'
 
 const text = checkedString(characterIssue)
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
-
-const datetime = checkedString((value) =>
-  TIME.test(value) && !Number.isNaN(Date.parse(value)) ? null : 'must be a time like 2026-01-31T12:00:00Z',
-)
+const datetime = checkedString((value) => (isTime(value) ? null : 'must be a time like 2026-01-31T12:00:00Z'))
 
 /** Large numbers are kept as their digits (`JSON.rawJSON`). */
 function isInt64(value: unknown): boolean {
