@@ -28,7 +28,7 @@ export async function run(ports: RunPorts, command: RunCommand, call: Call): Pro
   const admitted = await admitStart(ports, command, call)
   // An engine with many starts at once may need longer than a request has, and this client waits anyway.
   const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, waitUntil) }
-  const started = await startAdmitted(ports.engine, command, admitted, startCall)
+  const started = await startAdmitted(ports, command, admitted, startCall)
   call.startWaiting()
   const { firstRunId: _, ...startedRun } = started
   command.onStarted?.(startedRun)

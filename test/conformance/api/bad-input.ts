@@ -109,14 +109,14 @@ export function badInput(api: () => ApiFixture): void {
     test('bad input: unknown keys are named', async () => {
       const told = await refusals([
         { workflowName: 'echo', input: 1, workflowid: 'x' },
-        { workflowName: 'echo', input: 1, 'a/b~c': 1, priority: 2 },
+        { workflowName: 'echo', input: 1, 'a/b~c': 1, urgency: 2 },
         '{"workflowName":"echo","input":1,"__proto__":{"catalog":"x"}}',
         '{"workflowName":"echo","input":1,"toString":1}',
       ])
 
       expect(told).toEqual([
         invalid('/workflowid'),
-        invalid('/a~1b~0c', '/priority'),
+        invalid('/a~1b~0c', '/urgency'),
         invalid('/__proto__'),
         invalid('/toString'),
       ])

@@ -159,6 +159,23 @@ test('update-with-start: is rejected for a catalog of the older form, including 
   ).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
 })
 
+test('start and run: use-existing and terminate-existing are rejected for a catalog of the older form', async () => {
+  const { fixture, workflows } = makeWorkflows()
+  fixture.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
+  const commands = (['use-existing', 'terminate-existing'] as const).map((workflowIdConflictPolicy) => ({
+    ...COMMAND,
+    workflowId: 'orders',
+    options: { workflowIdConflictPolicy },
+  }))
+
+  const refused = await Promise.all([
+    ...commands.map((command) => refusal(workflows.start(command, aCall()))),
+    ...commands.map((command) => refusal(workflows.run({ ...command, timeoutMs: 1000 }, aCall()))),
+  ])
+
+  expect(refused.map(({ error }) => error)).toEqual(refused.map(() => 'ForbiddenError'))
+})
+
 test('update-with-start: is rejected before any call when the transport does not support it', async () => {
   const updateWithStart = { supported: false, reason: 'there is no such call' } as const
   const features = { ...DEPLOYMENT.features, updateWithStart }
