@@ -5,13 +5,22 @@ import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { isTooLarge } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
 
-/** The `ValidationError` for options that the engine rejects; null for any other error. Nothing was started. */
+/** The error for options that the engine rejects or does not know; null for any other error. Nothing was started. */
 export function rejectedOption(error: unknown, { workflowId, options }: StartRequest): ServiceError | null {
   if (options === undefined || !(error instanceof RpcError) || !isRejection(error)) return null
+  const unknown = UNKNOWN_FIELD.exec(error.message)?.[1]
+  if (unknown !== undefined)
+    return new ServiceError('NotSupportedError', `The workflow engine does not support the option ${unknown}.`, {
+      cause: error,
+      details: { workflowId },
+    })
   const issue = issueOf(error.message)
   const message = issue.path === '' ? `The workflow engine ${issue.message}` : `${issue.path} ${issue.message}`
   return new ServiceError('ValidationError', message, { cause: error, details: { workflowId, issues: [issue] } })
 }
+
+// Of the JSON parser of Temporal's HTTP API. It quotes our own field names, never the client's keys.
+const UNKNOWN_FIELD = /unknown field "(\w+)"/
 
 const UNKNOWN_VERSION = /^Pinned version '.*' is not present in task queue/
 

@@ -29,23 +29,31 @@ export function describeVersions(name: string, makeTransport: MakeTransport): vo
       return { run, worker, taskQueue: deploymentName }
     }
 
-    test('describe: returns the version of a pinned run, and null for auto-upgrade and unversioned runs', async () => {
+    test('describe: returns the version of a run that is pinned, by its worker or its start; otherwise null', async () => {
       const { address } = inject('engine')
       const [pinned, upgraded] = await Promise.all([
         startVersioned('PINNED', address),
         startVersioned('AUTO_UPGRADE', address),
       ])
       const unversioned = await fixture.start('neverEnds')
-
-      const described = await Promise.all(
-        [pinned.run, upgraded.run, unversioned].map((run) => fixture.engine.describe(run, call())),
+      const overrideVersion = { deploymentName: upgraded.taskQueue, buildId: '1.0' }
+      const overridden = await fixture.engine.start(
+        {
+          workflowId: crypto.randomUUID(),
+          workflowName: 'neverEnds',
+          catalog: upgraded.taskQueue,
+          args: [],
+          options: { versioningOverride: { pinned: overrideVersion } },
+        },
+        call(),
       )
+      const runs = [pinned.run, upgraded.run, unversioned, overridden]
+
+      const described = await Promise.all(runs.map((run) => fixture.engine.describe(run, call())))
 
       const version = { deploymentName: pinned.taskQueue, buildId: '1.0' }
-      expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null])
-      await Promise.all(
-        [pinned.run, upgraded.run, unversioned].map((run) => fixture.engine.terminate(run, null, call())),
-      )
+      expect(described.map(({ pinnedVersion }) => pinnedVersion)).toEqual([version, null, null, overrideVersion])
+      await Promise.all(runs.map((run) => fixture.engine.terminate(run, null, call())))
       await Promise.all([pinned.worker, upgraded.worker].map((worker) => worker.stop()))
     })
   })
