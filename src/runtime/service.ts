@@ -1,5 +1,6 @@
 /** Starts and stops the service on Node, Bun and Deno. */
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
+import { sleep } from '../lib/abort.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
 import { engineAdvice } from './engine-advice.ts'
@@ -42,6 +43,7 @@ export interface ServiceOptions {
 
 // Loading the engine's client blocks the thread for 100 ms or more. The first requests should not wait for that (decision 020).
 const WARM_AFTER_MS = 250
+const WARM_AGAIN_AFTER_MS = 5000
 
 // A collector that is down must not delay a deployment, nor turn its exit code into 1.
 const FLUSH_MS = 2000
@@ -62,13 +64,11 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const metricsListener = await listenForMetrics(process, config, portico, (options) => listen({ ...options, log }))
   const warn = (advice: string, cause: unknown) =>
     log('warn', `cannot use the engine yet: ${redact(advice)}`, { cause })
-  let isClosing = false
+  const closing = new AbortController()
   // Not setTimeout, see decision 020.
-  AbortSignal.timeout(WARM_AFTER_MS).addEventListener('abort', () => {
-    if (!isClosing) void warm(config, portico, warn)
-  })
+  AbortSignal.timeout(WARM_AFTER_MS).addEventListener('abort', () => warm(config, portico, warn, closing.signal))
   closeOnSignals(process, config, portico.drain, async () => {
-    isClosing = true
+    closing.abort()
     const flushBy = Date.now() + config.server.shutdownTimeoutMs - AFTER_FLUSH_MS
     log('info', 'shutting down')
     await listener.close()
@@ -137,16 +137,26 @@ function closeOnSignals(
   process.on('SIGINT', shutDown)
 }
 
-/** Connects to the engine early, to log a warning if that fails. The service keeps running: the engine may become available later. */
+/**
+ * Connects to the engine early, and tries again until that succeeds: the engine may become available later. Logs a warning for
+ * each reason, once in a row: a slow start can hide the reason that the next attempt finds.
+ */
 async function warm(
   { engine }: Config,
   portico: Portico,
   warn: (advice: string, cause: unknown) => void,
+  closing: AbortSignal,
 ): Promise<void> {
-  try {
-    await portico.warm()
-  } catch (error) {
-    warn(engineAdvice(error, engine.transport), error instanceof Error ? withoutStack(error) : error)
+  let warned: string | null = null
+  while (!closing.aborted) {
+    try {
+      return await portico.warm()
+    } catch (error) {
+      const advice = engineAdvice(error, engine.transport)
+      if (advice !== warned) warn(advice, error instanceof Error ? withoutStack(error) : error)
+      warned = advice
+    }
+    await sleep(WARM_AGAIN_AFTER_MS, closing)
   }
 }
 

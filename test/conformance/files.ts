@@ -67,14 +67,15 @@ export function describeFiles(runtime: string, serve: (folder: string) => ServeE
       } as const
       await writeFile(local, toTraceDocument({ namespace: 'default', workflowId, runId, entries: [run] }))
 
-      const answers = await Promise.all(
-        ['/ready', `/workflow/${workflowId}/trace-log`].map((path) => fetch(`${service.url}${path}`)),
-      )
-      const [ready, traceLog] = await Promise.all(answers.map((answer) => answer.json()))
+      await until('the engine is reachable', async () => {
+        const ready = await fetch(`${service.url}/ready`)
+        return (await ready.json()).engine === 'reachable'
+      })
+      const answer = await fetch(`${service.url}/workflow/${workflowId}/trace-log`)
+      const traceLog = await answer.json()
       await connection.close()
       await service.stop()
 
-      expect(ready).toMatchObject({ engine: 'reachable' })
       expect(traceLog).toMatchObject({ source: 'local', warnings: [], data: { output: 'of the file' } })
     })
 

@@ -8,6 +8,9 @@ import { test } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
 
+/** Timeout of a workflow task whose first failure must reach the history although the machine is slow. */
+export const SLOW_WORKER = '60s'
+
 /** A service that listens. */
 export interface Server {
   url: string

@@ -2,7 +2,7 @@ import type { WorkflowStartOptions } from '@temporalio/client'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { Reason } from '../../../src/domain/explain/explanation.ts'
-import { type ApiFixture, anId, pause, startDirectly } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly } from './api-fixture.ts'
 
 const HOUR_MS = 3_600_000
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -42,6 +42,7 @@ export function explain(api: () => ApiFixture): void {
     () => ({
       verdict: 'workflow_task_failing',
       workflowName: 'failTaskWithPath',
+      options: { workflowTaskTimeout: SLOW_WORKER },
       reason: {
         attempt: expect.any(Number),
         message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",

@@ -3,7 +3,7 @@ import { until } from '../../../dev/servers/until.ts'
 import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
 import { rule } from '../../support/rules.ts'
 import { startWorker } from '../../support/worker.ts'
-import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 import { eventsIn } from './run-events.ts'
 
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -39,6 +39,7 @@ export function failingTask(api: () => ApiFixture): void {
         workflowName: 'nope',
         input: null,
         catalog: api().plainTaskQueue,
+        taskTimeout: SLOW_WORKER,
       })
       const { workflowId } = started
 
@@ -68,7 +69,13 @@ export function failingTask(api: () => ApiFixture): void {
     })
 
     test('run: the 408 and its event give the reason, without details of the machine', async () => {
-      const body = { workflowName: 'failTaskWithPath', input: null, catalog: api().plainTaskQueue, timeout: 9000 }
+      const body = {
+        workflowName: 'failTaskWithPath',
+        input: null,
+        catalog: api().plainTaskQueue,
+        taskTimeout: SLOW_WORKER,
+        timeout: 9000,
+      }
 
       const [answer, told] = await Promise.all([
         post('run', body),
@@ -97,8 +104,10 @@ export function failingTask(api: () => ApiFixture): void {
     })
 
     test('query and update: the 504, and the 409 of later attempts, give the reason', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask')
-      const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '1s' })
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask', {
+        workflowTaskTimeout: SLOW_WORKER,
+      })
+      const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '3s' })
       await untilFailing(workflowId)
 
       // A task that a worker has begun keeps a query waiting.
@@ -132,6 +141,7 @@ export function failingTask(api: () => ApiFixture): void {
         input: null,
         catalog: api().plainTaskQueue,
         workflowId: anId(),
+        taskTimeout: SLOW_WORKER,
         payload: 1,
       }
       const { payload: _, ...start } = body
