@@ -14,6 +14,7 @@ export const SLOW_WORKER = '60s'
 /** A service that listens. */
 export interface Server {
   url: string
+  pid: number
   /** The last lines that it printed. */
   output(): string
   stop(): Promise<void>
@@ -38,14 +39,14 @@ export type Gap =
 export interface ApiFixture {
   hasGap(gap: Gap): boolean
   /** The service with its defaults; anonymous access is allowed. */
-  service: Api & { url: string }
+  service: Api & Pick<Server, 'pid' | 'url'>
   /** Requires one of two tokens, allows one origin, waits one second for a message, accepts bodies that the engine rejects. */
   restrictedService: Api & { url: string }
   /** Its calls to the engine go through `faultProxy`. */
-  serviceBehindFaultProxy: Api
+  serviceBehindFaultProxy: Api & Pick<Server, 'pid'>
   faultProxy: FaultProxy
   /** Nothing listens at the address of its engine. */
-  serviceWithoutEngine: Api
+  serviceWithoutEngine: Api & Pick<Server, 'pid'>
   /** The log's line about a request to the first or the third of them. */
   logged(requestId: string): Promise<Record<string, unknown>>
   /** Default catalog of all four: published, with a worker. */
@@ -98,13 +99,14 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
       startWorker({ taskQueue: catalog, catalog: testCatalog }),
       startWorker({ taskQueue: plainTaskQueue }),
     ])
+    const faulty = ({ url, pid }: Server) => ({ pid, ...makeApi({ url, engine: 'faulty' }) })
     const api = {
       hasGap: (gap: Gap) => gaps.includes(gap),
-      service: { url: service.url, ...makeApi({ url: service.url }) },
+      service: { url: service.url, pid: service.pid, ...makeApi({ url: service.url }) },
       restrictedService: { url: restrictedService.url, ...makeApi({ url: restrictedService.url, token: TOKEN }) },
-      serviceBehindFaultProxy: makeApi({ url: serviceBehindFaultProxy.url, engine: 'faulty' }),
+      serviceBehindFaultProxy: faulty(serviceBehindFaultProxy),
       faultProxy,
-      serviceWithoutEngine: makeApi({ url: serviceWithoutEngine.url, engine: 'faulty' }),
+      serviceWithoutEngine: faulty(serviceWithoutEngine),
       logged: (requestId: string) =>
         until('the request is logged', () => {
           const lines = [service, serviceBehindFaultProxy].flatMap(({ output }) => output().split('\n'))

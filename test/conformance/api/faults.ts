@@ -2,6 +2,7 @@ import proto from '@temporalio/proto'
 import { describe, expect, inject, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
+import { idleClock } from '../../support/idle-clock.ts'
 import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
@@ -17,9 +18,10 @@ const UNAUTHENTICATED = 16
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
   describe('an unreachable engine', () => {
-    test('faults: an unreachable engine is reported with Retry-After, because nothing was sent', async () => {
+    test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
       const { serviceWithoutEngine, hasGap } = api()
       const onWrites = hasGap('what-was-sent') ? null : '1'
+      const passedMs = idleClock(serviceWithoutEngine)
 
       const answers = await Promise.all([
         serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
@@ -44,6 +46,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
         '1',
         onWrites,
       ])
+      expect(passedMs()).toBeLessThan(5000)
     })
   })
 
@@ -82,14 +85,16 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([status, body.output]).toEqual([200, 1])
     })
 
-    test('faults: a hanging read ends', async () => {
+    test('faults: a hanging read ends within 5 s', async () => {
       const { serviceBehindFaultProxy, faultProxy } = api()
       const workflowId = anId()
       faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+      const passedMs = idleClock(serviceBehindFaultProxy)
 
       const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
 
       expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
+      expect(passedMs()).toBeLessThan(5000)
     })
 
     test('faults: the wait for a started run survives every transient error', async () => {

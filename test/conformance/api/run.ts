@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { idleClock } from '../../support/idle-clock.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
@@ -155,11 +156,13 @@ export function run(api: () => ApiFixture): void {
       'run.timeout-defaults-to-30s',
       async () => {
         const sentAt = performance.now()
+        const passedMs = idleClock(api().service)
 
         const { status, body } = await api().service.run('neverEnds')
 
         expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
         expect(performance.now() - sentAt).toBeGreaterThan(29_900)
+        expect(passedMs()).toBeLessThan(35_000)
         await api().service.call('POST', `/workflow/${body.workflowId}/terminate`)
       },
       60_000,
@@ -167,10 +170,12 @@ export function run(api: () => ApiFixture): void {
 
     test('run: the timeout may be a duration with its unit', async () => {
       const { service } = api()
+      const passedMs = idleClock(service)
 
       const { status, body } = await service.run('neverEnds', null, { timeout: '0.2s' })
 
       expect(status).toBe(408)
+      expect(passedMs()).toBeLessThan(10_000)
       expect(Number(/within (\d+) ms/.exec(body.message)?.[1])).toBeLessThan(10_000)
       await service.call('POST', `/workflow/${body.workflowId}/terminate`)
     })
