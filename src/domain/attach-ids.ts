@@ -1,9 +1,17 @@
 import { type ErrorFacts, ServiceError } from './errors.ts'
 
-/** Adds ids to an error after something was started or changed, and removes `retryAfterSeconds`: a retry would do it twice. */
-export function attachIds(error: unknown, ids: Pick<ErrorFacts, 'workflowId' | 'runId' | 'updateId'>): ServiceError {
+type Ids = Pick<ErrorFacts, 'workflowId' | 'runId' | 'updateId'>
+
+/** Adds ids to an error. */
+export function addIds(error: unknown, ids: Ids): ServiceError {
   if (!(error instanceof ServiceError))
     return new ServiceError('InternalError', 'Internal error', { cause: error, details: ids })
-  const { retryAfterSeconds: _, ...details } = error.details
-  return new ServiceError(error.error, error.message, { cause: error.cause, details: { ...details, ...ids } })
+  return new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, ...ids } })
+}
+
+/** The same after something was started or changed: also removes `retryAfterSeconds`, because a retry would do it twice. */
+export function attachIds(error: unknown, ids: Ids): ServiceError {
+  const { error: name, message, cause, details } = addIds(error, ids)
+  const { retryAfterSeconds: _, ...rest } = details
+  return new ServiceError(name, message, { cause, details: rest })
 }

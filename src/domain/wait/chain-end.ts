@@ -1,0 +1,130 @@
+import type { Closing } from '../../protocol/execution.ts'
+import { isOpen, type OpenStatus } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { addIds } from '../attach-ids.ts'
+import { type Call, SHUTTING_DOWN, unabortable } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import { ServiceError } from '../errors.ts'
+import type { Description } from '../execution.ts'
+import { describeProblem, type Problem } from '../inspect/problem.ts'
+import type { Ports } from '../ports.ts'
+import { readWithBackoff } from './read-with-backoff.ts'
+
+export type WaitPorts = Pick<Ports, 'engine' | 'limitLastReads'>
+
+export interface Wait {
+  /** The run to begin with. */
+  run: RunRef
+  /** Whether to wait for the end of the whole chain, or only of this run. */
+  followsChain: boolean
+  /** Epoch milliseconds of the request. */
+  arrivedAt: number
+  waitMs: number
+}
+
+export interface EndedRun {
+  run: RunRef
+  closing: Closing
+}
+
+/**
+ * Waits for the end of a run, or of its chain. Rejects with `WorkflowExecutionTimedOutError` if it is open after `waitMs`.
+ * Every error carries the ids of the last run that is known.
+ */
+export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Promise<EndedRun> {
+  const waited = await pollToEnd(ports, wait, call)
+  const waitedMs = Date.now() - wait.arrivedAt
+  const { run, closing, ...state } =
+    waited.closing === null ? await readAfterTimeout(ports, { ...wait, run: waited.run }, call) : waited
+  if (closing === null) throw timeoutError(run, state, waitedMs)
+  return { run, closing }
+}
+
+interface OpenState {
+  /** Set when the run was described just now, and is open. */
+  status?: OpenStatus
+  /** Why the open run makes no progress, if that is known. */
+  problem?: Problem
+}
+
+interface WaitResult extends OpenState {
+  /** The last run of the chain that is known. */
+  run: RunRef
+  /** Null when that run has not ended in time. */
+  closing: Closing | null
+}
+
+async function pollToEnd({ engine }: WaitPorts, wait: Wait, call: Call): Promise<WaitResult> {
+  const waitCall = { ...call, deadlineAt: wait.arrivedAt + wait.waitMs }
+  let { run } = wait
+  try {
+    while (true) {
+      const closing = await engine.wait(run, waitCall)
+      const next = nextRun(wait, run, closing)
+      if (next === null) return { run, closing }
+      run = next
+    }
+  } catch (error) {
+    throw addIds(error, run)
+  }
+}
+
+function nextRun({ followsChain }: Wait, run: RunRef, closing: Closing | null): RunRef | null {
+  return followsChain && closing?.nextRunId != null ? { ...run, runId: closing.nextRunId } : null
+}
+
+/** Reads the last run of the chain once more when the time is over: a poll may return late, or never. */
+async function readAfterTimeout(ports: WaitPorts, wait: Wait, call: Call): Promise<WaitResult> {
+  const { aborted, reason } = call.signal
+  // The client has disconnected and does not read the response.
+  if (aborted && reason !== SHUTTING_DOWN) return { run: wait.run, closing: null }
+  const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
+  for (let { run } = wait; ; ) {
+    const description = await describeOrNull(ports, run, readCall)
+    if (description === null) return { run, closing: null }
+    const { status, failingTask } = description
+    if (isOpen(status)) {
+      const problem = await failingTask?.problem(readCall)
+      return { run, closing: null, status, ...(problem && { problem }) }
+    }
+    const { closing } = await readWithBackoff(ports.engine, run, readCall).catch((error) =>
+      Promise.reject(addIds(error, run)),
+    )
+    const next = nextRun(wait, run, closing)
+    if (next === null) return { run, closing }
+    run = next
+  }
+}
+
+async function describeOrNull(
+  { engine, limitLastReads = (read) => read() }: WaitPorts,
+  run: RunRef,
+  call: Call,
+): Promise<Description | null> {
+  try {
+    const isOver = () => Date.now() >= call.deadlineAt
+    const description = await limitLastReads(async () => (isOver() ? null : engine.describe(run, call)))
+    if (description === null) call.note({ endUnread: 'too many runs were read at the same time' })
+    return description
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw addIds(error, run)
+    call.note({ endUnread: error.message })
+    return null
+  }
+}
+
+/** Says "is still running" only of a run that was described as open just now. A wait can be repeated, unlike a start. */
+function timeoutError({ workflowId, runId }: RunRef, { status, problem }: OpenState, waitedMs: number): ServiceError {
+  const state = status === undefined ? '; its status could not be read' : ` and is still ${status}`
+  const reason = problem === undefined ? '' : `; ${describeProblem(problem)}`
+  const message = `Workflow ${workflowId} did not complete within ${waitedMs} ms${state}${reason}`
+  return new ServiceError('WorkflowExecutionTimedOutError', message, {
+    details: {
+      workflowId,
+      runId,
+      ...(status !== undefined && { workflowStatus: status }),
+      ...(problem && { problem }),
+      retryAfterSeconds: 1,
+    },
+  })
+}

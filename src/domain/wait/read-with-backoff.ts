@@ -1,0 +1,22 @@
+import { sleep } from '../../lib/abort.ts'
+import type { Closing, Execution } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import type { Call } from '../call.ts'
+import type { Engine } from '../engine.ts'
+import { hasErrorName } from '../errors.ts'
+
+// Pause before another read when the engine is at its limit.
+const BACKOFF_MS = 500
+
+/** A client that has waited for the end does not get a 429: the read is repeated while the engine is at its limit. */
+export async function readWithBackoff(engine: Engine, run: RunRef, call: Call, closing?: Closing): Promise<Execution> {
+  while (true) {
+    try {
+      return await engine.read(run, call, closing)
+    } catch (error) {
+      const isBusy = hasErrorName(error, 'ResourceExhaustedError')
+      if (!isBusy || call.signal.aborted || Date.now() + BACKOFF_MS > call.deadlineAt) throw error
+      await sleep(BACKOFF_MS, call.signal)
+    }
+  }
+}
