@@ -1,20 +1,18 @@
 import { Hono } from 'hono'
-import { methodNotAllowed as rejectOtherMethods } from 'hono/method-not-allowed'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Workflows } from '../domain/workflows.ts'
+import { abortable } from './abortable.ts'
 import { requireToken } from './auth.ts'
 import { rejectContentLength } from './body.ts'
-import { type Check, check } from './check.ts'
-import { abortable, type Env } from './context.ts'
+import type { Env } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
-import { problemResponse } from './errors.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { forwardHeaders } from './forward-headers.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { limitInFlight } from './limit-in-flight.ts'
-import { type Observers, observe } from './observe.ts'
+import type { Observers } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
 import { requestId } from './request-id.ts'
@@ -29,7 +27,9 @@ import { metrics } from './routes/metrics.ts'
 import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
 import { updateWithStart } from './routes/update-with-start.ts'
-import { methodNotAllowed, notFound } from './unmatched.ts'
+import { mountRoutes, serve } from './serve.ts'
+import type { Check, Step } from './step.ts'
+import { unmatched } from './unmatched.ts'
 
 export interface AppOptions {
   workflows: Workflows
@@ -61,7 +61,7 @@ export interface AppOptions {
   openRequests?: OpenRequests
 }
 
-/** The HTTP application: its middleware and routes, in the order in which a request passes them. */
+/** The HTTP application: its routes, and the steps that a request passes before its route, in this order. */
 export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
   const {
     workflows,
@@ -80,44 +80,47 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   // The router is named for a faster start, see decision 020.
   const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
 
-  app.use(requestId(mount.basePath), observe(options.observers))
-  if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins))
-  app.use(
-    check(
-      ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
-      rejectCrossSite(options.corsOrigins),
-      (c) => rejectContentLength(c.req.raw, maxBodyBytes),
-      ...(options.auth === null ? [] : [exceptPublic(requireToken(options.auth.tokens))]),
-    ),
-  )
-  app.use(rejectOtherMethods({ app, onMethodNotAllowed: methodNotAllowed }))
+  const everyRequest: Step[] = [
+    requestId(mount.basePath),
+    ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
+    ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
+    rejectCrossSite(options.corsOrigins),
+    rejectContentLength(maxBodyBytes),
+    ...(options.auth === null ? [] : [exceptPublic(requireToken(options.auth.tokens))]),
+  ]
+  const work = [limitInFlight(maxInFlight, options.observers.metrics ?? null), abortable(openRequests)]
+  const workflowRequest = [
+    ...(forwarded.length > 0 ? [forwardHeaders(forwarded)] : []),
+    decodablePath,
+    rejectIdempotencyKey,
+    ...work,
+  ]
 
-  app.route('/', health(workflows))
-  if (readMetrics !== undefined) app.route('/', metrics(readMetrics))
-  const inFlight = limitInFlight(maxInFlight, options.observers.metrics ?? null)
-  app.use('/capabilities', inFlight, abortable(openRequests))
-  app.route('/', capabilities(workflows))
-  if (forwarded.length > 0) app.use('/workflow/*', forwardHeaders(forwarded))
-  app.use('/workflow/*', check(decodablePath, rejectIdempotencyKey), inFlight, abortable(openRequests))
-  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
-  app.route('/workflow', start(startOptions))
-  app.route('/workflow', updateWithStart(startOptions))
-  app.route('/workflow/catalog', catalog(workflows, defaultCatalog))
-  app.route('/workflow/runs', runs(workflows))
-  for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
-    app.route(run, inspect(workflows))
-    app.route(run, history(workflows, commentEveryMs))
-    app.route(run, message(workflows, json))
-    app.route(run, control(workflows, json))
+  function mountBelow(path: string, routes: Hono<Env>, steps: readonly Step[] = workflowRequest): void {
+    mountRoutes(app.basePath(path), routes, options.observers, [...everyRequest, ...steps])
   }
 
-  app.notFound(notFound)
-  app.onError((error, c) => problemResponse(c, error))
-  return { fetch: async (request) => app.fetch(request) }
+  mountBelow('/', health(workflows), [])
+  if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
+  mountBelow('/', capabilities(workflows), work)
+  const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
+  mountBelow('/workflow', start(startOptions))
+  mountBelow('/workflow', updateWithStart(startOptions))
+  mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
+  mountBelow('/workflow/runs', runs(workflows))
+  for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
+    mountBelow(run, inspect(workflows))
+    mountBelow(run, history(workflows, commentEveryMs))
+    mountBelow(run, message(workflows, json))
+    mountBelow(run, control(workflows, json))
+  }
+  app.notFound(serve(options.observers, everyRequest, unmatched(app)))
+  return { fetch: (request) => Promise.resolve(app.fetch(request)) }
 }
 
 function exceptPublic(reject: Check): Check {
   return (c) => {
-    if (c.req.method !== 'OPTIONS' && c.req.path !== '/health' && c.req.path !== '/ready') reject(c)
+    const isPublic = c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready'
+    return isPublic ? undefined : reject(c)
   }
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.ts'
 import { anyEqual } from '../lib/any-equal.ts'
-import type { Check } from './check.ts'
+import type { Check } from './step.ts'
 
 /** Requires one of the tokens, as `Basic <token>`, `Bearer <token>` or `Basic base64(<any user>:<token>)`. */
 export function requireToken(tokens: string[]): Check {

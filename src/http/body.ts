@@ -1,5 +1,6 @@
 /** Reads request bodies with a limit on size and time, and stops at the first error. */
 import { ServiceError } from '../domain/errors.ts'
+import type { Check } from './step.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -8,8 +9,10 @@ export interface BodyLimits {
 }
 
 /** Rejects a request whose Content-Length is over the limit, before any of its body is read. */
-export function rejectContentLength(request: Request, maxBytes: number): void {
-  if (Number(request.headers.get('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
+export function rejectContentLength(maxBytes: number): Check {
+  return (c) => {
+    if (Number(c.req.header('Content-Length')) > maxBytes) throw tooLarge(maxBytes)
+  }
 }
 
 /** The body as a string; empty when there is no body. Reading ends as soon as the body is rejected. */

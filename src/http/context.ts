@@ -1,9 +1,7 @@
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import type { Call } from '../domain/call.ts'
 import { TIMEOUT_MS } from '../domain/deadlines.ts'
-import { linkSignals } from '../lib/abort.ts'
 import type { Log } from '../log.ts'
-import type { OpenRequests } from './open-requests.ts'
 
 /** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
@@ -43,21 +41,6 @@ export function toCall(c: Context<Env>): Call {
     note: (fields) => void Object.assign(c.get('facts'), fields),
     startWaiting: c.get('startWork')(),
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
-  }
-}
-
-/** Sets `signal`, which aborts when the client disconnects or the server shuts down. */
-export function abortable(openRequests: OpenRequests): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    const linked = linkSignals(c.req.raw.signal)
-    const remove = openRequests.add(linked)
-    c.set('signal', linked.signal)
-    c.set('abort', () => linked.abort())
-    await next()
-    whenSent(c, () => {
-      remove()
-      linked.release()
-    })
   }
 }
 

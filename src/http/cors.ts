@@ -1,7 +1,8 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import type { Env } from './context.ts'
 import { respond, setHeader } from './response.ts'
+import type { Step } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
 const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id'
@@ -13,10 +14,10 @@ export function isAllowedOrigin(origins: readonly string[], origin: string | und
 }
 
 /** Responds to preflights from allowed origins, and lets their pages read every response. */
-export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Env> {
+export function allowOrigins(origins: readonly string[]): Step {
   const forAll = origins.includes('*')
 
-  return async (c, next) => {
+  return (c) => {
     const origin = c.req.header('Origin')
     const isAllowed = isAllowedOrigin(origins, origin)
     if (!forAll) setHeader(c, 'Vary', 'Origin')
@@ -24,8 +25,7 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Env>
       setHeader(c, 'Access-Control-Allow-Origin', forAll ? '*' : origin)
       setHeader(c, 'Access-Control-Expose-Headers', EXPOSED)
     }
-    if (isAllowed && isPreflight(c)) return preflight(c)
-    return next()
+    return isAllowed && isPreflight(c) ? preflight(c) : undefined
   }
 }
 

@@ -1,8 +1,8 @@
 /** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
 import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
-import type { Check } from './check.ts'
 import { isAllowedOrigin } from './cors.ts'
+import type { Check } from './step.ts'
 
 /**
  * Rejects requests from pages of other sites, except GET, HEAD and OPTIONS, unless CORS allows the origin.

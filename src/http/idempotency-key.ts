@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts'
-import type { Check } from './check.ts'
+import type { Check } from './step.ts'
 
 /** Rejects `Idempotency-Key`: a client that sends it relies on it, and ignoring it could execute a request twice. */
 export const rejectIdempotencyKey: Check = (c) => {

@@ -1,7 +1,6 @@
-import type { MiddlewareHandler } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
-import type { Env } from './context.ts'
 import type { RequestMetrics } from './observe.ts'
+import type { Step } from './step.ts'
 
 /**
  * Rejects a request while `max` others are in flight, before anything was sent to the engine, so that a retry is safe.
@@ -10,7 +9,7 @@ import type { RequestMetrics } from './observe.ts'
  * A client that sends its body slowly does not take a place. If all places are taken when a request arrives, its body is
  * not even read.
  */
-export function limitInFlight(max: number, metrics: RequestMetrics | null): MiddlewareHandler<Env> {
+export function limitInFlight(max: number, metrics: RequestMetrics | null): Step {
   // One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
   const overloaded = new ServiceError(
     'OverloadedError',
@@ -36,14 +35,10 @@ export function limitInFlight(max: number, metrics: RequestMetrics | null): Midd
     }
   }
 
-  return async (c, next) => {
+  return (c) => {
     rejectAboveLimit()
     let leave = () => {}
     c.set('startWork', () => (leave = enter()))
-    try {
-      await next()
-    } finally {
-      leave()
-    }
+    return () => leave()
   }
 }

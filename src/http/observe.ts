@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { SHUTTING_DOWN } from '../domain/call.ts'
 import { hasErrorName, ServiceError } from '../domain/errors.ts'
@@ -51,35 +51,36 @@ export interface Observers {
   tracer?: RequestTracer | null
 }
 
-/** Logs one line for each request, without its query string, body or token. Counts and traces it. */
-export function observe({ log, metrics = null, tracer = null }: Observers): MiddlewareHandler<Env> {
-  return async (c, next) => {
+/**
+ * Logs one line for each request, without its query string, body or token. Counts and traces it. Returns the function to call
+ * when the response is ready.
+ */
+export function observe({ log, metrics = null }: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
+  return (c, span) => {
     const startedAt = performance.now()
     const { method } = c.req
     metrics?.requestStarted(method)
-    const starting = tracer?.startRequest(c.req.raw) ?? null
-    const span = starting instanceof Promise ? await starting : starting
     const traceId = span === null ? traceIdOf(c.req.header('traceparent')) : span.traceId
     const tracedLog = traceId === null ? log : withFields(log, { traceId })
     c.set('log', tracedLog)
     c.set('traceContext', () => (span?.traceId ? span.contextHeaders() : traceContextOf(c.req.raw.headers)))
-    await (span === null ? next() : span.run(next))
-    whenSent(c, () => {
-      const status = statusOf(c)
-      const route = routePattern(c)
-      const ms = performance.now() - startedAt
-      metrics?.requestEnded({ method, route, status, ms })
-      span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
-      tracedLog(levelOf(c, status), 'request', {
-        requestId: c.get('requestId'),
-        method,
-        route,
-        status,
-        ms: Math.round(ms),
-        ...withoutStacks(c.get('facts')),
-        ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
+    return () =>
+      whenSent(c, () => {
+        const status = statusOf(c)
+        const route = routePattern(c)
+        const ms = performance.now() - startedAt
+        metrics?.requestEnded({ method, route, status, ms })
+        span?.end({ method, route, status, error: errorName(c), isServerError: status >= 500 })
+        tracedLog(levelOf(c, status), 'request', {
+          requestId: c.get('requestId'),
+          method,
+          route,
+          status,
+          ms: Math.round(ms),
+          ...withoutStacks(c.get('facts')),
+          ...(concernsOperator(c.error, status) && { cause: causeOf(c.error) }),
+        })
       })
-    })
   }
 }
 

@@ -3,8 +3,8 @@ import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
 import { catalogIssue, handlerNameIssue, workflowIdIssue } from '../protocol/names.ts'
-import type { Check } from './check.ts'
 import type { Env } from './context.ts'
+import type { Check } from './step.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

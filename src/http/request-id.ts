@@ -1,15 +1,13 @@
-import type { MiddlewareHandler } from 'hono'
-import type { Env } from './context.ts'
 import { toRequestId } from './problem.ts'
+import type { Step } from './step.ts'
 
 /** Sets the request id, also as a response header, and the other variables that every response needs. */
-export function requestId(basePath: string): MiddlewareHandler<Env> {
-  return (c, next) => {
+export function requestId(basePath: string): Step {
+  return (c) => {
     const id = toRequestId(c.req.header('X-Request-Id'))
     c.set('requestId', id)
     c.set('basePath', basePath)
     c.set('facts', {})
     c.set('headers', { 'X-Request-Id': id })
-    return next()
   }
 }

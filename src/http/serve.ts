@@ -1,0 +1,60 @@
+/**
+ * What surrounds the handler of each request. It is no middleware of Hono's, which keeps more than a kilobyte for each
+ * middleware while a request waits.
+ */
+import type { Context, Hono } from 'hono'
+import type { Env } from './context.ts'
+import { problemResponse } from './errors.ts'
+import { type Observers, observe, type RequestSpan } from './observe.ts'
+import type { Step } from './step.ts'
+
+type Handler = (c: Context<Env>) => Response | Promise<Response>
+
+/** Adds the routes of `from` to `app`. Their requests are observed and pass `steps`, in this order. */
+export function mountRoutes(app: Hono<Env>, from: Hono<Env>, observers: Observers, steps: readonly Step[]): void {
+  for (const { method, path, handler } of from.routes)
+    app.on(
+      method,
+      path,
+      serve(observers, steps, (c) => handler(c, noNext)),
+    )
+}
+
+/** The handlers of routes do not call it. */
+async function noNext(): Promise<void> {}
+
+/** The same handler for requests that are observed and pass `steps`, in this order. */
+export function serve(observers: Observers, steps: readonly Step[], handler: Handler): Handler {
+  const begin = observe(observers)
+
+  async function respond(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
+    const ends = [begin(c, span)]
+    try {
+      c.res = runSteps(c, steps, ends) ?? (await handler(c))
+    } catch (error) {
+      c.error = error instanceof Error ? error : new Error('not an Error was thrown', { cause: error })
+      c.res = problemResponse(c, c.error)
+    }
+    for (const end of ends.reverse()) end()
+    return c.res
+  }
+
+  function traced(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
+    return span === null ? respond(c, null) : span.run(() => respond(c, span))
+  }
+
+  return (c) => {
+    const starting = observers.tracer?.startRequest(c.req.raw) ?? null
+    return starting instanceof Promise ? starting.then((span) => traced(c, span)) : traced(c, starting)
+  }
+}
+
+/** The response of the step that responds, if one does. */
+function runSteps(c: Context<Env>, steps: readonly Step[], ends: (() => void)[]): Response | undefined {
+  for (const step of steps) {
+    const result = step(c)
+    if (typeof result === 'function') ends.push(result)
+    else if (result !== undefined) return result
+  }
+  return undefined
+}
