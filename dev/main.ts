@@ -10,8 +10,8 @@ import { freePort, listenErrorCode } from './servers/ports.ts'
 import { type RunningProcess, startProcess } from './servers/process.ts'
 import { until } from './servers/until.ts'
 
-// The default of Temporal's clients and workers.
-const ENGINE_PORT = 7233
+// The defaults of Temporal's own dev server, its clients and workers.
+const ENGINE_PORTS = { grpc: 7233, ui: 8233 }
 const READY_TIMEOUT_MS = 60_000
 const PROBE_TIMEOUT_MS = 2000
 const PROBE_INTERVAL_MS = 200
@@ -35,8 +35,8 @@ const programs: RunningProcess[] = []
 
 whenInterrupted((interruption) => shutdown.abort(interruption))
 try {
-  const { url, withToken } = await startAll()
-  print(firstSteps(url, { withToken }))
+  const { url, ...facts } = await startAll()
+  print(firstSteps(url, facts))
   await aborted()
 } catch (error) {
   shutdown.abort(error)
@@ -44,17 +44,19 @@ try {
 await stopAll()
 process.exit(exitCode(signal.reason))
 
-async function startAll(): Promise<{ url: string; withToken: boolean }> {
+async function startAll(): Promise<{ url: string; withToken: boolean; uiUrl: string | null }> {
   const { server, access } = parseConfig(env, { binds: true })
   await assertFree(server.port, server.host)
   const port = server.port || (await freePort())
 
   const address = env.ENGINE_ADDRESS ?? (await ownEngine())
+  const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
   await startProgram('worker', '../examples/worker.ts', { ...env, ENGINE_ADDRESS: address })
   await startProgram('api', '../src/runtime/node/index.ts', {
     ...env,
     ENGINE_ADDRESS: address,
     SERVICE_PORT: `${port}`,
+    ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }),
   })
 
   const url = `http://${addressable(server.host)}:${port}`
@@ -68,12 +70,13 @@ async function startAll(): Promise<{ url: string; withToken: boolean }> {
     async () => /"greet"/.test(await (await get('/workflow/catalog')).text()),
     bounds,
   )
-  return { url, withToken: token !== undefined }
+  return { url, withToken: token !== undefined, uiUrl }
 }
 
 async function ownEngine(): Promise<string> {
   engine = await startEngine({
-    preferredPort: ENGINE_PORT,
+    preferredPorts: ENGINE_PORTS,
+    withUi: true,
     namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
     onLine: printer('engine'),
     ensure: { signal, progress: printer('engine') },

@@ -86,6 +86,7 @@ export function createPortico(parts: Parts): Portico {
       version: VERSION,
       runtime,
       transport: transport.name,
+      uiUrl: config.engine.uiUrl,
       features: { ...transport.features, codec: codecEndpoint !== null, ...traceFeatures(config) },
     },
     messageTimeoutMs: config.messageTimeoutMs,

@@ -15,8 +15,10 @@ export interface EngineOptions {
   namespaces?: string[]
   /** Default: free ports that the system chooses. */
   ports?: Partial<EnginePorts>
-  /** Port for gRPC if it is free; otherwise the system chooses one. */
-  preferredPort?: number
+  /** Used as far as they are free; otherwise the system chooses. */
+  preferredPorts?: Partial<EnginePorts>
+  /** Whether Temporal's web UI is started too. Default: false. */
+  withUi?: boolean
   /** Called with each line that the server prints. */
   onLine?: (line: string) => void
   /** How the Temporal CLI is found or downloaded. */
@@ -27,6 +29,8 @@ export interface EnginePorts {
   grpc: number
   http: number
   metrics: number
+  /** Used only with `withUi`. */
+  ui: number
 }
 
 export interface EngineAddresses {
@@ -41,6 +45,8 @@ export interface EngineAddresses {
 export interface RunningEngine extends EngineAddresses {
   httpUrl: string
   metricsUrl: string
+  /** Temporal's web UI; null without `withUi`. */
+  uiUrl: string | null
   serverVersion: string
   pid: number
   /** Resolves when the server has exited for any reason. */
@@ -56,9 +62,10 @@ export interface RunningEngine extends EngineAddresses {
 /** Starts a Temporal dev server. Resolves when its namespaces can be used. It is killed when this process exits for any reason. */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
   const program = await ensureTemporal(options.ensure)
-  const { ports, preferredPort } = options
-  const preferred = preferredPort === undefined ? {} : { grpc: preferredPort }
-  return startServer(program, options, (attempt) => portsFor(ports ?? (attempt === 1 ? preferred : {})))
+  const { ports = {}, preferredPorts = {} } = options
+  return startServer(program, options, async (attempt) =>
+    portsFor({ ...(attempt === 1 && (await freeOf(preferredPorts))), ...ports }),
+  )
 }
 
 // Another process may take a port that was free a moment ago, also one that the server chose for itself. It is unlikely
@@ -80,8 +87,13 @@ async function startServer(
 }
 
 async function portsFor(given: Partial<EnginePorts>): Promise<EnginePorts> {
-  const [grpc = 0, http = 0, metrics = 0] = await freePorts(3)
-  return { grpc, http, metrics, ...given }
+  const [grpc = 0, http = 0, metrics = 0, ui = 0] = await freePorts(4)
+  return { grpc, http, metrics, ui, ...given }
+}
+
+async function freeOf(ports: Partial<EnginePorts>): Promise<Partial<EnginePorts>> {
+  const taken = await Promise.all(Object.values(ports).map((port) => isTaken(port)))
+  return Object.fromEntries(Object.entries(ports).filter((_, index) => !taken[index]))
 }
 
 // It takes half a second on an idle machine.
@@ -112,6 +124,7 @@ async function tryToStart(program: string, options: EngineOptions, ports: Engine
       address: `127.0.0.1:${ports.grpc}`,
       httpUrl,
       metricsUrl: `http://127.0.0.1:${ports.metrics}/metrics`,
+      uiUrl: options.withUi ? `http://localhost:${ports.ui}` : null,
       serverVersion,
       pid: server.pid,
       ended: server.ended,
@@ -126,11 +139,12 @@ async function tryToStart(program: string, options: EngineOptions, ports: Engine
 }
 
 function serverArgs(
-  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [] }: EngineOptions,
+  { dbFile, dynamicConfig = {}, searchAttributes = {}, namespaces = [], withUi }: EngineOptions,
   ports: EnginePorts,
 ): string[] {
   return [
-    ...['server', 'start-dev', '--headless', '--log-level', 'warn', '--ip', '127.0.0.1'],
+    ...['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1'],
+    ...(withUi ? ['--ui-port', `${ports.ui}`, '--ui-disable-news-fetch'] : ['--headless']),
     ...['--port', `${ports.grpc}`, '--http-port', `${ports.http}`, '--metrics-port', `${ports.metrics}`],
     ...(dbFile === undefined ? [] : ['--db-filename', dbFile]),
     ...namespaces.flatMap((name) => ['--namespace', name]),

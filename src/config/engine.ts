@@ -28,6 +28,8 @@ export interface EngineApiConfig extends EngineConfig {
   /** Base URL of the engine's HTTP API; set whenever the transport is `http`. */
   httpUrl: string | null
   codecEndpoint: string | null
+  /** Temporal's web UI, which `GET /capabilities` names. */
+  uiUrl: string | null
 }
 
 type TransportName = 'grpc' | 'http'
@@ -51,7 +53,13 @@ export function engineApiConfig(variables: Variables, { isolated }: { isolated: 
   if (isolated && transport === 'grpc')
     report('ENGINE_TRANSPORT=grpc is not available on workerd (no TCP sockets); use http')
   if (transport === 'http') checkHttp(variables, engine.tls, httpUrl)
-  return { ...engine, transport, httpUrl, codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl) }
+  return {
+    ...engine,
+    transport,
+    httpUrl,
+    codecEndpoint: read('ENGINE_CODEC_ENDPOINT', baseUrl),
+    uiUrl: read('ENGINE_UI_URL', baseUrl),
+  }
 }
 
 const NAMESPACE = {

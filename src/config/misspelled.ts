@@ -23,7 +23,7 @@ function mostSimilar(name: string, known: ReadonlySet<string>): string | null {
 
 /** Two edits; one for a short name like `SERVICE_PORT`, which many unrelated names resemble. */
 function maxDistance(known: string): number {
-  return known.slice(known.indexOf('_') + 1).length <= 4 ? 1 : 2
+  return known.slice(known.indexOf('_') + 1).length <= 6 ? 1 : 2
 }
 
 /**

@@ -186,6 +186,8 @@ export interface Deployment {
   runtime: string
   /** How the engine is called. */
   transport: 'grpc' | 'http'
+  /** Temporal's web UI; null when it is not known. */
+  uiUrl: string | null
   features: Features
 }
 
@@ -199,10 +201,10 @@ export interface Features extends EngineFeatures {
   traceLocal: boolean
 }
 
-export interface Capabilities extends Omit<Deployment, 'features'> {
+export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
   features: Record<keyof Features, boolean>
   /** `version` is null while the engine does not respond. */
-  engine: { version: string | null }
+  engine: { version: string | null; uiUrl: string | null }
 }
 
 export interface CatalogListing {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
 import { expect, onTestFinished } from 'vitest'
 import { type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
-import { isTaken } from '../../dev/servers/ports.ts'
+import { freePort, isTaken } from '../../dev/servers/ports.ts'
 import { isGone } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 
 test('startEngine: the contents of its file survive a crash, on the same ports', async ({ folder }) => {
@@ -57,11 +58,21 @@ test('startEngine: on a taken port says which', async () => {
 
 test('startEngine: takes another port when the one it wished for is taken', async () => {
   const engine = await started({})
-  const preferredPort = Number(engine.address.split(':')[1])
+  const grpc = Number(engine.address.split(':')[1])
 
-  const second = await started({ preferredPort })
+  const second = await started({ preferredPorts: { grpc } })
 
   expect(second.address).not.toBe(engine.address)
+})
+
+test('startEngine: shows Temporal’s web UI, on the preferred port if that is free', async () => {
+  const ui = await freePort()
+  const engine = await started({ withUi: true, preferredPorts: { ui } })
+
+  const page = await until('the UI responds', async () => (await fetch(`${engine.uiUrl}/`)).text())
+
+  expect(engine.uiUrl).toBe(`http://localhost:${ui}`)
+  expect(page).toMatch(/<!doctype html>/i)
 })
 
 test('stop: leaves neither a process nor an open port', async () => {

@@ -33,6 +33,7 @@ const test = sharedTest
   .extend('serviceEnv', { scope: 'file' }, () => ({
     SERVICE_TRACE_LOCAL_ON: 'true',
     SERVICE_TRACE_LOCAL_DIR: tmpdir(),
+    ENGINE_UI_URL: 'http://localhost:8233',
   }))
 
 test.beforeAll(async ({ service }) => {

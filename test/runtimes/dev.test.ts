@@ -57,6 +57,15 @@ describe('npm run dev, which starts an engine', () => {
     expect(JSON.parse(await paste(catalog))).toMatchObject({ workflows: [{ name: 'greet' }, { name: 'order' }] })
   })
 
+  test('dev: the printed URL of the web UI works, and is in the capabilities', async ({ port }) => {
+    const uiUrl = /Histories in Temporal's web UI: (\S+)/.exec(dev.output())?.[1] ?? ''
+
+    const page = await fetch(uiUrl)
+    const capabilities = await fetch(`http://127.0.0.1:${port}/capabilities`)
+
+    expect([page.status, (await capabilities.json()).engine.uiUrl]).toEqual([200, uiUrl])
+  })
+
   test('dev: the trace of a run is written to a file, and the API returns it', async ({ port }) => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
     const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)

@@ -38,6 +38,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_TRANSPORT: word,
   ENGINE_HTTP_URL: nowhere('http://marked-engine-http.invalid/marked-base'),
   ENGINE_CODEC_ENDPOINT: nowhere('http://marked-codec.invalid/marked-codec'),
+  ENGINE_UI_URL: {
+    mark: 'http://marked-ui.invalid/marked-ui',
+    may: { answers: '`GET /capabilities` tells people where they can look at histories' },
+  },
 
   SERVICE_CATALOG_ID: {
     mark: 'marked-catalog',

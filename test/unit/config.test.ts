@@ -13,6 +13,7 @@ describe('parseConfig', () => {
         transport: 'grpc',
         httpUrl: null,
         codecEndpoint: null,
+        uiUrl: null,
       },
       catalog: 'orders',
       basePath: '',
@@ -269,7 +270,7 @@ describe('parseConfig, the engine', () => {
     expect(parse({ ENGINE_ADDRESS: '[::1]:7233' }).engine.address).toBe('[::1]:7233')
   })
 
-  test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT'])('parseConfig: %s is a base URL', (name) => {
+  test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT', 'ENGINE_UI_URL'])('parseConfig: %s is a base URL', (name) => {
     for (const value of ['http://user:pw@host', 'http://host?a=b', 'http://host/#a', 'host:80', 'ftp://host'])
       expect([value, issuesOf({ ...required, [name]: value })]).toEqual([
         value,

@@ -128,7 +128,7 @@ test('README.md: its worker is the one of examples/, shortened', () => {
 })
 
 test('README.md: its requests are those that npm run dev prints', () => {
-  const printed = firstSteps('http://127.0.0.1:3001', { withToken: false }).match(/^ {2}curl .*$/gm) ?? []
+  const printed = firstSteps('http://127.0.0.1:3001', { withToken: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
     (block) => block.match(/^curl .*$/gm) ?? [],
   )

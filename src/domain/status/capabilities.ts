@@ -8,13 +8,13 @@ export async function readCapabilities(
   { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,
   call: Call,
 ): Promise<Capabilities> {
-  const { version, runtime, transport } = deployment
+  const { version, runtime, transport, uiUrl } = deployment
   const features = {
     ...deployment.features,
     slashInIds: deployment.features.slashInIds.supported,
     updateWithStart: deployment.features.updateWithStart.supported,
   }
-  return { version, runtime, transport, engine: { version: await engineVersion(engine, call) }, features }
+  return { version, runtime, transport, engine: { version: await engineVersion(engine, call), uiUrl }, features }
 }
 
 async function engineVersion(engine: Engine, call: Call): Promise<string | null> {

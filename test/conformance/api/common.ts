@@ -53,7 +53,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(body.version).toBe(VERSION)
       expect(body.runtime).toMatch(/^(?:node|bun|deno|workerd)$/)
       expect(body.transport).toBe(hasGap('slashes') ? 'http' : 'grpc')
-      expect(body.engine.version).toMatch(/^\d+\.\d+\.\d+/)
+      expect(body.engine).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/), uiUrl: null })
       expect(body.features).toEqual({
         slashInIds: !hasGap('slashes'),
         updateWithStart: !hasGap('update-with-start'),
@@ -70,7 +70,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       const alone = await serviceWithoutEngine.call('GET', '/capabilities')
       const stranger = await makeApi({ url: restrictedService.url }).call('GET', '/capabilities')
 
-      expect([alone.status, alone.body.engine]).toEqual([200, { version: null }])
+      expect([alone.status, alone.body.engine]).toEqual([200, { version: null, uiUrl: null }])
       expect(stranger.status).toBe(401)
     })
   })

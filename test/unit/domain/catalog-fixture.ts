@@ -10,6 +10,7 @@ export const DEPLOYMENT: Deployment = {
   version: '1.2.3',
   runtime: 'node',
   transport: 'grpc',
+  uiUrl: null,
   features: {
     slashInIds: { supported: true },
     updateWithStart: { supported: true },

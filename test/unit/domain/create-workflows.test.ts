@@ -10,7 +10,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const CAPABILITIES = { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true } }
+const { uiUrl, ...DEPLOYED } = DEPLOYMENT
+const CAPABILITIES = { ...DEPLOYED, features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true } }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const fixture = makeCatalogs()
@@ -233,7 +234,7 @@ test('capabilities: returns the deployment, and the engine version if it is read
     },
   })
 
-  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: '1.32.0' } })
+  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: '1.32.0', uiUrl } })
   expect(leftMs[0]).toBeGreaterThan(900)
   expect(leftMs[0]).toBeLessThan(1001)
 })
@@ -243,7 +244,7 @@ test('capabilities: the version is null when the engine does not respond', async
     ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
   })
 
-  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: null } })
+  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: null, uiUrl } })
 })
 
 test('capabilities: an unsupported feature is false', async () => {

@@ -16,7 +16,7 @@ function workflowsWith(slashInIds: Support) {
     traceKvstore: false,
     traceLocal: false,
   }
-  const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', features } as const
+  const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', uiUrl: null, features } as const
   const options = {
     engine: anEngine({}),
     catalogs,
