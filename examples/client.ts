@@ -196,6 +196,14 @@ const examples: Record<string, () => Promise<void>> = {
     )
   },
 
+  async 'signal a workflow, or start it first if it does not exist'() {
+    const orderId = newOrderId()
+    const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }
+    const { status, body } = await post('/workflow/signal-with-start/approve', { ...order, payload: { by: 'Grace' } })
+    assert.deepEqual([status, body.workflowId, body.started], [200, orderId, true])
+    await until(async () => (await get(`/workflow/${orderId}/status`)).body.status === 'completed')
+  },
+
   async 'update a workflow, or start it first if it does not exist'() {
     const { updateWithStart } = (await get('/capabilities')).body.features
     const orderId = newOrderId()

@@ -18,6 +18,7 @@ import { signal } from './message/signal.ts'
 import { update } from './message/update.ts'
 import type { Ports } from './ports.ts'
 import { run } from './start/run.ts'
+import { signalWithStart } from './start/signal-with-start.ts'
 import { start } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
 import { readCapabilities } from './status/capabilities.ts'
@@ -52,6 +53,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   return {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),
+    signalWithStart: (command, call) => signalWithStart(ports, command, call),
     updateWithStart: (command, call) => updateWithStart(ports, command, call),
     status: (ref, call) => readStatus(ports, ref, call),
     explain: (ref, call) => explain(ports, ref, call),

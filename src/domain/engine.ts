@@ -31,6 +31,12 @@ export interface StartInput {
   args: unknown[]
 }
 
+/** The result of a signal-with-start. */
+export interface SignaledRun extends RunRef {
+  /** Whether this call started the run. */
+  started: boolean
+}
+
 /** The result of an update-with-start. */
 export interface StartedUpdate extends RunRef {
   /** Whether this call started the run. */
@@ -115,6 +121,12 @@ export interface Engine {
    * determined, and with `NotSupportedError` when the transport has no such call.
    */
   updateWithStart(request: StartRequest, message: Message, updateId: string, call: Call): Promise<StartedUpdate>
+
+  /**
+   * Signals the open run of the id, after starting one when none is open, in one step. Neither happens twice, as for
+   * `updateWithStart`.
+   */
+  signalWithStart(request: StartRequest, message: Message, call: Call): Promise<SignaledRun>
 
   /** Requests cancellation of the chain of `run`, or with `pinned` of that run only. Not an error when it is closed. */
   cancel(run: Started, options: { reason: string | null; pinned: boolean }, call: Call): Promise<void>

@@ -3,7 +3,7 @@ import type { Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
-import type { EngineFeatures, EngineReadiness, StartedUpdate } from './engine.ts'
+import type { EngineFeatures, EngineReadiness, SignaledRun, StartedUpdate } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
@@ -18,6 +18,8 @@ export interface Workflows {
   start(command: StartCommand, call: Call): Promise<RunStart>
   /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
+  /** Signals the open run of the workflow id, after starting one when none is open, in one step. */
+  signalWithStart(command: SignalWithStartCommand, call: Call): Promise<SignaledRun>
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
   updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<StartedUpdate>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
@@ -68,6 +70,11 @@ export interface MessageCommand extends Arguments {
   name: string
   /** Temporal headers for the interceptors of workers. */
   headers?: Headers
+}
+
+export interface SignalWithStartCommand {
+  start: StartCommand
+  signal: MessageCommand
 }
 
 export interface UpdateWithStartCommand {

@@ -14,6 +14,7 @@ import { readEntries } from './calls/read-entries.ts'
 import { readiness } from './calls/readiness.ts'
 import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
+import { signalWithStart } from './calls/signal-with-start.ts'
 import { start } from './calls/start.ts'
 import { update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
@@ -62,6 +63,7 @@ export function createEngine(options: EngineOptions): Engine {
       withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),
     updateWithStart: (request, message, updateId, call) =>
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
+    signalWithStart: (request, message, call) => signalWithStart(context, request, message, call),
     cancel: (run, options, call) => cancel(context, run, options, call),
     terminate: (run, reason, call) => terminate(context, run, reason, call),
     listRuns: (filter, page, call) => listRuns(context, filter, page, call),

@@ -19,6 +19,7 @@ export function lazyEngine(options: EngineOptions): Engine {
     query: async (...args) => (await engine.get()).query(...args),
     update: async (...args) => (await engine.get()).update(...args),
     updateWithStart: async (...args) => (await engine.get()).updateWithStart(...args),
+    signalWithStart: async (...args) => (await engine.get()).signalWithStart(...args),
     cancel: async (...args) => (await engine.get()).cancel(...args),
     terminate: async (...args) => (await engine.get()).terminate(...args),
     listRuns: async (...args) => (await engine.get()).listRuns(...args),

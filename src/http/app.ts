@@ -26,7 +26,7 @@ import { message } from './routes/message.ts'
 import { metrics } from './routes/metrics.ts'
 import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
-import { updateWithStart } from './routes/update-with-start.ts'
+import { withStart } from './routes/with-start.ts'
 import { mountRoutes, serve } from './serve.ts'
 import type { Check, Step } from './step.ts'
 import { unmatched } from './unmatched.ts'
@@ -105,7 +105,7 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   mountBelow('/', capabilities(workflows), work)
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   mountBelow('/workflow', start(startOptions))
-  mountBelow('/workflow', updateWithStart(startOptions))
+  mountBelow('/workflow', withStart(startOptions))
   mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
   mountBelow('/workflow/runs', runs(workflows))
   for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {

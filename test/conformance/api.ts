@@ -20,6 +20,7 @@ import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
 import { runEvents } from './api/run-events.ts'
 import { runs } from './api/runs.ts'
+import { signalWithStart } from './api/signal-with-start.ts'
 import { start } from './api/start.ts'
 import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
@@ -46,6 +47,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     explain(api)
     message(api)
     handlerSchemas(api)
+    signalWithStart(api)
     updateWithStart(api)
     control(api)
     olderWorkers(api)

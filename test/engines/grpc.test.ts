@@ -6,6 +6,7 @@ import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describePendingWork } from '../conformance/engine/pending-work.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
+import { describeSignalWithStart } from '../conformance/engine/signal-with-start.ts'
 import { describeStartOptions } from '../conformance/engine/start-options.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
@@ -18,6 +19,7 @@ const overGrpc = ({ address }: { address: string }) => grpcTransport({ address, 
 describeRunning('grpc', overGrpc)
 describeWaiting('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
+describeSignalWithStart('grpc', overGrpc)
 describeStartOptions('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)

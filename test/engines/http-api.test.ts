@@ -15,6 +15,7 @@ import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describePendingWork } from '../conformance/engine/pending-work.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
+import { describeSignalWithStart } from '../conformance/engine/signal-with-start.ts'
 import { describeStartOptions } from '../conformance/engine/start-options.ts'
 import { describeStarting } from '../conformance/engine/starting.ts'
 import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
@@ -26,6 +27,7 @@ const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({
 describeRunning('http', overHttp)
 describeWaiting('http', overHttp)
 describeStarting('http', overHttp)
+describeSignalWithStart('http', overHttp)
 describeStartOptions('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
@@ -52,6 +54,9 @@ describe.concurrent('engine over http: differences from gRPC', () => {
         refusal(engine.describe({ workflowId }, call())),
         refusal(engine.read({ workflowId }, call())),
         refusal(engine.signal(run, message, call())),
+        refusal(
+          engine.signalWithStart({ workflowId, workflowName: 'x', catalog: taskQueue, args: [] }, message, call()),
+        ),
         refusal(engine.query(run, message, call())),
         refusal(engine.update(run, message, 'u', call())),
         refusal(engine.cancel(run, { reason: null, pinned: true }, call())),

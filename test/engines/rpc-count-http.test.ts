@@ -20,6 +20,7 @@ async function requestEach({ call }: InProcessService): Promise<void> {
   await ok('POST', `${open}/update/set`, { payload: 1 })
   await ok('POST', `${open}/query/state`)
   await ok('POST', `${open}/signal/add`, { payload: 1 })
+  await ok('POST', '/workflow/signal-with-start/finish', { workflowName: 'messages', input: null })
   await ok('PATCH', `${open}/stop`)
   await ok('POST', `${await start('neverEnds')}/terminate`)
   await ok('GET', '/workflow/catalog')
@@ -55,6 +56,7 @@ test('every endpoint makes the same engine calls over gRPC and over Temporal’s
     GetWorkflowExecutionHistory: 3,
     QueryWorkflow: 1,
     SignalWorkflowExecution: 1,
+    SignalWithStartWorkflowExecution: 1,
     UpdateWorkflowExecution: 1,
     RequestCancelWorkflowExecution: 1,
     TerminateWorkflowExecution: 1,

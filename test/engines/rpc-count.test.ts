@@ -224,14 +224,17 @@ describe('calls of the engine', () => {
     ])
   })
 
-  test('update-with-start 1, whether it starts the run or finds it', async () => {
+  test('signal-with-start, update-with-start: 1, whether it starts the run or finds it', async () => {
     const body = { workflowName: 'messages', input: null, workflowId: crypto.randomUUID(), payload: 1 }
+    const other = { ...body, workflowId: crypto.randomUUID() }
     const sending = async () => {
+      await post('/workflow/signal-with-start/add', other)
+      await post('/workflow/signal-with-start/finish', other)
       await post('/workflow/update-with-start/set', body)
       await post('/workflow/update-with-start/set', body)
     }
 
-    expect(await counted(sending)).toEqual({ ExecuteMultiOperation: 2 })
+    expect(await counted(sending)).toEqual({ SignalWithStartWorkflowExecution: 2, ExecuteMultiOperation: 2 })
   })
 
   test('signal to a closed run, query without a handler: one look more', async () => {

@@ -326,6 +326,66 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       ])
     })
 
+    /** A signal-with-start whose first attempt meets this fault. */
+    async function signalAndFault(workflowId: string, name: string, fault: Fault, payload: unknown = null) {
+      const method = 'SignalWithStartWorkflowExecution'
+      const takeBack = proxy.on({ method, containing: workflowId, fault, times: 1 })
+      const start = { workflowName: 'messages', input: null, workflowId }
+      const answer = await api.call('POST', `/workflow/signal-with-start/${name}`, { ...start, payload })
+      takeBack()
+      return answer
+    }
+
+    test('signal-with-start: one run and one signal, whether the first attempt arrived or not', async () => {
+      const [arrived, dropped] = [`lost-${crypto.randomUUID()}`, `lost-${crypto.randomUUID()}`]
+
+      const answers = [
+        await signalAndFault(arrived, 'add', { lost: nothing }, 1),
+        await signalAndFault(dropped, 'add', { dropped: nothing }, 1),
+      ]
+
+      for (const { status, body } of answers) {
+        expect([status, body.started]).toEqual([200, true])
+        expect((await statusOf(body.workflowId)).runId).toBe(body.runId)
+        expect((await state(body.workflowId)).gathered).toEqual([1])
+        await end(body.workflowId)
+      }
+    })
+
+    test('signal-with-start: the run that it started is returned after it has ended, and no other run starts', async () => {
+      const workflowId = `lost-${crypto.randomUUID()}`
+      const completes = () =>
+        until('the run has ended', async () => (await statusOf(workflowId)).status === 'completed')
+
+      const { status, body } = await signalAndFault(workflowId, 'finish', { lost: completes })
+
+      expect([status, body.started]).toEqual([200, true])
+      expect(await statusOf(workflowId)).toMatchObject({ runId: body.runId, status: 'completed' })
+    })
+
+    test('signal-with-start: a run that was open gets the signal once; one that ended without it is followed by a new run', async () => {
+      const [found, gone] = [await start('messages'), await start('messages')]
+
+      const kept = await signalAndFault(found.workflowId, 'add', { lost: nothing }, 1)
+      const closed = await signalAndFault(gone.workflowId, 'add', { dropped: () => end(gone.workflowId) }, 2)
+
+      expect([kept.status, kept.body]).toEqual([200, { ...found, started: false }])
+      expect((await state(found.workflowId)).gathered).toEqual([1])
+      expect([closed.status, closed.body.started, closed.body.runId === gone.runId]).toEqual([200, true, false])
+      expect((await state(gone.workflowId)).gathered).toEqual([2])
+      await Promise.all([end(found.workflowId), end(gone.workflowId)])
+    })
+
+    test('signal-with-start: if another run may have received the signal, no later run gets it', async () => {
+      const run = await start('messages')
+
+      const answer = await signalAndFault(run.workflowId, 'add', { lost: () => reuse(run) }, 1)
+
+      expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', run.workflowId, null])
+      expect((await state(run.workflowId)).gathered).toEqual([])
+      await end(run.workflowId)
+    })
+
     test('stop: reaches the run that the workflow has continued as, and no later use of the id', async () => {
       const [goesOn, used] = [await start('chainOnSignal', 1), await start('neverEnds')]
       const method = 'RequestCancelWorkflowExecution'

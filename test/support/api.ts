@@ -118,9 +118,9 @@ export function routeOf(path: string): string {
   if (STATIC_ROUTES.has(bare)) return bare
   if (/^\/workflow\/catalog\/[^/]+$/.test(bare)) return '/workflow/catalog/:catalog'
   return bare
-    .replace(/^\/workflow\/(?!update-with-start\/)[^/]+\//, '/workflow/:id/')
+    .replace(/^\/workflow\/(?!(?:signal|update)-with-start\/)[^/]+\//, '/workflow/:id/')
     .replace(/^\/workflow\/:id\/runs\/[^/]+\//, '/workflow/:id/runs/:rid/')
-    .replace(/\/(signal|query|update|update-with-start)\/[^/]+$/, '/$1/:name')
+    .replace(/\/(signal|query|update|signal-with-start|update-with-start)\/[^/]+$/, '/$1/:name')
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

@@ -8,7 +8,7 @@ import { hasErrorName, type Issue, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
-import type { MessageCommand, SendCommand, UpdateWithStartCommand } from '../workflows.ts'
+import type { MessageCommand, SendCommand, StartCommand } from '../workflows.ts'
 import { checkArgument } from './check-argument.ts'
 import type { KnownRun, KnownRuns } from './known-runs.ts'
 
@@ -34,25 +34,26 @@ export function admitMessage(
   })
 }
 
-/** The same for an update of the open run of a workflow id, or of a new run when none is open. */
-export function admitUpdateWithStart(
+/** The same for a message to the open run of a workflow id, or to a new run when none is open. */
+export function admitWithStart(
   ports: AdmitMessagePorts,
-  { start: { workflowId, workflowName, catalog }, update }: AdmitUpdateWithStart,
+  { kind, start: { workflowId, workflowName, catalog }, message }: AdmitWithStart,
   call: Call,
 ): Promise<void> {
-  return admit(ports, 'update', update, call, async (freshSince, call) => {
+  return admit(ports, kind, message, call, async (freshSince, call) => {
     const newRun = { workflowName, catalog, pinnedVersion: null, readAt: freshSince }
-    // The open run is only read to confirm a rejection. It gets the update, whatever its workflow is.
+    // The open run is only read to confirm a rejection. It gets the message, whatever its workflow is.
     if (workflowId === undefined || freshSince === 0) return newRun
     const run = await withinCall(readOpenRun(ports.knownRuns, { workflowId }, freshSince), call)
     if (run === null) return newRun
-    return isChecked(run, 'update') ? { ...run, workflowId, readAt: freshSince } : null
+    return isChecked(run, kind) ? { ...run, workflowId, readAt: freshSince } : null
   })
 }
 
-interface AdmitUpdateWithStart {
-  start: Pick<UpdateWithStartCommand['start'], 'catalog' | 'workflowId' | 'workflowName'>
-  update: MessageCommand
+interface AdmitWithStart {
+  kind: MessageKind
+  start: Pick<StartCommand, 'catalog' | 'workflowId' | 'workflowName'>
+  message: MessageCommand
 }
 
 /** The run whose handler receives the message. Without ids, it is yet to be started. */

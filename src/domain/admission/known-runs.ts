@@ -62,6 +62,11 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
       if (!run.isExisting) knownRuns.add({ ...request, ...run })
       return run
     },
+    async signalWithStart(request, ...rest) {
+      const run = await engine.signalWithStart(request, ...rest)
+      if (run.started) knownRuns.add({ ...request, ...run })
+      return run
+    },
     async updateWithStart(request, ...rest) {
       const run = await engine.updateWithStart(request, ...rest)
       if (run.started) knownRuns.add({ ...request, ...run })

@@ -1,4 +1,4 @@
-import { admitUpdateWithStart } from '../admission/admit-message.ts'
+import { admitWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
@@ -21,7 +21,7 @@ export async function updateWithStart(
   // After the catalog was read: the id may be that of the catalog itself.
   rejectOlderCatalog(ports, request)
   const target = { ...start, workflowName: request.workflowName }
-  await admitUpdateWithStart(ports, { start: target, update }, call)
+  await admitWithStart(ports, { kind: 'update', start: target, message: update }, call)
   return engine.updateWithStart(request, update, newId(), withTimeout(call, messageTimeoutMs))
 }
 

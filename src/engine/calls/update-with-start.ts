@@ -12,7 +12,7 @@ import { isGoneOrClosed, toServiceError, unwrapMultiOperationError } from '../er
 import { toPayloads } from '../payloads.ts'
 import type { LostResponseAction } from '../rpc.ts'
 import { type Request, type Response, RpcError } from '../transport/transport.ts'
-import { type AtMostOnceRequest, findRun, findStartedRun } from './at-most-once/find-run.ts'
+import { type AtMostOnceRequest, findRun, findStartedRun, isStartedByRequest } from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
 import { stepAfterLostResponse, stepAfterRejection } from './at-most-once/update-with-start-step.ts'
 import { rejectedOption } from './rejected-option.ts'
@@ -148,20 +148,6 @@ async function receiverAfterRejection(
   const next = stepAfterRejection({ error, latest, started }, request.details)
   if (next.step === 'throw') throw next.error
   return { runId: next.runId, started: next.started, response: null }
-}
-
-async function isStartedByRequest(
-  context: EngineContext,
-  request: UpdateWithStartRequest,
-  runId: string,
-  call: Call,
-): Promise<boolean> {
-  try {
-    const run = await findRun(context, request, call, runId)
-    return run !== null && (await findStartedRun(context, run, request, call)) !== null
-  } catch (error) {
-    throw attachIds(error, { ...request.details, runId })
-  }
 }
 
 const NEEDS_RUN_ID: ReadonlySet<string> = new Set(['DeadlineExceededError', 'WorkflowNotReadyError'])

@@ -17,6 +17,7 @@ export const METHODS = [
   'getWorkflowExecutionHistoryReverse',
   'describeWorkflowExecution',
   'signalWorkflowExecution',
+  'signalWithStartWorkflowExecution',
   'queryWorkflow',
   'updateWorkflowExecution',
   'requestCancelWorkflowExecution',

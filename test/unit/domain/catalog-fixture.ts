@@ -136,6 +136,7 @@ const unexpected: Engine = {
   query: never,
   update: never,
   updateWithStart: never,
+  signalWithStart: never,
   cancel: never,
   terminate: never,
   events: never,

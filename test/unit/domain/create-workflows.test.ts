@@ -151,13 +151,32 @@ test('update-with-start: is rejected for a name that the catalog does not have, 
   )
 })
 
-test('update-with-start: is rejected for a catalog of the older form, including the one that is read for it', async () => {
+test('signal-with-start and update-with-start: are rejected for a catalog of the older form, including the one that is read for it', async () => {
   const { fixture, workflows } = makeWorkflows()
   fixture.publish('c1', [{ name: 'parcel' }], { id: 'orders' })
 
-  expect(
-    await refusal(workflows.updateWithStart({ start: { ...COMMAND, workflowId: 'orders' }, update: MESSAGE }, aCall())),
-  ).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
+  const start = { ...COMMAND, workflowId: 'orders' }
+  const refused = [
+    await refusal(workflows.updateWithStart({ start, update: MESSAGE }, aCall())),
+    await refusal(workflows.signalWithStart({ start, signal: MESSAGE }, aCall())),
+  ]
+
+  for (const one of refused) expect(one).toMatchObject({ error: 'ForbiddenError', workflowId: 'orders' })
+})
+
+test('signal-with-start: sends the canonical name, with a generated id', async () => {
+  const names: string[] = []
+  const { fixture, workflows } = makeWorkflows({
+    async signalWithStart({ workflowId, workflowName }) {
+      names.push(workflowName)
+      return { workflowId, runId: 'run-1', started: true }
+    },
+  })
+  fixture.publish('c1', [{ name: 'order', aliases: ['parcel'] }])
+
+  const { workflowId, started } = await workflows.signalWithStart({ start: COMMAND, signal: MESSAGE }, aCall())
+
+  expect([names, workflowId, started]).toEqual([['order'], expect.stringMatching(/^[\da-f-]{36}$/), true])
 })
 
 test('start and run: use-existing and terminate-existing are rejected for a catalog of the older form', async () => {

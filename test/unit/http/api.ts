@@ -70,6 +70,7 @@ const unexpected: Workflows = {
   start: never,
   run: never,
   updateWithStart: never,
+  signalWithStart: never,
   status: never,
   explain: never,
   result: never,

@@ -1,3 +1,4 @@
+import { attachIds } from '../../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../../domain/call.ts'
 import { TIMEOUT_MS } from '../../../domain/deadlines.ts'
 import type { ErrorFacts } from '../../../domain/errors.ts'
@@ -70,6 +71,21 @@ export async function findStartedRun(
   const { runId, firstRunId, startedByRequest } = run
   const first = startedByRequest || firstRunId === runId ? run : await findRun(context, request, call, firstRunId)
   return first?.startedByRequest ? first : null
+}
+
+/** Whether the request started this run, or the first run of its chain. For a run that is known to have received it. */
+export async function isStartedByRequest(
+  context: EngineContext,
+  request: AtMostOnceRequest,
+  runId: string,
+  call: Call,
+): Promise<boolean> {
+  try {
+    const run = await findRun(context, request, call, runId)
+    return run !== null && (await findStartedRun(context, run, request, call)) !== null
+  } catch (error) {
+    throw attachIds(error, { ...request.details, runId })
+  }
 }
 
 /** The error of a lookup after a lost response. It has no `Retry-After`: the request may have been carried out. */

@@ -26,7 +26,7 @@ function optionConflicts({ workflowName, memo = {}, ...options }: Body): Conflic
 }
 
 /** What an update-with-start cannot do: its update would wait for the first workflow task. */
-function withStartConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy }: Body): Conflict[] {
+function updateConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy }: Body): Conflict[] {
   const message = 'is not supported with update-with-start'
   return [
     ...(cronSchedule === undefined ? [] : [{ path: ['cronSchedule'], message }]),
@@ -35,6 +35,12 @@ function withStartConflicts({ cronSchedule, startDelay, workflowIdConflictPolicy
       ? [{ path: ['workflowIdConflictPolicy'], message: 'must be use-existing or fail' }]
       : []),
   ]
+}
+
+/** What a signal-with-start cannot do: the engine always sends the signal. */
+function signalConflicts({ workflowIdConflictPolicy = 'use-existing' }: Body): Conflict[] {
+  if (workflowIdConflictPolicy === 'use-existing') return []
+  return [{ path: ['workflowIdConflictPolicy'], message: 'must be use-existing' }]
 }
 
 function checkConflicts(...checks: ((body: Body) => Conflict[])[]) {
@@ -46,4 +52,5 @@ function checkConflicts(...checks: ((body: Body) => Conflict[])[]) {
 }
 
 export const compatibleOptions = checkConflicts(optionConflicts)
-export const compatibleWithUpdate = checkConflicts(optionConflicts, withStartConflicts)
+export const compatibleWithSignal = checkConflicts(optionConflicts, signalConflicts)
+export const compatibleWithUpdate = checkConflicts(optionConflicts, updateConflicts)

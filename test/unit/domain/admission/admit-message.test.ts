@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { admitMessage, admitUpdateWithStart, type MessageKind } from '../../../../src/domain/admission/admit-message.ts'
+import { admitMessage, admitWithStart, type MessageKind } from '../../../../src/domain/admission/admit-message.ts'
 import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { ExecutionRef } from '../../../../src/domain/execution.ts'
@@ -37,11 +37,12 @@ function setUp(workflow = ORDER, options?: { id?: string }) {
         aCall(),
       ),
     start: (workflowName: string, payload: unknown, workflowId?: string) =>
-      admitUpdateWithStart(
+      admitWithStart(
         ports,
         {
+          kind: 'update',
           start: { workflowName, catalog: 'orders', ...(workflowId !== undefined && { workflowId }) },
-          update: { name: 'approve', args: [payload], argumentPointer: '/payload' },
+          message: { name: 'approve', args: [payload], argumentPointer: '/payload' },
         },
         aCall(),
       ),
@@ -209,8 +210,8 @@ describe('admitMessage', () => {
   })
 })
 
-describe('admitUpdateWithStart', () => {
-  test('admitUpdateWithStart: reads no open run when the workflow to start accepts the argument', async () => {
+describe('admitWithStart', () => {
+  test('admitWithStart: reads no open run when the workflow to start accepts the argument', async () => {
     const { fixture, start } = setUp()
 
     await start('order', { by: 'Ada' }, 'orders-17')
@@ -218,7 +219,7 @@ describe('admitUpdateWithStart', () => {
     expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
   })
 
-  test('admitUpdateWithStart: rejects by the workflow to start when no run of the id is open', async () => {
+  test('admitWithStart: rejects by the workflow to start when no run of the id is open', async () => {
     const { fixture, start } = setUp()
     fixture.runs.set('closed', aDescription({ workflowId: 'closed', workflowName: 'parcel', status: 'failed' }))
 
@@ -233,7 +234,7 @@ describe('admitUpdateWithStart', () => {
     )
   })
 
-  test('admitUpdateWithStart: rejects by the open run, whatever its workflow is', async () => {
+  test('admitWithStart: rejects by the open run, whatever its workflow is', async () => {
     const { fixture, start } = setUp()
     fixture.publish('c2', [ORDER, { name: 'parcel', updates: [{ name: 'approve', inputSchema: { type: 'number' } }] }])
     fixture.runs.set('parcels-1', aDescription({ workflowId: 'parcels-1', workflowName: 'parcel', runId: 'p' }))
@@ -248,7 +249,7 @@ describe('admitUpdateWithStart', () => {
     })
   })
 
-  test('admitUpdateWithStart: admits the update when the open run cannot be read', async () => {
+  test('admitWithStart: admits the update when the open run cannot be read', async () => {
     const { fixture, start } = setUp()
     const { describe } = fixture.engine
     fixture.engine.describe = (ref, call) =>

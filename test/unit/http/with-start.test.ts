@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.ts'
-import type { MessageCommand, StartCommand } from '../../../src/domain/workflows.ts'
+import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../src/domain/workflows.ts'
 import { makeApi, refusal } from './api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
@@ -108,6 +108,28 @@ test('update-with-start: reserved handler names are a 400, other methods a 405',
   const other = await call('PUT', '/workflow/update-with-start/set')
   expect([...(await refusal(other)), other.headers.get('Allow')]).toEqual([405, 'MethodNotAllowedError', 'POST'])
   expect(commands).toEqual([])
+})
+
+test('signal-with-start: passes on start and signal, and returns the run and its Location', async () => {
+  const commands: SignalWithStartCommand[] = []
+  const { call } = makeApi({
+    workflows: {
+      signalWithStart: async (command) => {
+        commands.push(command)
+        return { workflowId: 'w', runId: 'r', started: false }
+      },
+    },
+  })
+  const headers = { tenant: 7 }
+
+  const response = await call('POST', '/workflow/signal-with-start/add%2Fitem', { ...START, payload: 1, headers })
+  const fails = await call('POST', '/workflow/signal-with-start/add', { ...START, workflowIdConflictPolicy: 'fail' })
+
+  expect([response.status, response.headers.get('Location')]).toEqual([200, '/workflow/w/result'])
+  expect(await response.json()).toEqual({ workflowId: 'w', runId: 'r', started: false })
+  expect(await refusal(fails)).toEqual([400, 'ValidationError'])
+  const signal = { name: 'add/item', args: [1], argumentPointer: '/payload', headers }
+  expect(commands).toEqual([{ start: { ...COMMAND, catalog: 'orders', options: { headers } }, signal }])
 })
 
 test('update-with-start: NotSupportedError is a 501', async () => {

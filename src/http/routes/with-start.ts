@@ -1,0 +1,45 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { MessageCommand, StartCommand } from '../../domain/workflows.ts'
+import { type Env, toCall } from '../context.ts'
+import { jsonResponse } from '../json-response.ts'
+import { handlerName, resultPath } from '../path.ts'
+import { setHeader } from '../response.ts'
+import { compatibleWithSignal, compatibleWithUpdate } from './fields/option-conflicts.ts'
+import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
+import type { StartOptions } from './start.ts'
+import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
+
+/** Starts a workflow and signals or updates it in one step. The response does not wait for the workflow to complete. */
+export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
+  const request = z
+    .strictObject({ ...startFields(maxTimeoutMs), startArgs: argumentList, ...argumentFields })
+    .check(inputOrList('startArgs'), payloadOrArgs)
+  const signalRequest = request.check(compatibleWithSignal)
+  const updateRequest = request.check(compatibleWithUpdate)
+
+  async function readCommand(
+    c: Context<Env>,
+    schema: typeof request,
+  ): Promise<{ start: StartCommand; message: MessageCommand }> {
+    const name = handlerName(c)
+    const body = await json(c, schema)
+    const start = startCommand(c, body, defaultCatalog, 'startArgs')
+    return { start, message: { name, ...toArguments(body), ...(body.headers && { headers: body.headers }) } }
+  }
+
+  return new Hono<Env>()
+    .post('/signal-with-start/:name', async (c) => {
+      const { start, message } = await readCommand(c, signalRequest)
+      const { workflowId, runId, started } = await workflows.signalWithStart({ start, signal: message }, toCall(c))
+      setHeader(c, 'Location', resultPath(c, workflowId))
+      return jsonResponse(c, { workflowId, runId, started })
+    })
+    .post('/update-with-start/:name', async (c) => {
+      const { start, message } = await readCommand(c, updateRequest)
+      const run = await workflows.updateWithStart({ start, update: message }, toCall(c))
+      const { workflowId, runId, started, result } = run
+      setHeader(c, 'Location', resultPath(c, workflowId))
+      return jsonResponse(c, { workflowId, runId, started, result })
+    })
+}
