@@ -16,7 +16,8 @@ export interface MemorySample {
   residentBytes: number
 }
 
-const BATCH = 1000
+// With garbage collected after each 1000 calls, that took a third of the CPU time.
+const BATCH = 5000
 const AT_ONCE = 50
 
 const [address = '', ca = ''] = process.argv.slice(2)
