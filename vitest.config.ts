@@ -3,7 +3,10 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // These measure CPU time, so no other test runs at the same time.
-const MEASURING = ['test/faults/schemas*.test.ts']
+const MEASURING = ['test/long/schemas*.test.ts']
+
+// One round of it is in `npm test`, and each disturbance in `npm run test:long`.
+const ARCHIVE = 'test/worker/archive-all.test.ts'
 
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
@@ -14,6 +17,9 @@ const FILES_AT_ONCE = Math.max(3, availableParallelism())
 // Only a test that hangs takes this long. A busy machine with two cores can take ten times as long as an idle one.
 const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
 
+// What takes two minutes on an idle machine.
+const VERY_PATIENT = { testTimeout: 900_000, hookTimeout: 900_000 }
+
 const onTheEngine = {
   ...PATIENT,
   globalSetup: 'test/support/one-engine.ts',
@@ -22,10 +28,13 @@ const onTheEngine = {
 
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
+  'long/waiting',
+  'long/memory',
+  'long/many-runs-and-events',
+  'long/polls',
   'worker/archive-all',
   'runtimes/installed',
   'faults/races',
-  'faults/waiting',
   'runtimes/node-22',
   'worker/catalog-lost',
   'runtimes/deno',
@@ -36,7 +45,6 @@ const LONGEST_FIRST = [
   'runtimes/process-lifecycle',
   'compatibility/typescript',
   'runtimes/workerd',
-  'faults/goaway',
   'worker/run-worker',
   'worker/catalog-versions',
   'faults/random',
@@ -82,17 +90,16 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...onTheEngine, name: 'measuring', include: MEASURING, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...onTheEngine,
           name: 'real',
           include: ['test/{engines,traces,runtimes,faults,compatibility,worker}/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...MEASURING, ...ISOLATED],
+          exclude: [...configDefaults.exclude, ...ISOLATED],
           // Loading the worker SDK takes more than a second of CPU time.
           isolate: false,
           maxWorkers: FILES_AT_ONCE,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -101,7 +108,7 @@ export default defineConfig({
           name: 'isolated',
           include: ISOLATED,
           maxWorkers: FILES_AT_ONCE,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
@@ -109,10 +116,22 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'long',
-          include: ['test/long/**/*.test.ts'],
-          testTimeout: 240_000,
-          // Each file keeps two cores busy.
+          include: ['test/long/**/*.test.ts', ARCHIVE],
+          exclude: [...configDefaults.exclude, ...MEASURING],
+          env: { PORTICO_ARCHIVE_ROUNDS: '5' },
+          ...VERY_PATIENT,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...onTheEngine,
+          name: 'measuring',
+          include: MEASURING,
+          ...VERY_PATIENT,
           maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
       { test: { name: 'coverage', include: ['test/coverage.test.ts'] } },

@@ -3,8 +3,8 @@
 import { expect } from 'vitest'
 import { numbers } from '../../dev/hostile-schemas.ts'
 import { test } from '../support/fixtures.ts'
+import { publishRaw } from '../support/hostile-catalogs.ts'
 import type { Service } from '../support/service.ts'
-import { publishRaw } from './hostile-catalogs.ts'
 
 let service: Service
 

@@ -8,8 +8,8 @@ import type { LogEvent } from '../../dev/servers/service.ts'
 import { until } from '../../dev/servers/until.ts'
 import { onThisMachine } from '../support/cpu-ms.ts'
 import { test } from '../support/fixtures.ts'
+import { cpuMsOf, nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
 import type { Service } from '../support/service.ts'
-import { cpuMsOf, nested, publishRaw, withSchemas } from './hostile-catalogs.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
 const requests: string[] = []
