@@ -16,6 +16,7 @@ const WARM_UP_CALLS = 50_000
 // A slow machine makes fewer calls in this time. With fewer than these, a leak would be less than the noise.
 const BUDGET_MS = 400_000
 const MIN_CALLS = 100_000
+const CALLS_PER_LINE = 25_000
 
 const MEGABYTE = 1_000_000
 const MAX_GROWTH = { bytes: MEGABYTE, calls: 100_000 }
@@ -51,8 +52,10 @@ describe.concurrent('memory', () => {
         command,
         args: [...args, SCRIPT, proxy.address, ca, String(CALLS), String(BUDGET_MS)],
         onLine: (line) => {
-          console.log(`${name}: ${line}`)
-          if (line.startsWith('{')) samples.push(JSON.parse(line))
+          if (!line.startsWith('{')) return
+          const sample: MemorySample = JSON.parse(line)
+          samples.push(sample)
+          if (sample.calls % CALLS_PER_LINE === 0) console.log(`${name}: ${line}`)
         },
       })
       cleanup.defer(async () => void (await caller.kill()))

@@ -1,6 +1,7 @@
 /**
- * Calls the engine over TLS until it is killed, on Node, Bun or Deno. Prints how many calls it has made and its resident
- * memory after each batch. Arguments: the engine's address and the path of the certificate authority.
+ * Calls the engine over TLS on Node, Bun or Deno. Prints how many calls it has made and its resident memory after each
+ * batch. Arguments: the engine's address, the path of the certificate authority, the number of calls, and the
+ * milliseconds after which it makes no more.
  */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
@@ -20,7 +21,7 @@ export interface MemorySample {
 const BATCH = 5000
 const AT_ONCE = 50
 
-const [address = '', ca = ''] = process.argv.slice(2)
+const [address = '', ca = '', maxCalls = '', maxMs = ''] = process.argv.slice(2)
 const transport = grpcTransport({
   address,
   apiKey: null,
@@ -28,12 +29,14 @@ const transport = grpcTransport({
 })
 
 let failed = 0
-for (let calls = BATCH; ; calls += BATCH) {
+const endsAt = Date.now() + Number(maxMs)
+for (let calls = BATCH; calls <= Number(maxCalls) && Date.now() < endsAt; calls += BATCH) {
   await callMany(BATCH)
   collectGarbage()
   const sample: MemorySample = { calls, failed, residentBytes: process.memoryUsage.rss() }
   console.log(JSON.stringify(sample))
 }
+await transport.close()
 
 async function callMany(count: number): Promise<void> {
   let left = count
