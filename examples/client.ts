@@ -221,6 +221,19 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
+  async 'update a workflow without waiting for the result'() {
+    const { asyncUpdates } = (await get('/capabilities')).body.features
+    const path = await startWaitingOrder(newOrderId())
+    const body = { payload: { level: 'high' } }
+    const accepted = await send('POST', `${path}/update/priority`, body, { prefer: 'respond-async' })
+    if (!asyncUpdates) return assert.deepEqual([accepted.status, accepted.body.error], [501, 'NotSupportedError'])
+    assert.deepEqual([accepted.status, accepted.body.stage], [202, 'accepted'])
+
+    const update = await get(`${accepted.headers.get('location')}?wait=10s`)
+    assert.deepEqual([update.status, update.body], [200, { before: 'normal', after: 'high' }])
+    await post(`${path}/terminate`)
+  },
+
   async 'start a workflow with options, and use the open run of an id'() {
     const orderId = newOrderId()
     const order = { workflowName: 'order', workflowId: orderId, input: { orderId, amount: 250, card: '4242' } }

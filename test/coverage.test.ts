@@ -87,6 +87,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
     'POST /signal/:name',
     'POST /query/:name',
     'POST /update/:name',
+    'GET /update/:name/:updateId',
     'PATCH /stop',
     'POST /terminate',
   ]

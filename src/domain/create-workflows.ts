@@ -14,7 +14,9 @@ import { readResult } from './inspect/result.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readStatus } from './inspect/status.ts'
 import { query } from './message/query.ts'
+import { readUpdate } from './message/read-update.ts'
 import { signal } from './message/signal.ts'
+import { startUpdate } from './message/start-update.ts'
 import { update } from './message/update.ts'
 import type { Ports } from './ports.ts'
 import { run } from './start/run.ts'
@@ -66,6 +68,8 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     signal: (command, call) => signal(ports, command, call),
     query: (command, call) => query(ports, command, call),
     update: (command, call) => update(ports, command, call),
+    startUpdate: (command, call) => startUpdate(ports, command, call),
+    readUpdate: (command, call) => readUpdate(ports, command, call),
     stop: (command, call) => stop(ports, command, call),
     terminate: (command, call) => terminate(ports, command, call),
     catalog: (catalog, call) => readCatalog(ports, catalog, call),

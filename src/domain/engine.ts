@@ -45,6 +45,14 @@ export interface StartedUpdate extends RunRef {
   result: unknown
 }
 
+/** An update that its workflow has accepted, or is to accept. */
+export interface UpdateRef extends RunRef {
+  updateId: string
+}
+
+/** How far an update is. `admitted`: no worker has seen it yet. */
+export type UpdateState = UpdateRef & ({ stage: 'admitted' | 'accepted' } | { stage: 'completed'; result: unknown })
+
 /** A signal, query or update for a handler of a workflow. */
 export interface Message {
   /** Name of the signal, query or update handler. */
@@ -63,6 +71,8 @@ export interface EngineFeatures {
   slashInIds: Support
   /** Starting a workflow and sending it an update in one step. */
   updateWithStart: Support
+  /** Updates whose result is read later. */
+  asyncUpdates: Support
 }
 
 /** Workers poll a task queue for both kinds separately. */
@@ -113,6 +123,21 @@ export interface Engine {
    * `updateId` within one run only.
    */
   update(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<unknown>
+
+  /** The same, but resolves when the workflow has accepted the update. Rejects if it has failed by then. */
+  startUpdate(ref: ExecutionRef, message: Message, updateId: string, call: Call): Promise<UpdateRef>
+
+  /**
+   * How far the update is; with `waitMs` when it has completed, or after that time. Rejects like `update` if it has
+   * failed, with `UpdateNotFoundError` when the run does not have it, and with `NotSupportedError` when the transport has
+   * no such call. `name` is only used in errors.
+   */
+  pollUpdate(
+    ref: ExecutionRef,
+    update: { name: string; updateId: string },
+    waitMs: number,
+    call: Call,
+  ): Promise<UpdateState>
 
   /**
    * Updates the open run of the id, after starting one when none is open, in one step. Rejects like `update`.

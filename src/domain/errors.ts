@@ -11,6 +11,7 @@ export type ErrorName =
   | 'MethodNotAllowedError'
   | 'WorkflowNotFoundError'
   | 'HandlerNotFoundError'
+  | 'UpdateNotFoundError'
   | 'CatalogNotFoundError'
   | 'TraceNotAvailableError'
   | 'WorkflowExecutionTimedOutError'

@@ -3,7 +3,7 @@ import type { Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
-import type { EngineFeatures, EngineReadiness, SignaledRun, StartedUpdate } from './engine.ts'
+import type { EngineFeatures, EngineReadiness, SignaledRun, StartedUpdate, UpdateRef, UpdateState } from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
@@ -41,6 +41,10 @@ export interface Workflows {
   query(command: SendCommand, call: Call): Promise<unknown>
   /** Returns the handler's result; null when it has none. */
   update(command: SendCommand, call: Call): Promise<unknown>
+  /** Sends an update, and returns as soon as the workflow has accepted it. */
+  startUpdate(command: SendCommand, call: Call): Promise<UpdateRef>
+  /** How far an update is, and its result once it has completed. Rejects with `UpdateFailedError` if it has failed. */
+  readUpdate(command: ReadUpdateCommand, call: Call): Promise<UpdateState>
   /** Requests cancellation of the run, which can clean up. */
   stop(command: EndCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
@@ -86,6 +90,14 @@ export interface UpdateWithStartCommand {
 export interface SendCommand {
   ref: ExecutionRef
   message: MessageCommand
+}
+
+export interface ReadUpdateCommand {
+  ref: ExecutionRef
+  name: string
+  updateId: string
+  /** How long to wait for the update to complete. */
+  waitMs: number
 }
 
 /** Cancels or terminates an execution. */

@@ -7,6 +7,7 @@ import { withProblem } from './calls/diagnosis/with-problem.ts'
 import { events } from './calls/events.ts'
 import { countRuns, listRuns } from './calls/list-runs.ts'
 import { ping } from './calls/ping.ts'
+import { pollUpdate } from './calls/poll-update.ts'
 import { lastPolledAt } from './calls/pollers.ts'
 import { query } from './calls/query.ts'
 import { input, read } from './calls/read.ts'
@@ -16,7 +17,7 @@ import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
 import { signalWithStart } from './calls/signal-with-start.ts'
 import { start } from './calls/start.ts'
-import { update } from './calls/update.ts'
+import { startUpdate, update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
 import { wait } from './calls/wait.ts'
 import { createEngineClock } from './clock.ts'
@@ -61,6 +62,9 @@ export function createEngine(options: EngineOptions): Engine {
     query: (ref, message, call) => withProblem(context, ref, call, () => query(context, ref, message, call)),
     update: (ref, message, updateId, call) =>
       withProblem(context, ref, call, () => update(context, ref, message, updateId, call)),
+    startUpdate: (ref, message, updateId, call) =>
+      withProblem(context, ref, call, () => startUpdate(context, ref, message, updateId, call)),
+    pollUpdate: (ref, update, waitMs, call) => pollUpdate(context, ref, update, waitMs, call),
     updateWithStart: (request, message, updateId, call) =>
       withProblem(context, null, call, () => updateWithStart(context, request, message, updateId, call)),
     signalWithStart: (request, message, call) => signalWithStart(context, request, message, call),

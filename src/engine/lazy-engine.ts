@@ -18,6 +18,8 @@ export function lazyEngine(options: EngineOptions): Engine {
     signal: async (...args) => (await engine.get()).signal(...args),
     query: async (...args) => (await engine.get()).query(...args),
     update: async (...args) => (await engine.get()).update(...args),
+    startUpdate: async (...args) => (await engine.get()).startUpdate(...args),
+    pollUpdate: async (...args) => (await engine.get()).pollUpdate(...args),
     updateWithStart: async (...args) => (await engine.get()).updateWithStart(...args),
     signalWithStart: async (...args) => (await engine.get()).signalWithStart(...args),
     cancel: async (...args) => (await engine.get()).cancel(...args),

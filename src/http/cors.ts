@@ -5,7 +5,7 @@ import { respond, setHeader } from './response.ts'
 import type { Step } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
-const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,X-Request-Id'
+const EXPOSED = 'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id'
 const MAX_AGE_SECONDS = '600'
 
 /** Whether the list has the origin, or `*`, which allows every origin. */

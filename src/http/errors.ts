@@ -22,6 +22,7 @@ const PROBLEMS = {
   MethodNotAllowedError: { status: 405, title: 'Method not allowed' },
   WorkflowNotFoundError: { status: 404, title: 'Workflow execution not found', source: 'engine' },
   HandlerNotFoundError: { status: 404, title: 'Handler not found', source: 'workflow' },
+  UpdateNotFoundError: { status: 404, title: 'Update not found', source: 'engine' },
   CatalogNotFoundError: { status: 404, title: 'Catalog not found' },
   TraceNotAvailableError: { status: 404, title: 'Trace not available' },
   WorkflowExecutionTimedOutError: { status: 408, title: 'Workflow did not complete in time' },

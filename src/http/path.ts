@@ -1,8 +1,9 @@
 /** Request paths: routed as received, still percent-encoded, and decoded once, here. */
 import type { Context } from 'hono'
+import type { UpdateRef } from '../domain/engine.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
-import { catalogIssue, handlerNameIssue, workflowIdIssue } from '../protocol/names.ts'
+import { catalogIssue, handlerNameIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
 import type { Env } from './context.ts'
 import type { Check } from './step.ts'
 
@@ -56,12 +57,23 @@ export function handlerName(c: Context): string {
   return checked('Handler name', c.req.param('name'), handlerNameIssue)
 }
 
+/** The id of an update, in `…/update/:name/:updateId`. */
+export function updateIdOf(c: Context): string {
+  return checked('Update id', c.req.param('updateId'), updateIdIssue)
+}
+
 export function catalogId(c: Context): string {
   return checked('Catalog', c.req.param('catalog'), catalogIssue)
 }
 
 export function resultPath(c: Context<Env>, workflowId: string): string {
   return `${c.get('basePath')}/workflow/${encodeURIComponent(workflowId)}/result`
+}
+
+/** Where an update can be read. With the run id, because only this run knows the update. */
+export function updatePath(c: Context<Env>, { workflowId, runId, updateId }: UpdateRef, name: string): string {
+  const [id, update, handler] = [workflowId, updateId, name].map(encodeURIComponent)
+  return `${c.get('basePath')}/workflow/${id}/runs/${runId}/update/${handler}/${update}`
 }
 
 function checked(what: string, value = '', check: (value: string) => string | null): string {

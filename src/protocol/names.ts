@@ -19,6 +19,11 @@ export function handlerNameIssue(name: string): string | null {
   return stringIssue(name, 1000) ?? prefixIssue(name, ['$', '__'])
 }
 
+/** The engine keeps updates by ids of any characters. */
+export function updateIdIssue(id: string): string | null {
+  return stringIssue(id, 1000)
+}
+
 /** 991 bytes, because `$catalog:` and the name must fit into a workflow id, which has at most 1000. */
 export function catalogIssue(catalog: string): string | null {
   return stringIssue(catalog, 991) ?? prefixIssue(catalog, ['/_sys/', '__temporal_'])

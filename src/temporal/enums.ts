@@ -29,7 +29,7 @@ export const HistoryEventFilterType = { CLOSE_EVENT: 2 } as const
 
 export const EventType = { WORKFLOW_EXECUTION_PAUSED: 58, WORKFLOW_EXECUTION_UNPAUSED: 59 } as const
 
-export const UpdateWorkflowExecutionLifecycleStage = { COMPLETED: 3 } as const
+export const UpdateWorkflowExecutionLifecycleStage = { ACCEPTED: 2, COMPLETED: 3 } as const
 
 export const TaskQueueType = { WORKFLOW: 1, ACTIVITY: 2 } as const
 

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { apiFixture, type Gap, type Serve } from './api/api-fixture.ts'
+import { asyncUpdates } from './api/async-updates.ts'
 import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
 import { common } from './api/common.ts'
@@ -46,6 +47,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     failingTask(api)
     explain(api)
     message(api)
+    asyncUpdates(api)
     handlerSchemas(api)
     signalWithStart(api)
     updateWithStart(api)

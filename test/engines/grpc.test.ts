@@ -1,4 +1,5 @@
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
+import { describeAsyncUpdates } from '../conformance/engine/async-updates.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeHistory } from '../conformance/engine/history.ts'
@@ -30,3 +31,4 @@ describeMessages('grpc', overGrpc)
 describePendingWork('grpc', overGrpc)
 describeStoredElsewhere('grpc', overGrpc)
 describeUpdateWithStart('grpc', overGrpc)
+describeAsyncUpdates('grpc', overGrpc)

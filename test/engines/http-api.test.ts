@@ -76,6 +76,18 @@ describe.concurrent('engine over http: differences from gRPC', () => {
     },
   )
 
+  test('reading an update has no path: it is rejected as not supported', async () => {
+    const update = { name: 'set', updateId: 'u' }
+
+    const refused = [
+      await refusal(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 0, call())),
+      await refusal(fixture.engine.pollUpdate({ workflowId: 'w' }, update, 5000, call())),
+    ]
+
+    for (const { error, message } of refused)
+      expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('Asynchronous updates')])
+  })
+
   test('update-with-start has no path: it is rejected as not supported, and nothing is sent', async () => {
     let sent = 0
     const transport = httpApiTransport({

@@ -224,6 +224,20 @@ describe('calls of the engine', () => {
     ])
   })
 
+  test('an asynchronous update 1; reading it 1, and awaiting it 1 if it completes in time', async () => {
+    const id = await start('messages')
+    const prefer = { Prefer: 'respond-async' }
+    let path = ''
+    const sending = async () => {
+      path = (await served.call('POST', `/workflow/${id}/update/void`, undefined, prefer)).headers.get('Location') ?? ''
+    }
+    const reading = () => Promise.all([send('GET', path), send('GET', `${path}?wait=10s`)])
+
+    expect(await counted(sending)).toEqual({ UpdateWorkflowExecution: 1 })
+    expect(await counted(reading)).toEqual({ PollWorkflowExecutionUpdate: 2 })
+    await post(`/workflow/${id}/terminate`)
+  })
+
   test('signal-with-start, update-with-start: 1, whether it starts the run or finds it', async () => {
     const body = { workflowName: 'messages', input: null, workflowId: crypto.randomUUID(), payload: 1 }
     const other = { ...body, workflowId: crypto.randomUUID() }

@@ -255,6 +255,21 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(workflowId)
     })
 
+    // Temporal's HTTP API cannot read updates.
+    if (transport === 'grpc')
+      test('update: an asynchronous one is carried out once, too', async () => {
+        const { workflowId, runId } = await start('messages')
+        const method = 'UpdateWorkflowExecution'
+        proxy.on({ method, containing: workflowId, fault: { lost: nothing }, times: 1 })
+
+        const path = `/workflow/${workflowId}/update/set`
+        const { status, headers, body } = await api.call('POST', path, { payload: 1 }, { Prefer: 'respond-async' })
+        const result = await api.call('GET', `${headers.get('Location')}?wait=20s`)
+
+        expect([status, body.runId, result.status, result.body]).toEqual([202, runId, 200, { before: null, after: 1 }])
+        await end(workflowId)
+      })
+
     test('update: the result of a run that has continued as new is returned; the next run does not get it', async () => {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run

@@ -120,7 +120,8 @@ export function routeOf(path: string): string {
   return bare
     .replace(/^\/workflow\/(?!(?:signal|update)-with-start\/)[^/]+\//, '/workflow/:id/')
     .replace(/^\/workflow\/:id\/runs\/[^/]+\//, '/workflow/:id/runs/:rid/')
-    .replace(/\/(signal|query|update|signal-with-start|update-with-start)\/[^/]+$/, '/$1/:name')
+    .replace(/\/update\/[^/]+\/[^/]+$/, '/update/:name/:updateId')
+    .replace(/\/(signal|query|update|signal-with-start|update-with-start)\/(?!:)[^/]+$/, '/$1/:name')
 }
 
 function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {

@@ -307,7 +307,7 @@ export async function waitForSignal(): Promise<unknown[]> {
  * A run with every kind of handler; ends at the signal `finish` with what it has gathered.
  *
  * Signals `add`, `finish`. Queries `state`, `echo`, `void`, `throws`, `throwsFailure`.
- * Updates `set`, `echo`, `void`, `wait` (milliseconds), `validated` (refuses what is not positive),
+ * Updates `set`, `echo`, `void`, `wait` (milliseconds), `waitFor` (until the value was added), `validated` (refuses what is not positive),
  * `fails` (ApplicationFailure), `throws` (its workflow task fails until the run is terminated).
  */
 export async function messages(): Promise<{ gathered: unknown[]; value: unknown }> {
@@ -357,6 +357,10 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
   })
   setHandler(defineUpdate<never>('throws'), () => {
     throw new Error('a bug in the update')
+  })
+  setHandler(defineUpdate<unknown[], [unknown]>('waitFor'), async (item) => {
+    await condition(() => gathered.includes(item))
+    return gathered
   })
   await condition(() => finished)
   return { gathered, value }

@@ -13,6 +13,7 @@ export async function readCapabilities(
     ...deployment.features,
     slashInIds: deployment.features.slashInIds.supported,
     updateWithStart: deployment.features.updateWithStart.supported,
+    asyncUpdates: deployment.features.asyncUpdates.supported,
   }
   return { version, runtime, transport, engine: { version: await engineVersion(engine, call), uiUrl }, features }
 }

@@ -15,8 +15,10 @@ import { describe } from './describe.ts'
 import { missingHandler } from './diagnosis/missing-handler.ts'
 import { withEngineWatchdog } from './with-engine-watchdog.ts'
 
+const { ACCEPTED, COMPLETED } = UpdateWorkflowExecutionLifecycleStage
+
 /** The engine responds when the update has completed. */
-export const UNTIL_COMPLETED = { lifecycleStage: UpdateWorkflowExecutionLifecycleStage.COMPLETED }
+export const UNTIL_COMPLETED = { lifecycleStage: COMPLETED }
 
 export type UpdateResponse = temporal.api.workflowservice.v1.IUpdateWorkflowExecutionResponse
 
@@ -28,6 +30,9 @@ export interface Update {
   header?: temporal.api.common.v1.IHeader | null
   updateId: string
 }
+
+/** What errors about an update say of it. */
+type SettledUpdate = Pick<Update, 'ref' | 'updateId'> & { message: Pick<Message, 'name'> }
 
 /** An update that has been sent already. */
 interface SentUpdate {
@@ -50,14 +55,34 @@ export async function outcomeOf(
   call: Call,
   sent?: SentUpdate,
 ): Promise<unknown> {
+  return (await sendUntil(COMPLETED, context, update, call, sent)).result
+}
+
+/** Sends the update until the workflow has accepted it, and returns the run. Rejects if the update has failed by then. */
+export async function acceptingRun(context: EngineContext, update: Update, call: Call): Promise<string> {
+  const { runId } = (await sendUntil(ACCEPTED, context, update, call)).ref
+  if (runId === undefined) throw new Error('the engine accepted an update but did not return its run id')
+  return runId
+}
+
+async function sendUntil(
+  stage: typeof ACCEPTED | typeof COMPLETED,
+  context: EngineContext,
+  update: Update,
+  call: Call,
+  sent?: SentUpdate,
+): Promise<{ ref: ExecutionRef; result: unknown }> {
   let progress: Progress = { ref: update.ref, mayBeAdmitted: sent !== undefined }
   let response = sent?.response ?? null
   try {
     for (;;) {
-      response ??= await poll(context, update, progress, call)
+      response ??= await poll(stage, context, update, progress, call)
       progress = advance(progress, response)
       const pinned = { ...update, ref: progress.ref }
-      if (response?.outcome) return await resultOf(context, pinned, response.outcome, call)
+      const { outcome } = response ?? {}
+      if (outcome?.failure) throw await toUpdateError(context, pinned, outcome.failure, call)
+      if (stage === ACCEPTED && (response?.stage ?? 0) >= ACCEPTED) return { ref: progress.ref, result: null }
+      if (outcome) return { ref: progress.ref, result: await resultOf(context, pinned, outcome) }
       response = null
       await sleep(POLL_PAUSE_MS, call.signal)
     }
@@ -82,13 +107,14 @@ function advance({ ref, mayBeAdmitted }: Progress, response: UpdateResponse | nu
 }
 
 async function poll(
+  stage: number,
   context: EngineContext,
   update: Update,
   { ref, mayBeAdmitted }: Progress,
   call: Call,
 ): Promise<UpdateResponse | null> {
   try {
-    return await send(context, { ...update, ref }, call)
+    return await send(stage, context, { ...update, ref }, call)
   } catch (error) {
     // The engine has the update. A client that gets a 429 would send it again, with another id.
     if (mayBeAdmitted && hasErrorName(error, 'ResourceExhaustedError')) return null
@@ -96,12 +122,12 @@ async function poll(
   }
 }
 
-function send(context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
+function send(stage: number, context: EngineContext, update: Update, call: Call): Promise<UpdateResponse> {
   const { ref, updateId } = update
   const request = {
     namespace: context.namespace,
     workflowExecution: toExecution(ref),
-    waitPolicy: UNTIL_COMPLETED,
+    waitPolicy: { lifecycleStage: stage },
     request: toRequest(update),
   }
   return onOpenRun(
@@ -116,23 +142,22 @@ function send(context: EngineContext, update: Update, call: Call): Promise<Updat
   )
 }
 
-async function resultOf(
-  context: EngineContext,
-  update: Update,
-  { failure, success }: temporal.api.update.v1.IOutcome,
-  call: Call,
+/** The value of an update that has completed. */
+export async function resultOf(
+  { payloads }: EngineContext,
+  { ref, message, updateId }: SettledUpdate,
+  { success }: temporal.api.update.v1.IOutcome,
 ): Promise<unknown> {
-  if (failure) throw await toUpdateError(context, update, failure, call)
-  const { ref, message, updateId } = update
-  const { value, storedElsewhere } = await context.payloads.decodeOutput(success?.payloads, ref.workflowId)
+  const { value, storedElsewhere } = await payloads.decodeOutput(success?.payloads, ref.workflowId)
   if (storedElsewhere === undefined) return value
   const result = `Update "${message.name}" of workflow ${ref.workflowId} completed; its result`
   throw outputStoredElsewhere(result, storedElsewhere, { ...executionIds(ref), updateId })
 }
 
-async function toUpdateError(
+/** The error for an update that has failed. */
+export async function toUpdateError(
   context: EngineContext,
-  { ref, message, updateId }: Update,
+  { ref, message, updateId }: SettledUpdate,
   failure: Failure,
   call: Call,
 ): Promise<ServiceError> {

@@ -1,9 +1,9 @@
 import type { Call } from '../../domain/call.ts'
-import type { Message } from '../../domain/engine.ts'
+import type { Message, UpdateRef } from '../../domain/engine.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import type { EngineContext } from '../context.ts'
 import { requestHeaders } from './request-headers.ts'
-import { outcomeOf } from './update-outcome.ts'
+import { acceptingRun, outcomeOf, type Update } from './update-outcome.ts'
 
 export async function update(
   context: EngineContext,
@@ -12,7 +12,27 @@ export async function update(
   updateId: string,
   call: Call,
 ): Promise<unknown> {
+  return outcomeOf(context, await toUpdate(context, ref, message, updateId, call), call)
+}
+
+export async function startUpdate(
+  context: EngineContext,
+  ref: ExecutionRef,
+  message: Message,
+  updateId: string,
+  call: Call,
+): Promise<UpdateRef> {
+  const runId = await acceptingRun(context, await toUpdate(context, ref, message, updateId, call), call)
+  return { workflowId: ref.workflowId, runId, updateId }
+}
+
+async function toUpdate(
+  context: EngineContext,
+  ref: ExecutionRef,
+  message: Message,
+  updateId: string,
+  call: Call,
+): Promise<Update> {
   const { header, payloads } = requestHeaders(call, message.headers)
-  const args = await context.payloads.encode(message.args, payloads)
-  return outcomeOf(context, { ref, message, args, header, updateId }, call)
+  return { ref, message, args: await context.payloads.encode(message.args, payloads), header, updateId }
 }

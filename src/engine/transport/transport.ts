@@ -33,8 +33,8 @@ export const METHODS = [
 /** A call that every transport supports. */
 export type SharedMethod = (typeof METHODS)[number]
 
-/** Any call that this service makes. The transport's `features` say whether it supports the last one. */
-export type Method = SharedMethod | 'executeMultiOperation'
+/** Any call that this service makes. The transport's `features` say whether it supports the others. */
+export type Method = SharedMethod | 'executeMultiOperation' | 'pollWorkflowExecutionUpdate'
 
 export type Request<M extends Method> = Parameters<Services[M]>[0]
 /** 64-bit integers are plain numbers over HTTP and `Long`s over gRPC: read them with `Number` or `String`. */

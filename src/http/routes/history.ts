@@ -9,7 +9,7 @@ import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { respond } from '../response.ts'
-import { duration, flag, integer } from './query-values.ts'
+import { duration, flag, integer, MAX_WAIT_MS } from './query-values.ts'
 
 /** The events of a run: page by page, or as a stream. */
 export function history(workflows: Workflows, commentEveryMs: number) {
@@ -29,8 +29,6 @@ export function history(workflows: Workflows, commentEveryMs: number) {
       return eventStream(c, (send) => sendFeed(c, send, feed), commentEveryMs)
     })
 }
-
-const MAX_WAIT_MS = 60_000
 
 const pageParameters = z.strictObject({
   pageSize: z.exactOptional(integer(1, 1000)),

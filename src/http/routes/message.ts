@@ -6,6 +6,8 @@ import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
+import { asyncPreference } from '../prefer.ts'
+import { readAsyncUpdate, sendAsyncUpdate } from './async-update.ts'
 import { headersField } from './fields/json-object.ts'
 import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
 
@@ -31,8 +33,12 @@ export function message(workflows: Workflows, json: ReadJson) {
     .post('/update/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      return jsonResponse(c, await workflows.update({ ref, message }, toCall(c)))
+      const preference = asyncPreference(c)
+      return preference === null
+        ? jsonResponse(c, await workflows.update({ ref, message }, toCall(c)))
+        : sendAsyncUpdate(c, workflows, { ref, message }, preference)
     })
+    .get('/update/:name/:updateId', (c) => readAsyncUpdate(c, workflows))
 }
 
 const messageRequest = z.pipe(

@@ -18,6 +18,9 @@ export const flag = z.pipe(
   z.transform((text) => text === 'true'),
 )
 
+/** Maximum of a `wait` that holds a poll of its own. */
+export const MAX_WAIT_MS = 60_000
+
 /** Milliseconds, or with a unit: `30s`. */
 export function duration(maxMs: number) {
   const toMs = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : durationMs(text))

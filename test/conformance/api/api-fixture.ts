@@ -29,6 +29,8 @@ export type Gap =
   | 'slashes'
   /** The engine's HTTP API has no call that starts and updates in one step. */
   | 'update-with-start'
+  /** The engine's HTTP API has no call that reads an update. */
+  | 'async-updates'
   /** The runtime cannot distinguish a call that failed before it was sent from one that may have arrived. */
   | 'what-was-sent'
   /** If a request never ends, the runtime keeps its connection open until the client closes it. */

@@ -57,6 +57,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(body.features).toEqual({
         slashInIds: !hasGap('slashes'),
         updateWithStart: !hasGap('update-with-start'),
+        asyncUpdates: !hasGap('async-updates'),
         codec: false,
         traceRemote: false,
         traceKvstore: false,

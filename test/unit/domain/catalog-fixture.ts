@@ -14,6 +14,7 @@ export const DEPLOYMENT: Deployment = {
   features: {
     slashInIds: { supported: true },
     updateWithStart: { supported: true },
+    asyncUpdates: { supported: true },
     codec: false,
     traceRemote: false,
     traceKvstore: false,
@@ -136,6 +137,8 @@ const unexpected: Engine = {
   query: never,
   update: never,
   updateWithStart: never,
+  startUpdate: never,
+  pollUpdate: never,
   signalWithStart: never,
   cancel: never,
   terminate: never,

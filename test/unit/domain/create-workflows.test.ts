@@ -11,7 +11,10 @@ afterEach(() => {
 })
 
 const { uiUrl, ...DEPLOYED } = DEPLOYMENT
-const CAPABILITIES = { ...DEPLOYED, features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true } }
+const CAPABILITIES = {
+  ...DEPLOYED,
+  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true, asyncUpdates: true },
+}
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
   const fixture = makeCatalogs()
@@ -204,6 +207,20 @@ test('update-with-start: is rejected before any call when the transport does not
   const { error, message } = await refusal(workflows.updateWithStart({ start: COMMAND, update: MESSAGE }, aCall()))
 
   expect([error, message]).toEqual(['NotSupportedError', expect.stringContaining('there is no such call')])
+})
+
+test('asynchronous updates: are rejected before any call when the transport does not support them', async () => {
+  const asyncUpdates = { supported: false, reason: 'there is no such call' } as const
+  const deployment = { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, asyncUpdates } }
+  const { workflows } = makeWorkflows({}, deployment)
+
+  const refused = [
+    await refusal(workflows.startUpdate({ ref: REF, message: MESSAGE }, aCall())),
+    await refusal(workflows.readUpdate({ ref: REF, name: 'approve', updateId: 'u', waitMs: 0 }, aCall())),
+  ]
+
+  const message = 'Asynchronous updates are not supported: there is no such call (GET /capabilities: asyncUpdates)'
+  for (const one of refused) expect(one).toMatchObject({ error: 'NotSupportedError', message })
 })
 
 test('query, update and update-with-start: get the message timeout', async () => {

@@ -37,7 +37,11 @@ function transportThat(...errors: Error[]) {
   const left = [...errors]
   const transport: Transport = {
     name: 'grpc',
-    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
+    features: {
+      slashInIds: { supported: true },
+      updateWithStart: { supported: true },
+      asyncUpdates: { supported: true },
+    },
     async call<M extends Method>(method: M, request: Request<M>, options: CallOptions) {
       sent.push({ method, request, options, at: Date.now() })
       const error = left.shift()

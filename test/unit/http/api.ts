@@ -70,6 +70,8 @@ const unexpected: Workflows = {
   start: never,
   run: never,
   updateWithStart: never,
+  startUpdate: never,
+  readUpdate: never,
   signalWithStart: never,
   status: never,
   explain: never,

@@ -25,7 +25,11 @@ test('calls: an error is counted with the name of its gRPC code, any other error
   const errors = [new RpcError('busy', { code: 8 }), new TypeError('a bug')]
   const transport: Transport = {
     name: 'grpc',
-    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
+    features: {
+      slashInIds: { supported: true },
+      updateWithStart: { supported: true },
+      asyncUpdates: { supported: true },
+    },
     call: () => Promise.reject(errors.shift()),
     close: async () => {},
   }

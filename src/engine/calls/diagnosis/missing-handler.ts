@@ -16,7 +16,7 @@ export async function missingHandler(
   context: EngineContext,
   ref: ExecutionRef,
   kind: 'query' | 'update',
-  { name }: Message,
+  { name }: Pick<Message, 'name'>,
   failure: string,
   call: Call,
 ): Promise<ServiceError | null> {

@@ -18,7 +18,11 @@ export function grpcTransport(options: GrpcOptions): Transport {
 
   return {
     name: 'grpc',
-    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
+    features: {
+      slashInIds: { supported: true },
+      updateWithStart: { supported: true },
+      asyncUpdates: { supported: true },
+    },
 
     async call<M extends Method>(method: M, request: Request<M>, call: CallOptions): Promise<Response<M>> {
       const { short, long } = connections.current ?? (await connections.get())
@@ -37,6 +41,7 @@ const WORKER_CALLS: ReadonlySet<Method> = new Set<Method>([
   'queryWorkflow',
   'updateWorkflowExecution',
   'executeMultiOperation',
+  'pollWorkflowExecutionUpdate',
 ])
 
 /** Whether the engine may hold the call until a worker responds or an event is recorded. */

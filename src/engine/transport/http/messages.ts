@@ -45,11 +45,18 @@ export function createHttpMessages(): HttpMessages {
 }
 
 function sharedMethod(method: Method): SharedMethod {
-  if (method !== 'executeMultiOperation') return method
-  throw new ServiceError(
-    'NotSupportedError',
-    `Update-with-start is not supported: ${HTTP_API_FEATURES.updateWithStart.reason}`,
-  )
+  switch (method) {
+    case 'executeMultiOperation':
+      throw notSupported(`Update-with-start is not supported: ${HTTP_API_FEATURES.updateWithStart.reason}`)
+    case 'pollWorkflowExecutionUpdate':
+      throw notSupported(`Asynchronous updates are not supported: ${HTTP_API_FEATURES.asyncUpdates.reason}`)
+    default:
+      return method
+  }
+}
+
+function notSupported(message: string): ServiceError {
+  return new ServiceError('NotSupportedError', message)
 }
 
 const PATH_FIELD = /\{([\w.]+)\}/g
@@ -63,7 +70,7 @@ function pathPart(field: string, text: unknown): string {
   // "undefined".
   if (typeof text !== 'string') throw new Error(`the path requires ${field}`)
   if (text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text)
-  throw new ServiceError('NotSupportedError', `"${text}" is not supported: ${HTTP_API_FEATURES.slashInIds.reason}`)
+  throw notSupported(`"${text}" is not supported: ${HTTP_API_FEATURES.slashInIds.reason}`)
 }
 
 function valueAt(json: object, field: string): unknown {

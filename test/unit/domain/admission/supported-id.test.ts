@@ -11,6 +11,7 @@ function workflowsWith(slashInIds: Support) {
   const features = {
     slashInIds,
     updateWithStart: UNSUPPORTED,
+    asyncUpdates: UNSUPPORTED,
     codec: false,
     traceRemote: false,
     traceKvstore: false,

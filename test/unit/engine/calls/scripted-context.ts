@@ -37,7 +37,11 @@ export function scriptedContext(...answers: (object | Answer)[]): { context: Eng
   }
   const transport: Transport = {
     name: 'grpc',
-    features: { slashInIds: { supported: true }, updateWithStart: { supported: true } },
+    features: {
+      slashInIds: { supported: true },
+      updateWithStart: { supported: true },
+      asyncUpdates: { supported: true },
+    },
     call: (method, request) => answer(method, request as RequestLike) as never,
     async close() {},
   }

@@ -30,7 +30,7 @@ function listedAfter(ms: number): EngineContext {
 
 function diagnose(context: EngineContext) {
   const call = aCall({ deadlineAt: Date.now() + 30_000 })
-  return missingHandler(context, { workflowId: 'w' }, 'update', { name: 'nope', args: [] }, 'no handler: nope', call)
+  return missingHandler(context, { workflowId: 'w' }, 'update', { name: 'nope' }, 'no handler: nope', call)
 }
 
 test('missingHandler: finds out that the handler is missing from a worker that is slow', async () => {

@@ -1,0 +1,107 @@
+import { type Call, withTimeout } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import type { UpdateState } from '../../domain/engine.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
+import { deadlineSignal } from '../../lib/abort.ts'
+import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
+import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { type Response, RpcError } from '../transport/transport.ts'
+import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
+import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update-outcome.ts'
+import { isOver, POLL_DEADLINE_MS, pauseSince } from './wait.ts'
+
+interface SentUpdate {
+  ref: ExecutionRef
+  name: string
+  updateId: string
+}
+
+type Polled = Response<'pollWorkflowExecutionUpdate'>
+
+/** How far the update is, after waiting at most `waitMs` for it to complete. */
+export async function pollUpdate(
+  context: EngineContext,
+  ref: ExecutionRef,
+  { name, updateId }: { name: string; updateId: string },
+  waitMs: number,
+  call: Call,
+): Promise<UpdateState> {
+  const update = { ref, name, updateId }
+  try {
+    const completed = waitMs === 0 ? null : await waitUntilCompleted(context, update, withTimeout(call, waitMs))
+    return await toState(context, update, completed ?? (await readNow(context, update, call)), call)
+  } catch (error) {
+    throw isUnknownUpdate(error)
+      ? unknownUpdate(update, error)
+      : toServiceError(error, { kind: 'read', details: { ...executionIds(ref), updateId } })
+  }
+}
+
+/** Null when `call` is over before. Continues to wait through outages of the engine. */
+async function waitUntilCompleted(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled | null> {
+  call.startWaiting()
+  for (let failures = 0; !isOver(call); ) {
+    const polledAt = Date.now()
+    try {
+      const polled = await pollOnce(context, update, call)
+      if (polled.outcome) return polled
+      failures = 0
+    } catch (error) {
+      if (isOver(call)) return null
+      if (classifyPollFailure(error) === 'final') throw error
+      call.note({ waitInterrupted: error })
+      failures++
+    }
+    await pauseSince(polledAt, pauseBetweenPollsMs(failures), call)
+  }
+  return null
+}
+
+/** The engine responds after 20 s at the latest. */
+async function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
+  const deadlineAt = Date.now() + POLL_DEADLINE_MS
+  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
+  const request = { ...toRequest(context, update), waitPolicy: UNTIL_COMPLETED }
+  try {
+    return await context.rpc('pollWorkflowExecutionUpdate', request, { ...call, signal: linked.signal, deadlineAt })
+  } finally {
+    linked.release()
+  }
+}
+
+function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
+  return context.rpc('pollWorkflowExecutionUpdate', toRequest(context, update), withTimeout(call, TIMEOUT_MS.describe))
+}
+
+function toRequest({ namespace }: EngineContext, { ref, updateId }: SentUpdate) {
+  return { namespace, updateRef: { workflowExecution: toExecution(ref), updateId }, identity: IDENTITY }
+}
+
+async function toState(
+  context: EngineContext,
+  { ref: { workflowId, runId: pinned }, name, updateId }: SentUpdate,
+  { outcome, stage, updateRef }: Polled,
+  call: Call,
+): Promise<UpdateState> {
+  const run = { workflowId, runId: updateRef?.workflowExecution?.runId || pinned || '' }
+  const ids = { ...run, updateId }
+  if (!outcome)
+    return { ...ids, stage: stage >= UpdateWorkflowExecutionLifecycleStage.ACCEPTED ? 'accepted' : 'admitted' }
+  const settled = { ref: run, message: { name }, updateId }
+  if (outcome.failure) throw await toUpdateError(context, settled, outcome.failure, call)
+  return { ...ids, stage: 'completed', result: await resultOf(context, settled, outcome) }
+}
+
+/** The engine reports an unknown update like an unknown run, with another message. */
+function isUnknownUpdate(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === GrpcCode.NOT_FOUND && error.message.startsWith('update "')
+}
+
+function unknownUpdate({ ref, updateId }: SentUpdate, cause: RpcError): ServiceError {
+  const run = ref.runId === undefined ? 'The latest run' : `Run ${ref.runId}`
+  const message = `${run} of workflow ${ref.workflowId} has no update ${updateId}`
+  return new ServiceError('UpdateNotFoundError', message, { cause, details: { ...executionIds(ref), updateId } })
+}

@@ -1,0 +1,26 @@
+/** The header `Prefer`: https://www.rfc-editor.org/rfc/rfc7240 */
+import type { Context } from 'hono'
+
+export interface AsyncPreference {
+  /** How long to wait for the result before a 202; 0 for not at all. */
+  waitMs: number
+}
+
+/** Null unless the client prefers `respond-async`. What cannot be understood is ignored, as the RFC demands. */
+export function asyncPreference(c: Context): AsyncPreference | null {
+  const preferences = parse(c.req.header('Prefer') ?? '')
+  if (!preferences.has('respond-async')) return null
+  const wait = preferences.get('wait') ?? ''
+  return { waitMs: /^\d{1,9}$/.test(wait) ? Number(wait) * 1000 : 0 }
+}
+
+/** Preferences by their names in lower case. Of two with the same name the first one counts. */
+function parse(header: string): Map<string, string> {
+  // Commas in quoted strings separate nothing.
+  const elements = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []
+  const pairs = elements.flatMap((element): [string, string][] => {
+    const [, name, value = ''] = /^\s*([^\s=;]+)(?:\s*=\s*"?([^\s";]*))?/.exec(element) ?? []
+    return name === undefined ? [] : [[name.toLowerCase(), value]]
+  })
+  return new Map(pairs.reverse())
+}
