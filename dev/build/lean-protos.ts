@@ -1,4 +1,7 @@
-/** Removes message definitions that the service does not use from bundles: those of the SDK's core and of Temporal Cloud's API. */
+/**
+ * Removes from bundles what the service does not use of the message definitions: those of the SDK's core and of
+ * Temporal Cloud's API, and the texts of the OpenAPI document and the paths of the HTTP API.
+ */
 import type { Plugin } from 'rolldown'
 
 interface Nested {
@@ -12,11 +15,8 @@ export function leanProtos(): Plugin {
       filter: { id: /@temporalio\/proto\/protos\/json-module\.js$/ },
       handler(code) {
         const [, before = '', json = '', after = ''] = /^(.*\.addJSON\()(\{.*\})(\);.*)$/s.exec(code) ?? []
-        // Each option is there twice.
-        const nested = JSON.parse(json, (key, value) => (key === 'parsedOptions' ? undefined : value)) as Record<
-          string,
-          Nested
-        >
+        const used = (key: string, value: unknown) => (isUnused(key) ? undefined : value)
+        const nested = JSON.parse(json, used) as Record<string, Nested>
         const { coresdk: _, ...lean } = nested
         const { api } = lean.temporal?.nested ?? {}
         delete api?.nested.cloud
@@ -24,4 +24,9 @@ export function leanProtos(): Plugin {
       },
     },
   }
+}
+
+/** Each option is there twice. One in parentheses extends protobuf's own options, and does not change the encoding. */
+function isUnused(key: string): boolean {
+  return key === 'parsedOptions' || key.startsWith('(')
 }
