@@ -28,6 +28,8 @@ export interface Spans {
   ): Promise<T>
 }
 
+type EndedRequest = Parameters<RequestSpan['end']>[0]
+
 export function createSpans(): Spans {
   const tracer = trace.getTracer('portico', VERSION)
   // Reads that several requests share, and their long polls, may outlast the request that began them.
@@ -40,14 +42,9 @@ export function createSpans(): Spans {
       traceId: traceId === INVALID_TRACEID ? null : traceId,
       run: (act) => context.with(trace.setSpan(parent, span), act),
       contextHeaders: () => headersOf(trace.setSpan(parent, span)),
-      end({ method, route, status, error, isServerError }) {
+      end(response) {
         open.delete(span)
-        const name = knownMethod(method)
-        span.updateName(`${name === '_OTHER' ? 'HTTP' : name}${route === null ? '' : ` ${route}`}`)
-        span.setAttribute('http.response.status_code', status)
-        if (route !== null) span.setAttribute('http.route', route)
-        if (error !== undefined) span.setAttribute('error.type', error)
-        if (isServerError) span.setStatus({ code: SpanStatusCode.ERROR })
+        if (span.isRecording()) describeResponse(span, response)
         span.end()
       },
     }
@@ -78,6 +75,15 @@ export function createSpans(): Spans {
       return endWith(span, send(headersOf(trace.setSpan(active, span))), codeOf)
     },
   }
+}
+
+function describeResponse(span: Span, { method, route, status, error, isServerError }: EndedRequest): void {
+  const name = knownMethod(method)
+  span.updateName(`${name === '_OTHER' ? 'HTTP' : name}${route === null ? '' : ` ${route}`}`)
+  span.setAttribute('http.response.status_code', status)
+  if (route !== null) span.setAttribute('http.route', route)
+  if (error !== undefined) span.setAttribute('error.type', error)
+  if (isServerError) span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
 function headersOf(active: Context): Record<string, string> {
