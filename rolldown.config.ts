@@ -23,8 +23,13 @@ export default defineConfig([
     resolve: {
       // OpenTelemetry's packages are five times as large as CommonJS.
       mainFields: ['module', 'main'],
-      // Only grpc-js's channelz and ORCA services use it, which the service does not.
-      alias: { '@grpc/proto-loader': file('dev/build/empty-proto-loader.ts') },
+      alias: {
+        // The rest of the client, and the functions that convert payloads, are for programs that use its classes.
+        '@temporalio/client$': file('node_modules/@temporalio/client/lib/connection.js'),
+        '@temporalio/proto/lib/payload-visitor.generated': file('dev/build/empty-module.ts'),
+        // Only grpc-js's channelz and ORCA services use it, which the service does not.
+        '@grpc/proto-loader': file('dev/build/empty-module.ts'),
+      },
     },
     plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
     output: {

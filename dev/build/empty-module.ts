@@ -1,0 +1,2 @@
+/** Replaces modules in bundles that load them and do not use them (`rolldown.config.ts`). */
+export {}
