@@ -1,24 +1,25 @@
 /** What do metrics and spans cost for each request? */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { startEngine } from '../dev/servers/engine.ts'
 import { startProcess } from '../dev/servers/process.ts'
 import { until } from '../dev/servers/until.ts'
 import { connect, exchange, measureLoad, type Sample } from './requests/load.ts'
 import { createScenarios, type Scenario } from './requests/scenarios.ts'
-import { RUNTIMES, type RunningTarget, type Runtime, startPortico } from './requests/targets.ts'
-import { printDirectCosts } from './telemetry/direct.ts'
+import { commandOf, RUNTIMES, type RunningTarget, type Runtime, startPortico } from './requests/targets.ts'
 
-const [blocks = '9', durationMs = '150', scenarioNames = 'health,status', runtimeName = 'node'] = process.argv.slice(2)
-const runtime: Runtime = RUNTIMES.find((name) => name === runtimeName) ?? 'node'
+const [blocks = '9', durationMs = '150', scenarioNames = 'health,status', runtimeNames = RUNTIMES.join()] =
+  process.argv.slice(2)
+const runtimes = RUNTIMES.filter((name) => runtimeNames.split(',').includes(name))
 const CATALOG = 'telemetry'
 const CONCURRENCY = 32
 // Short turns, so that other load on the machine affects all variants equally.
 const TURNS = 15
-const WARM_UP_MS = 5000
-
-await printDirectCosts()
+const WARM_UP_MS = 3000
 
 // Stands for a collector: the spans are taken and dropped.
 const collector = createServer((request, response) => request.resume().on('end', () => response.end()))
@@ -31,14 +32,15 @@ const VARIANTS: Record<string, Record<string, string>> = {
   // Shows how much of a difference is chance.
   'off again': {},
   metrics: { SERVICE_METRICS_ON: 'true' },
-  'metrics and 10 % of the spans': {
-    SERVICE_METRICS_ON: 'true',
-    ...spans,
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: '0.1',
-  },
-  'metrics and all spans': { SERVICE_METRICS_ON: 'true', ...spans },
+  'spans, none sampled': { ...spans, OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+  'spans, 10 % sampled': { ...spans, OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.1' },
+  'all spans': spans,
 }
+
+/** The processes of one runtime, by their variant. */
+type Variants = Map<string, RunningTarget>
+
+await printDirectCosts()
 
 const limits = { 'frontend.rps': 1_000_000, 'frontend.namespaceRPS': 1_000_000, 'frontend.namespaceCount': 100_000 }
 const engine = await startEngine({ dynamicConfig: limits })
@@ -47,13 +49,17 @@ const worker = await startProcess({
   args: ['examples/worker.ts'],
   env: { PATH: process.env.PATH, SERVICE_CATALOG_ID: CATALOG, ENGINE_ADDRESS: engine.address },
 })
-const targets = new Map<string, RunningTarget>()
+const targets = new Map<Runtime, Variants>()
 let setUp: RunningTarget | null = null
 try {
-  for (const [name, env] of Object.entries(VARIANTS))
-    targets.set(name, await startPortico(runtime, engine, CATALOG, env))
+  for (const runtime of runtimes) {
+    const variants: Variants = new Map()
+    targets.set(runtime, variants)
+    for (const [name, env] of Object.entries(VARIANTS))
+      variants.set(name, await startPortico(runtime, engine, CATALOG, env))
+  }
   // Not measured: a service that has handled more requests than the others would be faster.
-  setUp = await startPortico(runtime, engine, CATALOG)
+  setUp = await startPortico('node', engine, CATALOG)
   const { port } = setUp
   const { agent, close } = connect()
   const isPublished = () => exchange(port, { method: 'GET', path: '/workflow/catalog' }, agent)
@@ -61,43 +67,61 @@ try {
   const scenarios = await createScenarios(port, CATALOG, agent)
   close()
   console.log(
-    `\n| Scenario on ${runtime} | Telemetry | CPU per request | Ratio to off (middle half) |\n|---|---|---|---|`,
+    '\n| Scenario | Runtime | Telemetry | CPU per request | Ratio to off (middle half) |\n|---|---|---|---|---|',
   )
   for (const scenario of scenarios.filter(({ name }) => scenarioNames.split(',').includes(name)))
     await measureScenario(scenario)
 } finally {
-  await Promise.all([worker.kill(), setUp?.kill(), ...[...targets.values()].map((target) => target.kill())])
+  const running = [...targets.values()].flatMap((variants) => [...variants.values()])
+  await Promise.all([worker.kill(), setUp?.kill(), ...running.map((target) => target.kill())])
   await engine.kill()
   collector.closeAllConnections()
   collector.close()
 }
 
+/** Microseconds of CPU for each request, without anything around them. One runtime after the other. */
+async function printDirectCosts(): Promise<void> {
+  const script = fileURLToPath(new URL('./telemetry/direct.ts', import.meta.url))
+  const costs: Record<string, number>[] = []
+  for (const runtime of runtimes) {
+    const { command, args } = commandOf(runtime, script)
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...spans }
+    const { stdout } = await promisify(execFile)(command, args, { env })
+    costs.push(JSON.parse(stdout))
+  }
+  console.log(
+    `| Telemetry itself, for each request | ${runtimes.join(' | ')} |\n|---|${'---|'.repeat(runtimes.length)}`,
+  )
+  for (const name of Object.keys(costs[0] ?? {}))
+    console.log(`| ${name} | ${costs.map((own) => `${own[name]?.toFixed(1)} µs`).join(' | ')} |`)
+}
+
 async function measureScenario({ name, next }: Scenario): Promise<void> {
   const load = (ms: number) => ({ concurrency: CONCURRENCY, durationMs: ms })
-  for (const target of targets.values()) await measureLoad(target, next, load(WARM_UP_MS))
-  const costs = new Map([...targets.keys()].map((variant) => [variant, [] as number[]]))
+  const all = [...targets].flatMap(([runtime, variants]) =>
+    [...variants].map(([variant, target]) => ({ runtime, variant, target, costs: [] as number[] })),
+  )
+  for (const { target } of all) await measureLoad(target, next, load(WARM_UP_MS))
   for (let block = 0; block < Number(blocks); block++) {
-    const sums = new Map([...targets.keys()].map((variant) => [variant, { cpuMs: 0, requests: 0 }]))
+    const turns = all.map((measured) => ({ ...measured, sum: { cpuMs: 0, requests: 0 } }))
     for (let turn = 0; turn < TURNS; turn++) {
       // Each turn begins with another variant, so that none always follows the same one.
-      const variants = [...targets].map((_, index, all) => all[(index + turn) % all.length])
-      for (const [variant, target] of variants.filter((found) => found !== undefined))
-        add(sums.get(variant), await measureLoad(target, next, load(Number(durationMs))))
+      for (const { target, sum } of [...turns.slice(turn % turns.length), ...turns.slice(0, turn % turns.length)])
+        add(sum, await measureLoad(target, next, load(Number(durationMs))))
     }
-    for (const [variant, { cpuMs, requests }] of sums) costs.get(variant)?.push(cpuMs / requests)
+    for (const { costs, sum } of turns) costs.push(sum.cpuMs / sum.requests)
   }
-  const base = costs.get('off') ?? []
-  for (const [variant, own] of costs) {
-    const ratios = own.map((cost, block) => cost / (base[block] ?? Number.NaN)).toSorted((a, b) => a - b)
+  for (const { runtime, variant, costs } of all) {
+    const base = all.find((other) => other.runtime === runtime && other.variant === 'off')?.costs ?? []
+    const ratios = costs.map((cost, block) => cost / (base[block] ?? Number.NaN)).toSorted((a, b) => a - b)
     const at = (share: number) => (ratios[Math.floor(share * (ratios.length - 1))] ?? Number.NaN).toFixed(2)
-    const median = own.toSorted((a, b) => a - b)[Math.floor(own.length / 2)] ?? Number.NaN
+    const median = costs.toSorted((a, b) => a - b)[Math.floor(costs.length / 2)] ?? Number.NaN
     const ratio = variant === 'off' ? '' : `${at(0.5)} (${at(0.25)}–${at(0.75)})`
-    console.log(`| ${name} | ${variant} | ${(median * 1000).toFixed(0)} µs | ${ratio} |`)
+    console.log(`| ${name} | ${runtime} | ${variant} | ${(median * 1000).toFixed(0)} µs | ${ratio} |`)
   }
 }
 
-function add(sum: { cpuMs: number; requests: number } | undefined, { cpuMs, requestsPerSecond }: Sample): void {
-  if (sum === undefined) return
+function add(sum: { cpuMs: number; requests: number }, { cpuMs, requestsPerSecond }: Sample): void {
   // The number of requests, but for a constant that all variants share.
   sum.requests += requestsPerSecond
   sum.cpuMs += cpuMs * requestsPerSecond

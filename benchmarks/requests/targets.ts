@@ -59,7 +59,8 @@ async function startTarget(
   return { name, port, pid: server.pid, kill: () => server.kill() }
 }
 
-function commandOf(runtime: Runtime, script: string): { command: string; args: string[] } {
+/** How the runtime runs a script. */
+export function commandOf(runtime: Runtime, script: string): { command: string; args: string[] } {
   if (runtime === 'node') return { command: process.execPath, args: [script] }
   if (runtime === 'bun') return { command: bin('bun'), args: [script] }
   return { command: bin('deno'), args: ['run', '--allow-all', '--node-modules-dir=manual', script] }
