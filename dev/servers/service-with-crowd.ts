@@ -30,8 +30,8 @@ export interface ServiceWithCrowd {
   engine: RunningEngine
   /** Memory, timers and sockets of the service, after a garbage collection. */
   inventory(): Promise<Inventory>
-  /** Sends `count` requests, each on a connection of its own, as fast as the engine starts their runs. */
-  gather(count: number): Promise<Crowd>
+  /** Sends `count` requests, each on a connection of its own, as fast as the engine starts their runs. `report` gets a line now and then. */
+  gather(count: number, report?: Report): Promise<Crowd>
   stop(): Promise<void>
 }
 
@@ -39,8 +39,11 @@ export interface Crowd {
   /** Requests that have a response already. */
   answered(): number
   /** Terminates all runs, the one that started last first, and returns the responses in the order of the requests. */
-  disperse(): Promise<CrowdResponse[]>
+  disperse(report?: Report): Promise<CrowdResponse[]>
 }
+
+type Report = (progress: string) => void
+const REPORTED_EVERY = 500
 
 export interface CrowdResponse extends RunResponse {
   workflowId: string
@@ -71,7 +74,7 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
     return Number(count)
   }
 
-  async function gather(count: number): Promise<Crowd> {
+  async function gather(count: number, report: Report = () => {}): Promise<Crowd> {
     const before = await countRunning()
     const requests: { workflowId: string; response: Promise<RunResponse & { at: number }> }[] = []
     let answered = 0
@@ -90,16 +93,18 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
         everyMs: 100,
         signal: service.died,
       })
+      if (requests.length % REPORTED_EVERY === 0) report(`${requests.length} runs have started`)
     }
     return {
       answered: () => answered,
-      async disperse() {
+      async disperse(report = () => {}) {
         const endedAt = new Map<string, number>()
         await mapConcurrent(requests.toReversed(), ENDS_AT_ONCE, async ({ workflowId }) => {
           const request = { namespace: 'default', workflowExecution: { workflowId } }
           // A run that has not started has a response that says why.
           await connection.workflowService.terminateWorkflowExecution(request).catch(() => {})
           endedAt.set(workflowId, performance.now())
+          if (endedAt.size % REPORTED_EVERY === 0) report(`${endedAt.size} runs have ended`)
         })
         return Promise.all(
           requests.map(async ({ workflowId, response }) => {

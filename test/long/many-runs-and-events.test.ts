@@ -24,6 +24,16 @@ const test = testWithOwnEngine({
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index)
 
+/** Acts for each number, and prints a line after each tenth of them. */
+async function actForEach(count: number, what: string, act: (index: number) => Promise<void>): Promise<void> {
+  let done = 0
+  await mapConcurrent(numbers(count), AT_ONCE, async (index) => {
+    await act(index)
+    done++
+    if (done % Math.ceil(count / 10) === 0) console.log(`${done} ${what}`)
+  })
+}
+
 test('10,000 runs: a list has each of them exactly once while new ones start', async ({ client, catalog, serve }) => {
   const service = serve()
   const started = new Set<string>()
@@ -31,11 +41,11 @@ test('10,000 runs: a list has each of them exactly once while new ones start', a
     const handle = await client.workflow.start(workflowName, { taskQueue: catalog, workflowId })
     return handle.firstExecutionRunId
   }
-  await mapConcurrent(numbers(RUNS), AT_ONCE, async (index) => void started.add(await start(`listed-${index}`)))
+  await actForEach(RUNS, 'runs are started', async (index) => void started.add(await start(`listed-${index}`)))
   const list = async (parameters: string) => (await service.call('GET', `/workflow/runs${parameters}`)).body
   const filter = `catalog=${catalog}&workflowName=listed`
   const isListed = async () => (await list(`/count?${filter}`)).count === RUNS
-  await until('all are listed', isListed, { timeoutMs: 60_000 })
+  await until('all are listed', isListed, { timeoutMs: 300_000 })
 
   const seen: string[] = []
   let later = 0
@@ -61,7 +71,7 @@ test('10,000 events: a stream is read as fast as its client takes it, and has ea
   const { calls } = faultProxy
   const service = await startService({ address: faultProxy.address })
   const handle = await client.workflow.start('nobody', { taskQueue: `${catalog}-nobody`, workflowId: 'eventful' })
-  await mapConcurrent(numbers(EVENTS - 3), AT_ONCE, () => handle.signal('add', PAYLOAD))
+  await actForEach(EVENTS - 3, 'signals are sent', () => handle.signal('add', PAYLOAD))
   await handle.terminate()
   const { historyLength } = (await service.call('GET', '/workflow/eventful/status')).body
 
