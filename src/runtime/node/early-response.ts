@@ -7,6 +7,11 @@ import { setImmediate } from 'node:timers/promises'
 // The contract's limit for reading a rejected body.
 const LINGER_MS = 500
 
+/** Whether the whole request has arrived because its headers have: it has no body. */
+export function isBodiless({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+}
+
 /** Whether the whole request, including its body, has arrived. */
 export async function hasArrived(incoming: Pick<IncomingMessage, 'complete'>): Promise<boolean> {
   // Node's parser runs promise callbacks between a body and its end, even if both arrive in one packet.

@@ -13,5 +13,5 @@ export function continueOnRead(request: IncomingMessage, response: ServerRespons
 /** Called when the response is known: reading the rest of the body no longer sends `100 Continue`. */
 export function cancelContinue(request: object): void {
   // Removes our override, so that `_read` is Node's method again.
-  Reflect.deleteProperty(request, '_read')
+  if (Object.hasOwn(request, '_read')) Reflect.deleteProperty(request, '_read')
 }

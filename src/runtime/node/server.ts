@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import type { Listener, ListenOptions } from '../service.ts'
-import { hasArrived, lastOfConnection } from './early-response.ts'
+import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
 import { cancelContinue, continueOnRead } from './expect-continue.ts'
 import { rejectConnect, rejectHeaders, rejectOnSocket, rejectUrl } from './parser-errors.ts'
 
@@ -29,7 +29,8 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
       const response = rejectHeaders(incoming) ?? (await fetch(request))
       cancelContinue(incoming)
       if (closing) response.headers.set('Connection', 'close')
-      return incoming.complete || (await hasArrived(incoming)) ? response : lastOfConnection(response, incoming)
+      const isComplete = incoming.complete || isBodiless(incoming) || (await hasArrived(incoming))
+      return isComplete ? response : lastOfConnection(response, incoming)
     },
     { hostname: 'localhost', errorHandler: rejectUrl },
   )
