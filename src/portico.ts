@@ -10,6 +10,7 @@ import { createApp } from './http/app.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
+import type { LoadShedder } from './http/shed-load.ts'
 import type { Log } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
 import { createObjectReader } from './store/s3/object-reader.ts'
@@ -44,6 +45,8 @@ export interface Parts {
 export interface Portico {
   /** The whole service as a function. */
   fetch(request: Request): Promise<Response>
+  /** Rejects requests in the same way as `fetch`, for a server that can respond before it has created a `Request`. */
+  loadShedder: LoadShedder
   /** Serves `/metrics` without a token, for a port of its own. Null unless `SERVICE_METRICS_PORT` is set, and metrics are on. */
   fetchMetrics: ((request: Request) => Promise<Response>) | null
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
@@ -118,6 +121,7 @@ export function createPortico(parts: Parts): Portico {
   for (const warning of config.warnings) log('warn', warning)
   return {
     fetch: app.fetch,
+    loadShedder: app.loadShedder,
     fetchMetrics: metricsApp === null ? null : metricsApp.fetch,
     drain: () => openRequests.abortAll(),
     async warm() {

@@ -20,7 +20,7 @@ interface Row {
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
-    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
+    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
     '@hono/node-server node:',
   ),
   'index.ts': row(

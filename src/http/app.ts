@@ -11,7 +11,7 @@ import { COMMENT_EVERY_MS } from './events.ts'
 import { forwardHeaders } from './forward-headers.ts'
 import { rejectIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
-import { limitInFlight } from './limit-in-flight.ts'
+import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
@@ -28,6 +28,7 @@ import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
 import { withStart } from './routes/with-start.ts'
 import { mountRoutes, serve } from './serve.ts'
+import { createLoadShedder, type LoadShedder } from './shed-load.ts'
 import type { Check, Step } from './step.ts'
 import { unmatched } from './unmatched.ts'
 
@@ -61,8 +62,14 @@ export interface AppOptions {
   openRequests?: OpenRequests
 }
 
+export interface App {
+  fetch(request: Request): Promise<Response>
+  /** For a server that can respond before it has created a `Request`. `fetch` uses it, too. */
+  loadShedder: LoadShedder
+}
+
 /** The HTTP application: its routes, and the steps that a request passes before its route, in this order. */
-export function createApp(options: AppOptions): { fetch(request: Request): Promise<Response> } {
+export function createApp(options: AppOptions): App {
   const {
     workflows,
     defaultCatalog,
@@ -78,23 +85,24 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
   } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
   // The router is named for a faster start, see decision 020.
-  const app = new Hono<Env>({ getPath: pathBelow(mount), router: new TrieRouter() })
+  const pathOf = pathBelow(mount)
+  const app = new Hono<Env>({ getPath: pathOf, router: new TrieRouter() })
 
-  const everyRequest: Step[] = [
-    requestId(mount.basePath),
-    ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
+  const checks: Check[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
     ...(options.auth === null ? [] : [exceptPublic(requireToken(options.auth.tokens))]),
   ]
-  const work = [limitInFlight(maxInFlight, options.observers.metrics ?? null), abortable(openRequests)]
-  const workflowRequest = [
-    ...(forwarded.length > 0 ? [forwardHeaders(forwarded)] : []),
-    decodablePath,
-    rejectIdempotencyKey,
-    ...work,
+  const everyRequest: Step[] = [
+    requestId(mount.basePath),
+    ...(options.corsOrigins.length > 0 ? [allowOrigins(options.corsOrigins)] : []),
+    ...checks,
   ]
+  const limit = createInFlightLimit(maxInFlight, options.observers.metrics ?? null)
+  const work = [limitInFlight(limit), abortable(openRequests)]
+  const workflowChecks = [decodablePath, rejectIdempotencyKey]
+  const workflowRequest = [...(forwarded.length > 0 ? [forwardHeaders(forwarded)] : []), ...workflowChecks, ...work]
 
   function mountBelow(path: string, routes: Hono<Env>, steps: readonly Step[] = workflowRequest): void {
     mountRoutes(app.basePath(path), routes, options.observers, [...everyRequest, ...steps])
@@ -115,7 +123,14 @@ export function createApp(options: AppOptions): { fetch(request: Request): Promi
     mountBelow(run, control(workflows, json))
   }
   app.notFound(serve(options.observers, everyRequest, unmatched(app)))
-  return { fetch: (request) => Promise.resolve(app.fetch(request)) }
+  const loadShedder = createLoadShedder({
+    limit,
+    observers: options.observers,
+    corsOrigins: options.corsOrigins,
+    checks: [...checks, ...workflowChecks],
+    pathOf,
+  })
+  return { loadShedder, fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)) }
 }
 
 function exceptPublic(reject: Check): Check {

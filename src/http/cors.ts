@@ -1,7 +1,7 @@
 /** The CORS protocol: https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { Context } from 'hono'
 import type { Env } from './context.ts'
-import { respond, setHeader } from './response.ts'
+import { respond } from './response.ts'
 import type { Step } from './step.ts'
 
 const METHODS = 'GET,HEAD,POST,PATCH'
@@ -15,17 +15,23 @@ export function isAllowedOrigin(origins: readonly string[], origin: string | und
 
 /** Responds to preflights from allowed origins, and lets their pages read every response. */
 export function allowOrigins(origins: readonly string[]): Step {
-  const forAll = origins.includes('*')
-
   return (c) => {
     const origin = c.req.header('Origin')
-    const isAllowed = isAllowedOrigin(origins, origin)
-    if (!forAll) setHeader(c, 'Vary', 'Origin')
-    if (isAllowed) {
-      setHeader(c, 'Access-Control-Allow-Origin', forAll ? '*' : origin)
-      setHeader(c, 'Access-Control-Expose-Headers', EXPOSED)
-    }
-    return isAllowed && isPreflight(c) ? preflight(c) : undefined
+    Object.assign(c.get('headers'), corsHeaders(origins, origin))
+    return isAllowedOrigin(origins, origin) && isPreflight(c) ? preflight(c) : undefined
+  }
+}
+
+/** The headers of every response to a request with this `Origin`. */
+export function corsHeaders(origins: readonly string[], origin: string | undefined): Record<string, string> {
+  if (origins.length === 0) return {}
+  const forAll = origins.includes('*')
+  return {
+    ...(!forAll && { Vary: 'Origin' }),
+    ...(isAllowedOrigin(origins, origin) && {
+      'Access-Control-Allow-Origin': forAll ? '*' : origin,
+      'Access-Control-Expose-Headers': EXPOSED,
+    }),
   }
 }
 

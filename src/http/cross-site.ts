@@ -1,8 +1,7 @@
 /** Protects against cross-site request forgery: a browser may add a stored token, or no token may be required. */
-import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import { isAllowedOrigin } from './cors.ts'
-import type { Check } from './step.ts'
+import type { Check, RequestHead } from './step.ts'
 
 /**
  * Rejects requests from pages of other sites, except GET, HEAD and OPTIONS, unless CORS allows the origin.
@@ -25,7 +24,7 @@ export function rejectCrossSite(origins: readonly string[]): Check {
 const MAX_SHOWN_ORIGIN = 200
 
 /** Browsers send `Sec-Fetch-Site` only to HTTPS and loopback URLs; for others, `Origin` is compared with `Host`. */
-function isCrossSite(c: Context): boolean {
+function isCrossSite(c: RequestHead): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   if (site === 'cross-site') return true
   // No page can forge this header. `Origin` must not be compared here: behind a proxy that rewrites `Host`, the two differ.
@@ -39,7 +38,7 @@ function hostOfOrigin(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null
 }
 
-function hostOf(c: Context): string {
+function hostOf(c: RequestHead): string {
   return (c.req.header('Host') ?? new URL(c.req.url).host).toLowerCase()
 }
 

@@ -57,12 +57,15 @@ export function problemResponse(c: Context<Env>, thrown: Error): Response {
 /** The response body for an error: with the details of a `ServiceError`, and without any detail of a bug. */
 export function problemBody(c: Context<Env>, thrown: unknown) {
   const error = toServiceError(thrown)
-  const kind: ProblemKind = PROBLEMS[error.error]
-  const { source = kind.source, retryAfterSeconds, ...facts } = error.details
   c.get('facts').error = error.error
+  return toProblemBody(error, c.get('requestId'))
+}
+
+export function toProblemBody({ error, message, details }: ServiceError, requestId: string) {
+  const kind: ProblemKind = PROBLEMS[error]
+  const { source = kind.source, retryAfterSeconds, ...facts } = details
   const { status, title } = kind
-  const problem = { status, error: error.error, title, message: error.message, source, requestId: c.get('requestId') }
-  return { ...toProblem(problem), ...facts }
+  return { ...toProblem({ status, error, title, message, source, requestId }), ...facts }
 }
 
 function toServiceError(thrown: unknown): ServiceError {

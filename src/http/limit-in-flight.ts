@@ -3,42 +3,52 @@ import type { RequestMetrics } from './observe.ts'
 import type { Step } from './step.ts'
 
 /**
- * Rejects a request while `max` others are in flight, before anything was sent to the engine, so that a retry is safe.
+ * How many requests may be in flight. The others are rejected before anything was sent to the engine, so that a retry is safe.
  *
  * A request is in flight from the start of its verb until its response is ready, or until the verb calls `startWaiting`.
  * A client that sends its body slowly does not take a place. If all places are taken when a request arrives, its body is
  * not even read.
  */
-export function limitInFlight(max: number, metrics: RequestMetrics | null): Step {
-  // One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
-  const overloaded = new ServiceError(
-    'OverloadedError',
-    'The service is handling as many requests as it can; nothing was started. Send the request again later.',
-    { details: { retryAfterSeconds: 1 } },
-  )
+export interface InFlightLimit {
+  isReached(): boolean
+  /** Takes a place, or throws `OVERLOADED`. Returns the function that leaves the place. */
+  enter(): () => void
+}
+
+// One for all: under load, creating errors with their stacks would take more time than the rest of the rejection.
+export const OVERLOADED = new ServiceError(
+  'OverloadedError',
+  'The service is handling as many requests as it can; nothing was started. Send the request again later.',
+  { details: { retryAfterSeconds: 1 } },
+)
+
+export function createInFlightLimit(max: number, metrics: RequestMetrics | null): InFlightLimit {
   let inFlight = 0
+  const isReached = () => inFlight >= max
 
-  function rejectAboveLimit(): void {
-    if (inFlight >= max) throw overloaded
+  return {
+    isReached,
+    enter() {
+      if (isReached()) throw OVERLOADED
+      inFlight++
+      metrics?.inFlightChanged(1)
+      let counts = true
+      return () => {
+        if (!counts) return
+        counts = false
+        inFlight--
+        metrics?.inFlightChanged(-1)
+      }
+    },
   }
+}
 
-  function enter(): () => void {
-    rejectAboveLimit()
-    inFlight++
-    metrics?.inFlightChanged(1)
-    let counts = true
-    return () => {
-      if (!counts) return
-      counts = false
-      inFlight--
-      metrics?.inFlightChanged(-1)
-    }
-  }
-
+/** Counts the requests of a route, and rejects those beyond the limit. */
+export function limitInFlight(limit: InFlightLimit): Step {
   return (c) => {
-    rejectAboveLimit()
+    if (limit.isReached()) throw OVERLOADED
     let leave = () => {}
-    c.set('startWork', () => (leave = enter()))
+    c.set('startWork', () => (leave = limit.enter()))
     return () => leave()
   }
 }

@@ -9,9 +9,12 @@ import type { Check } from './step.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The path of a URL, still percent-encoded: "%2F" in an id is not a separator, and "%25" must not be decoded twice. */
-export function rawPath({ url }: Request): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+/**
+ * The path of a URL, which may lack scheme and host, still percent-encoded: "%2F" in an id is not a separator, and "%25" must not be
+ * decoded twice.
+ */
+export function rawPath({ url }: { url: string }): string {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const end = url.slice(start).search(/[?#]/)
   return start === -1 ? '/' : url.slice(start, end === -1 ? undefined : start + end)
 }
@@ -25,7 +28,7 @@ export interface Mount {
 }
 
 /** Removes the base path. A request outside the base path gets a path that no route matches. */
-export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request: Request) => string {
+export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request: { url: string }) => string {
   if (basePath === '') return rawPath
   return (request) => {
     const path = rawPath(request)

@@ -19,3 +19,14 @@ export function respond(
 ): Response {
   return new Response(body, { status, headers: { ...c.get('headers'), ...headers } })
 }
+
+/** A response that is ready before the request has a context. */
+export interface Rejection {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+export function toResponse({ body, ...init }: Rejection): Response {
+  return new Response(body, init)
+}

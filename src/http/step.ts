@@ -7,5 +7,16 @@ import type { Env } from './context.ts'
  */
 export type Step = (c: Context<Env>) => Response | (() => void) | undefined
 
+/** A request without its body. A context of Hono's has it; `shed-load.ts` makes one without a context. */
+export interface RequestHead {
+  req: {
+    method: string
+    /** Below the base path, still percent-encoded. */
+    path: string
+    url: string
+    header(name: string): string | undefined
+  }
+}
+
 /** A step that only rejects requests. */
-export type Check = (c: Context<Env>) => undefined
+export type Check = (c: RequestHead) => undefined

@@ -1,5 +1,6 @@
 /** Starts and stops the service on Node, Bun and Deno. */
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
+import type { LoadShedder } from '../http/shed-load.ts'
 import { sleep } from '../lib/abort.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
 import { createPortico, type Parts, type Portico } from '../portico.ts'
@@ -11,6 +12,8 @@ import { systemErrorCode } from './system-error-code.ts'
 
 export interface ListenOptions {
   fetch(request: Request): Promise<Response>
+  /** For servers that can respond before they create a `Request`. */
+  loadShedder?: LoadShedder
   host: string
   /** 0: a free port that the system chooses. */
   port: number
@@ -59,7 +62,7 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const { host, port } = config.server
   const listener = await orExitListening(process, { host, port }, 'SERVICE_PORT', () =>
-    listen({ fetch: portico.fetch, host, port, log }),
+    listen({ fetch: portico.fetch, loadShedder: portico.loadShedder, host, port, log }),
   )
   const metricsListener = await listenForMetrics(process, config, portico, (options) => listen({ ...options, log }))
   const warn = (advice: string, cause: unknown) =>

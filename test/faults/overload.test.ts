@@ -5,6 +5,7 @@ import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
+import { dial } from './bytes.ts'
 
 describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
   let api: Api
@@ -70,6 +71,31 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     expect(health.map((answer) => answer.status)).toEqual([200, 200])
     expect(events).toContain('"output":[1]')
     expect((await status(refused)).body.error).toBe('WorkflowNotFoundError')
+  })
+
+  test('a rejected request with a body leaves its connection usable for the next one', async ({ faultProxy }) => {
+    const { release } = hold(faultProxy)
+    await until('the place is taken', () => faultProxy.hanging() === 1)
+    const wire = await dial(url.origin)
+    const body = JSON.stringify({ workflowName: 'echo', input: null })
+    const head = [
+      'POST /workflow/start HTTP/1.1',
+      `Host: ${url.host}`,
+      'X-Request-Id: mine',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ]
+
+    wire.socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+    await until('the request is rejected', () => wire.text().includes('"requestId":"mine"}'))
+    wire.socket.write(`GET /health HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
+    await until('the next one is answered', () => wire.text().includes('{"status":"ok"}'))
+    await release()
+    await untilFree()
+    wire.socket.destroy()
+
+    expect(wire.text().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 200'])
+    expect(wire.text().toLowerCase()).toContain('\r\nretry-after: 1\r\n')
   })
 
   test('a query or an update that no worker answers gives its place back after a second', async ({ faultProxy }) => {

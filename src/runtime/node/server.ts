@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
+import type { LoadShedder, ReceivedHead } from '../../http/shed-load.ts'
 import type { Listener, ListenOptions } from '../service.ts'
 import { hasArrived, isBodiless, lastOfConnection } from './early-response.ts'
 import { cancelContinue, continueOnRead } from './expect-continue.ts'
@@ -20,7 +21,7 @@ const SERVER_OPTIONS = {
 }
 
 /** Resolves when the server listens; rejects with Node's error when it cannot. */
-export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
+export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenOptions, 'log'>): Promise<Listener> {
   let closing = false
   const openResponses = new Set<ServerResponse>()
 
@@ -41,12 +42,25 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
     void handle(request, response)
   }
 
+  function onRequest(request: IncomingMessage, response: ServerResponse) {
+    if (closing || !loadShedder?.isActive()) respond(request, response)
+    else void shedOrRespond(request, response, loadShedder)
+  }
+
+  /** The connection stays open after a rejection, so that all of the request must have arrived. */
+  async function shedOrRespond(request: IncomingMessage, response: ServerResponse, { reject }: LoadShedder) {
+    const isComplete = isBodiless(request) || (await hasArrived(request))
+    const rejection = isComplete ? reject(headOf(request)) : null
+    if (rejection === null) respond(request, response)
+    else response.writeHead(rejection.status, rejection.headers).end(rejection.body)
+  }
+
   function onResponseClosed(this: ServerResponse) {
     openResponses.delete(this)
     closeWhenDone()
   }
 
-  const server = createServer(SERVER_OPTIONS, respond)
+  const server = createServer(SERVER_OPTIONS, onRequest)
   server.on('checkContinue', (request, response) => {
     continueOnRead(request, response)
     respond(request, response)
@@ -92,4 +106,8 @@ export async function serveNode({ fetch, host, port }: Omit<ListenOptions, 'log'
 function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
   if (address === null || typeof address === 'string') return String(address)
   return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+}
+
+function headOf({ method = '', url = '', headers }: IncomingMessage): ReceivedHead {
+  return { method, url, header: (name) => headers[name.toLowerCase()]?.toString() }
 }

@@ -1,0 +1,107 @@
+/** Rejects requests beyond the limit on requests in flight before the app handles them: docs/decisions/028-requests-in-flight.md. */
+import { corsHeaders } from './cors.ts'
+import { toProblemBody } from './errors.ts'
+import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
+import type { Observers } from './observe.ts'
+import { PROBLEM_TYPE, toRequestId } from './problem.ts'
+import { type Rejection, toResponse } from './response.ts'
+import type { Check, RequestHead } from './step.ts'
+
+export interface LoadShedder {
+  /** Whether `reject` would reject any request. */
+  isActive(): boolean
+  /**
+   * The response to a request that is rejected because of too many others. Null if the app has to handle the request. `url` is
+   * absolute, or begins with the path.
+   */
+  reject(request: ReceivedHead): Rejection | null
+  /** The same response to a `Request`. */
+  respond(request: Request): Response | null
+}
+
+export interface ReceivedHead {
+  method: string
+  url: string
+  header(name: string): string | undefined
+}
+
+export interface LoadShedderOptions {
+  limit: InFlightLimit
+  observers: Observers
+  corsOrigins: readonly string[]
+  /** What the app checks before it counts a request. It rejects a request itself that does not pass them. */
+  checks: readonly Check[]
+  /** The path below the base path, as the app routes it. */
+  pathOf(request: { url: string }): string
+}
+
+// HEAD and OPTIONS are rare, and their responses differ. So are requests without `Host`.
+const METHODS = new Set(['GET', 'POST', 'PATCH'])
+
+const REQUEST_ID = '{requestId}'
+
+export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
+  const { limit, corsOrigins, checks, pathOf } = options
+  const problem = toProblemBody(OVERLOADED, REQUEST_ID)
+  const [beforeId = '', afterId = ''] = JSON.stringify(problem).split(REQUEST_ID)
+  const { status } = problem
+  const headers = { 'Content-Type': PROBLEM_TYPE, 'Retry-After': String(OVERLOADED.details.retryAfterSeconds) }
+  const count = countRejections(options.observers)
+
+  function passesChecks(head: RequestHead): boolean {
+    try {
+      for (const check of checks) check(head)
+      return true
+    } catch {
+      // The app checks again, and reports the error.
+      return false
+    }
+  }
+
+  function reject({ method, url, header }: ReceivedHead): Rejection | null {
+    if (!limit.isReached() || !METHODS.has(method) || header('Host') === undefined) return null
+    const path = pathOf({ url })
+    if (!isWork(path) || !passesChecks({ req: { method, path, url, header } })) return null
+    count(method, status)
+    const id = toRequestId(header('X-Request-Id'))
+    return {
+      status,
+      headers: { 'X-Request-Id': id, ...corsHeaders(corsOrigins, header('Origin')), ...headers },
+      body: `${beforeId}${id}${afterId}`,
+    }
+  }
+
+  return {
+    isActive: limit.isReached,
+    reject,
+    respond(request) {
+      if (!limit.isReached()) return null
+      const { method, url, headers } = request
+      const rejection = reject({ method, url, header: (name) => headers.get(name) ?? undefined })
+      return rejection === null ? null : toResponse(rejection)
+    },
+  }
+}
+
+/** Requests that count. A path without a route gets the same response while the limit is reached. */
+function isWork(path: string): boolean {
+  return path.startsWith('/workflow/') || path === '/capabilities'
+}
+
+const LOG_EVERY_MS = 1000
+
+/** Counts every rejection in the metrics. The log gets one line per second: under load a line for each would cost more than the rest. */
+function countRejections({ log, metrics }: Observers): (method: string, status: number) => void {
+  let rejected = 0
+  let loggedAt = -LOG_EVERY_MS
+  return (method, status) => {
+    metrics?.requestStarted(method)
+    metrics?.requestEnded({ method, route: null, status, ms: 0 })
+    rejected++
+    const now = performance.now()
+    if (now - loggedAt < LOG_EVERY_MS) return
+    log('warn', 'requests rejected: SERVICE_MAX_INFLIGHT requests are in flight', { rejected })
+    loggedAt = now
+    rejected = 0
+  }
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import type { AppOptions } from '../../../src/http/app.ts'
+import { makeApi, running } from './api.ts'
+
+const SIGNAL = '/workflow/w/signal/s'
+
+/** A service whose only place is taken until `release` is called. */
+async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | 'mount' | 'maxBodyBytes'>> = {}) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let calls = 0
+  const api = makeApi({
+    maxInFlight: 1,
+    readMetrics: () => '',
+    ...options,
+    workflows: {
+      ready: async () => 'reachable',
+      status: async () => {
+        calls++
+        await released
+        return running
+      },
+      signal: async () => {
+        calls++
+        return { workflowId: 'w', runId: 'r' }
+      },
+    },
+  })
+  const basePath = options.mount?.basePath ?? ''
+  const held = api.call('GET', `${basePath}/workflow/w/status`, undefined, { Authorization: 'Bearer s3cret' })
+  await expect.poll(() => calls).toBe(1)
+  return {
+    ...api,
+    /** With `Host`, as a server receives it. */
+    call: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      api.call(method, path, body, { Host: 'portico.test', ...headers }),
+    calls: () => calls,
+    async release() {
+      release()
+      await held
+    },
+  }
+}
+
+describe('shed load', () => {
+  test('shed load: the response is the same as that of the app', async () => {
+    const { fetch, call, release, calls, events } = await full()
+    const headers = { 'Content-Type': 'application/json', 'X-Request-Id': 'mine' }
+
+    const early = await call('POST', SIGNAL, {}, headers)
+    // The app handles requests without Host itself.
+    const byApp = await fetch(new Request(`http://portico.test${SIGNAL}`, { method: 'POST', headers, body: '{}' }))
+    await release()
+
+    expect([early.status, [...early.headers], await early.json()]).toEqual([
+      byApp.status,
+      [...byApp.headers],
+      await byApp.json(),
+    ])
+    expect([early.status, early.headers.get('Retry-After'), early.headers.get('X-Request-Id')]).toEqual([
+      503,
+      '1',
+      'mine',
+    ])
+    expect(calls()).toBe(1)
+    expect(events.map(({ fields }) => fields.requestId)).toContain('mine')
+  })
+
+  test('shed load: an unsafe request id is replaced, in the header and in the body', async () => {
+    const { call, release } = await full()
+
+    const response = await call('GET', '/workflow/w/status', undefined, { 'X-Request-Id': '"}' })
+    await release()
+
+    const requestId = response.headers.get('X-Request-Id')
+    expect(requestId).toMatch(/^[\da-f-]{36}$/)
+    expect(await response.json()).toMatchObject({ error: 'OverloadedError', requestId })
+  })
+
+  test('shed load: pages of allowed origins can read the response', async () => {
+    const { call, release } = await full({ corsOrigins: ['https://app.example'] })
+
+    const allowed = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
+    const other = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://other.example' })
+    await release()
+
+    const cors = ({ status, headers }: Response) => [
+      status,
+      headers.get('Access-Control-Allow-Origin'),
+      headers.get('Access-Control-Expose-Headers')?.includes('Retry-After'),
+      headers.get('Vary'),
+    ]
+    expect([allowed, other].map(cors)).toEqual([
+      [503, 'https://app.example', true, 'Origin'],
+      [503, null, undefined, 'Origin'],
+    ])
+  })
+
+  test.for([
+    [200, 'GET', '/health', {}],
+    [200, 'GET', '/ready', {}],
+    [200, 'GET', '/metrics', { Authorization: 'Bearer s3cret' }],
+    [404, 'GET', '/workflows', { Authorization: 'Bearer s3cret' }],
+    [401, 'GET', '/workflow/w/status', {}],
+    [403, 'PATCH', '/workflow/w/stop', { Authorization: 'Bearer s3cret', Origin: 'https://evil.example' }],
+    [413, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Content-Length': '101' }],
+    [400, 'GET', '/workflow/%E0%A4%A/status', { Authorization: 'Bearer s3cret' }],
+    [501, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
+    [204, 'OPTIONS', '/workflow/w/status', {}],
+    [503, 'GET', '/capabilities', { Authorization: 'Bearer s3cret' }],
+    [503, 'HEAD', '/workflow/w/status', { Authorization: 'Bearer s3cret' }],
+    [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret' }],
+  ] as const)('shed load: %i for %s %s', async ([status, method, path, headers]) => {
+    const { call, release } = await full({ auth: { tokens: ['s3cret'] }, maxBodyBytes: 100 })
+
+    const response = await call(method, path, undefined, headers)
+    await release()
+
+    expect(response.status).toBe(status)
+    expect(response.headers.get('Retry-After')).toBe(status === 503 ? '1' : null)
+  })
+
+  test('shed load: paths are compared below the base path', async () => {
+    const { call, release } = await full({ mount: { basePath: '/portico' } })
+
+    const inside = await call('GET', '/portico/workflow/w/status')
+    const outside = await call('GET', '/workflow/w/status')
+    await release()
+
+    expect([inside.status, outside.status]).toEqual([503, 404])
+  })
+
+  test('shed load: rejections do not get a log line each', async () => {
+    const { call, release, events } = await full()
+
+    for (let left = 3; left > 0; left--) await call('GET', '/workflow/w/status')
+    const logged = events.splice(0)
+    await release()
+    const after = await call('POST', SIGNAL, {})
+
+    expect(logged).toEqual([{ level: 'warn', message: expect.stringContaining('rejected'), fields: { rejected: 1 } }])
+    expect(after.status).toBe(200)
+  })
+})
