@@ -15,11 +15,22 @@ import { respond } from './response.ts'
  */
 export type SendEvent = (event: string, data: unknown, id?: string) => Promise<unknown>
 
+// How long a client that lost the connection waits before it reconnects. Browsers wait for 3 to 5 s by default.
+const RETRY_MS = 2000
+
 // Proxies close connections that stay silent, many of them after 30 s.
 export const COMMENT_EVERY_MS = 10_000
 
-/** Whether the `Accept` header prefers events to JSON. */
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Without this header nginx buffers the events.
+  'X-Accel-Buffering': 'no',
+}
+
+/** Whether the `Accept` header prefers events to JSON. The response to HEAD never has events. */
 export function prefersEvents(c: Context): boolean {
+  if (c.req.method === 'HEAD') return false
   const supports = ['application/json', 'text/event-stream']
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/event-stream'
 }
@@ -30,10 +41,13 @@ export function eventStream(
   sendAll: (send: SendEvent) => Promise<void>,
   commentEveryMs: number,
 ): Response {
+  // Nothing reads the body of a response to HEAD: the stream would never end.
+  if (c.req.method === 'HEAD') return respond(c, null, 200, HEADERS)
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   c.set('sent', sent)
   const { body } = stream(c, async (out) => {
     out.onAbort(c.get('abort'))
+    void out.write(`retry: ${RETRY_MS}\n\n`)
     const comments = setInterval(() => void out.write(': still running\n\n'), commentEveryMs)
     try {
       await sendAll((event, data, id) => {
@@ -45,10 +59,5 @@ export function eventStream(
       resolve()
     }
   })
-  return respond(c, body, 200, {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-store',
-    // Without this header nginx buffers the events.
-    'X-Accel-Buffering': 'no',
-  })
+  return respond(c, body, 200, HEADERS)
 }

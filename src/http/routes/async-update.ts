@@ -8,7 +8,7 @@ import { execution, handlerName, updateIdOf, updatePath } from '../path.ts'
 import type { AsyncPreference } from '../prefer.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { setHeader } from '../response.ts'
-import { duration, MAX_WAIT_MS } from './query-values.ts'
+import { duration, MAX_WAIT_MS } from './fields/query-values.ts'
 
 /** Sends an update, and responds when the workflow has accepted it, or has completed it within the preferred time. */
 export async function sendAsyncUpdate(

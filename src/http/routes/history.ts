@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/errors.ts'
+import type { ExecutionRef } from '../../domain/execution.ts'
 import type { HistoryFeed, Workflows } from '../../domain/workflows.ts'
 import { type Env, toCall } from '../context.ts'
 import { problemBody } from '../errors.ts'
@@ -9,7 +10,7 @@ import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { respond } from '../response.ts'
-import { duration, flag, integer, MAX_WAIT_MS } from './query-values.ts'
+import { duration, flag, integer, MAX_WAIT_MS } from './fields/query-values.ts'
 
 /** The events of a run: page by page, or as a stream. */
 export function history(workflows: Workflows, commentEveryMs: number) {
@@ -21,12 +22,15 @@ export function history(workflows: Workflows, commentEveryMs: number) {
       return jsonResponse(c, await workflows.history(command, toCall(c)))
     })
     .get('/history/stream', async (c) => {
-      const ref = execution(c)
+      const path = execution(c)
       const { includePayloads = true } = queryParameters(c, streamParameters)
-      const feed = await workflows.followHistory({ ref, after: lastEventId(c), includePayloads }, toCall(c))
+      const { ref, after } = lastEvent(c, path)
+      const feed = await workflows.followHistory({ ref, after, includePayloads }, toCall(c))
       // 204 ends the reconnecting of an EventSource.
       if (feed === null) return respond(c, null, 204, {})
-      return eventStream(c, (send) => sendFeed(c, send, feed), commentEveryMs)
+      // Without a run id the path may name another run when the client reconnects.
+      const suffix = path.runId === undefined ? `@${feed.workflow.runId}` : ''
+      return eventStream(c, (send) => sendFeed(c, send, feed, suffix), commentEveryMs)
     })
 }
 
@@ -39,17 +43,26 @@ const pageParameters = z.strictObject({
 
 const streamParameters = z.strictObject({ includePayloads: z.exactOptional(flag) })
 
-function lastEventId(c: Context<Env>): number {
-  const id = c.req.header('Last-Event-ID') ?? '0'
-  if (/^\d{1,15}$/.test(id)) return Number(id)
-  throw new ServiceError('ValidationError', 'Last-Event-ID must be the id of an event: a number')
+const EVENT_ID = /^(\d{1,15})(?:@([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))?$/i
+
+/** The last event that the client has received, and the run that it belongs to. */
+function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; after: number } {
+  const [, after, runId = path.runId] = EVENT_ID.exec(c.req.header('Last-Event-ID') || '0') ?? []
+  const ref = runId === undefined ? path : { ...path, runId: runId.toLowerCase() }
+  if (after !== undefined && (path.runId ?? ref.runId) === ref.runId) return { ref, after: Number(after) }
+  throw new ServiceError('ValidationError', 'Last-Event-ID must be the id of an event of this run')
 }
 
-async function sendFeed(c: Context<Env>, send: SendEvent, { workflow, pages }: HistoryFeed): Promise<void> {
+async function sendFeed(
+  c: Context<Env>,
+  send: SendEvent,
+  { workflow, pages }: HistoryFeed,
+  idSuffix: string,
+): Promise<void> {
   try {
     await send('workflow', workflow)
     for await (const { events, closed } of pages) {
-      for (const event of events) await send('history', event, String(event.eventId))
+      for (const event of events) await send('history', event, `${event.eventId}${idSuffix}`)
       if (closed !== null) await send('done', closed)
     }
   } catch (error) {

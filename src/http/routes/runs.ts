@@ -8,8 +8,8 @@ import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protoco
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { queryParameters } from '../query-parameters.ts'
+import { integer } from './fields/query-values.ts'
 import { isTime } from './fields/time.ts'
-import { integer } from './query-values.ts'
 
 /** Lists and counts runs. */
 export function runs(workflows: Workflows) {

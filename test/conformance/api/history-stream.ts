@@ -1,22 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { type ApiFixture, anId, startDirectly, startMessages } from './api-fixture.ts'
-
-interface Sent {
-  id?: string
-  event: string
-  // biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-  data: any
-}
+import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
+import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** GET history/stream. */
 export function historyStream(api: () => ApiFixture): void {
   const pathOf = (run: string) => `/workflow/${run}/history/stream`
+  const open = (run: string, lastEventId?: string) =>
+    openEvents(`${api().service.url}${pathOf(run)}`, { headers: resume(lastEventId) })
 
   /** All events of the stream, once it has ended. */
   async function readAll(run: string, lastEventId?: string): Promise<Sent[]> {
     const { status, text } = await api().service.call('GET', pathOf(run), undefined, resume(lastEventId))
     expect(status).toBe(200)
-    return [...text.matchAll(SENT)].map(toSent)
+    return eventsIn(text)
   }
 
   describe('history stream', () => {
@@ -29,11 +25,16 @@ export function historyStream(api: () => ApiFixture): void {
 
       expect(latest).toEqual([
         { event: 'workflow', data: page.workflow },
-        ...page.events.map((data: { eventId: number }) => ({ id: `${data.eventId}`, event: 'history', data })),
+        ...page.events.map((data: { eventId: number }) => ({
+          id: `${data.eventId}@${ran.runId}`,
+          event: 'history',
+          data,
+        })),
         { event: 'done', data: page.workflow },
       ])
       expect(latest[1]?.data.input).toEqual([{ a: 1, token: '[redacted]' }])
-      expect(pinned).toEqual(latest)
+      const withoutRun = ({ id, ...sent }: Sent) => ({ ...sent, ...(id !== undefined && { id: id.split('@')[0] }) })
+      expect(pinned).toEqual(latest.map(withoutRun))
     })
 
     test('history stream: resumes at any event, without missing or repeating one', async () => {
@@ -48,7 +49,7 @@ export function historyStream(api: () => ApiFixture): void {
 
     /** Disconnects after the first event of the history. */
     async function nextEvent(run: string, lastEventId?: string): Promise<Sent> {
-      const stream = await open(`${api().service.url}${pathOf(run)}`, lastEventId)
+      const stream = await open(run, lastEventId)
       const sent = await stream.next('history')
       stream.cut()
       return sent
@@ -56,7 +57,7 @@ export function historyStream(api: () => ApiFixture): void {
 
     test('history stream: follows an open run, and has nothing left after its end', async () => {
       const { workflowId } = await startMessages(api())
-      const stream = await open(`${api().service.url}${pathOf(workflowId)}`)
+      const stream = await open(workflowId)
       const types: string[] = []
       const nextType = async () => types.push((await stream.next('history')).data.eventType)
       while (types.at(-1) !== 'WorkflowTaskCompleted') await nextType()
@@ -74,7 +75,7 @@ export function historyStream(api: () => ApiFixture): void {
 
     test('history stream: ends with its run when that continues as a new one', async () => {
       const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
-      const stream = await open(`${api().service.url}${pathOf(workflowId)}`)
+      const stream = await open(workflowId)
 
       await stream.next('history')
       await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
@@ -82,6 +83,25 @@ export function historyStream(api: () => ApiFixture): void {
       stream.cut()
 
       expect(done.data).toMatchObject({ workflowId, runId, status: 'continued' })
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    })
+
+    test('history stream: a client that reconnects reads on in the run that it has read, not in the next one', async () => {
+      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
+      const stream = await open(workflowId)
+      const received = [await stream.next('history'), await stream.next('history')]
+      stream.cut()
+      await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+      await untilStatus(api(), workflowId, 'continued', { runId })
+
+      const rest = (await readAll(workflowId, received.at(-1)?.id)).filter(({ event }) => event === 'history')
+      const whole = await readAll(`${workflowId}/runs/${runId}`)
+      const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(rest.at(-1)?.id))
+
+      expect([...received, ...rest].map(({ data }) => data)).toEqual(
+        whole.filter(({ event }) => event === 'history').map(({ data }) => data),
+      )
+      expect(again.status).toBe(204)
       await api().service.call('POST', `/workflow/${workflowId}/terminate`)
     })
 
@@ -109,38 +129,4 @@ export function historyStream(api: () => ApiFixture): void {
 
 function resume(lastEventId?: string): Record<string, string> {
   return lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }
-}
-
-const SENT = /(?:id: (.*)\n)?event: (.*)\ndata: (.*)\n\n/g
-
-function toSent([, id, event = '', data = '']: RegExpMatchArray): Sent {
-  return { ...(id !== undefined && { id }), event, data: JSON.parse(data) }
-}
-
-/** A client that reads the stream event by event, and can disconnect at any of them. */
-async function open(url: string, lastEventId?: string) {
-  const client = new AbortController()
-  const { body } = await fetch(url, { headers: resume(lastEventId), signal: client.signal })
-  const events = eventsOf(body ?? new ReadableStream())
-  return {
-    /** The next event of this name; those before it are skipped. */
-    async next(name: string): Promise<Sent> {
-      while (true) {
-        const { value, done } = await events.next()
-        if (done) throw new Error(`the stream ended without ${name}`)
-        if (value.event === name) return value
-      }
-    },
-    cut: () => client.abort(),
-  }
-}
-
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Sent, void> {
-  let unread = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream()).values()) {
-    unread = (unread + chunk).replace(/^:.*\n\n/gm, '')
-    const received = [...unread.matchAll(SENT)]
-    unread = unread.slice(received.reduce((length, [text]) => length + text.length, 0))
-    yield* received.map(toSent)
-  }
 }

@@ -13,6 +13,7 @@ const RUN = {
   historyLength: 2,
   catalog: 'orders',
 }
+const RUN_ID = '0198c0de-0000-7000-8000-00000000000a'
 const PATH = '/workflow/w/history'
 
 function page(...ids: number[]): HistoryFeedPage {
@@ -53,14 +54,39 @@ test('history stream: the events have ids, and begin after Last-Event-ID', async
 
   expect(commands).toEqual([{ ref: { workflowId: 'w' }, after: 7, includePayloads: true }])
   expect(
-    [...(await response.text()).matchAll(/(?:^id: (\d+)\n)?^event: (\w+)/gm)].map(([, id, name]) => [name, id]),
+    [...(await response.text()).matchAll(/(?:^id: (.+)\n)?^event: (\w+)/gm)].map(([, id, name]) => [name, id]),
   ).toEqual([
     ['workflow', undefined],
-    ['history', '8'],
-    ['history', '9'],
-    ['history', '10'],
+    ['history', `8@${RUN.runId}`],
+    ['history', `9@${RUN.runId}`],
+    ['history', `10@${RUN.runId}`],
     ['done', undefined],
   ])
+})
+
+test('history stream: an id with a run id resumes that run; on the path of a run ids are numbers', async () => {
+  const commands: FollowCommand[] = []
+  const followHistory = async (command: FollowCommand): Promise<HistoryFeed> => {
+    commands.push(command)
+    async function* pages() {
+      yield { ...page(8), closed: { ...RUN, status: 'completed' as const } }
+    }
+    return { workflow: RUN, pages: pages() }
+  }
+  const { call } = makeApi({ workflows: { followHistory } })
+  const resume = async (path: string, id: string) =>
+    /^id: (.*)$/m.exec(await (await call('GET', path, undefined, { 'Last-Event-ID': id })).text())?.[1]
+  const pinned = `/workflow/w/runs/${RUN_ID}/history/stream`
+
+  const ids = [
+    await resume(`${PATH}/stream`, `7@${RUN_ID.toUpperCase()}`),
+    await resume(pinned, '7'),
+    await resume(pinned, `7@${RUN_ID}`),
+  ]
+
+  const ref = { workflowId: 'w', runId: RUN_ID }
+  expect(commands).toEqual(ids.map(() => ({ ref, after: 7, includePayloads: true })))
+  expect(ids).toEqual([`8@${RUN.runId}`, '8', '8'])
 })
 
 test('history stream: an error between two events is one, and is logged with its status', async () => {
@@ -73,7 +99,9 @@ test('history stream: an error between two events is one, and is logged with its
 
   const text = await (await call('GET', `${PATH}/stream`)).text()
 
-  expect(text).toMatch(/id: 1\n(?:.*\n)*event: server_error\ndata: \{.*"status":503,.*"error":"EngineUnavailableError"/)
+  expect(text).toMatch(
+    /id: 1@r\n(?:.*\n)*event: server_error\ndata: \{.*"status":503,.*"error":"EngineUnavailableError"/,
+  )
   expect(events.at(-1)?.fields).toMatchObject({ route: '/workflow/:id/history/stream', status: 503 })
 })
 
@@ -98,11 +126,25 @@ test('history stream: a page is read only after the client has taken the one bef
   expect(read).toBeLessThanOrEqual(8)
 })
 
-test('history stream: a Last-Event-ID that is not a number is rejected', async () => {
+test('history stream: a Last-Event-ID that is not one of an event of this run is rejected', async () => {
   const { call } = makeApi()
+  const other = RUN_ID.replace(/.$/, 'b')
+  const wrong = [
+    [`${PATH}/stream`, 'last'],
+    [`${PATH}/stream`, '7@run'],
+    [`/workflow/w/runs/${RUN_ID}/history/stream`, `7@${other}`],
+  ] as const
 
-  expect(await refusal(await call('GET', `${PATH}/stream`, undefined, { 'Last-Event-ID': 'last' }))).toEqual([
-    400,
-    'ValidationError',
-  ])
+  const answers = await Promise.all(wrong.map(([path, id]) => call('GET', path, undefined, { 'Last-Event-ID': id })))
+
+  expect(await Promise.all(answers.map(refusal))).toEqual(wrong.map(() => [400, 'ValidationError']))
+})
+
+test('history stream: HEAD has no body, and ends at once', async () => {
+  const followHistory = async (): Promise<HistoryFeed> => ({ workflow: RUN, pages: (async function* () {})() })
+  const { call, events } = makeApi({ workflows: { followHistory } })
+
+  const { headers, body } = await call('HEAD', `${PATH}/stream`)
+
+  expect([headers.get('Content-Type'), body, events.length]).toEqual(['text/event-stream', null, 1])
 })

@@ -1,6 +1,6 @@
 /** Values of query parameters, which are always strings. */
 import * as z from 'zod/mini'
-import { durationMs } from '../../lib/duration.ts'
+import { durationMs } from '../../../lib/duration.ts'
 
 export function integer(min: number, max: number) {
   return z.pipe(
