@@ -156,6 +156,76 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
+  async 'wait for a run that exists, in requests of any length'() {
+    const path = await startWaitingOrder(newOrderId())
+    const tooEarly = await get(`${path}/result?wait=100ms`)
+    assert.deepEqual([tooEarly.status, tooEarly.headers.get('retry-after')], [408, '1'])
+
+    // Shorter than the timeout of any proxy in between, and as often as needed.
+    async function result(): Promise<JsonResponse> {
+      const response = await get(`${path}/result?wait=25s`)
+      return response.status === 408 ? result() : response
+    }
+    const waiting = result()
+    await post(`${path}/signal/approve`, { payload: { by: 'Grace' } })
+    assert.equal((await waiting).body.status, 'completed')
+  },
+
+  async 'wait with an event stream, and reconnect without starting a second run'() {
+    const orderId = newOrderId()
+    const input = { orderId, amount: 250, card: '4242' }
+    async function open(headers: Record<string, string> = {}) {
+      const connection = new AbortController()
+      const { body } = await fetch(`${url}/workflow/run`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          ...(token && { authorization: `Basic ${token}` }),
+          ...headers,
+        },
+        body: JSON.stringify({ workflowName: 'order', workflowId: orderId, input, timeout: '1m' }),
+        signal: connection.signal,
+      })
+      assert.ok(body)
+      const chunks = body.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      /** Reads until the event has arrived, and returns its id and its data. */
+      async function read(event: string) {
+        const pattern = new RegExp(`^id: (.*)\nevent: ${event}\ndata: (.*)\n\n`, 'm')
+        while (!pattern.test(text)) {
+          const { value, done } = await chunks.read()
+          assert.ok(!done, `the stream ended without ${event}`)
+          text += value
+        }
+        const [, id = '', data = ''] = pattern.exec(text) ?? []
+        return { id, data: JSON.parse(data) }
+      }
+      return { read, disconnect: () => connection.abort() }
+    }
+
+    const first = await open()
+    const { id, data: started } = await first.read('started')
+    first.disconnect()
+    const second = await open({ 'last-event-id': id })
+    await post(`/workflow/${orderId}/signal/approve`, { payload: { by: 'Grace' } })
+    const { data: ended } = await second.read('result')
+    assert.deepEqual([ended.runId, ended.status], [started.runId, 'completed'])
+  },
+
+  async 'start in the background if the result takes too long'() {
+    const orderId = newOrderId()
+    const input = { orderId, amount: 250, card: '4242' }
+    const { status, body, headers } = await send(
+      'POST',
+      '/workflow/run',
+      { workflowName: 'order', workflowId: orderId, input },
+      { prefer: 'respond-async, wait=1' },
+    )
+    assert.deepEqual([status, body.status, headers.get('location')], [202, 'running', `/workflow/${orderId}/result`])
+    assert.equal(headers.get('preference-applied'), 'respond-async, wait=1')
+  },
+
   async 'start a workflow, query it, update it, signal it and get its result'() {
     const orderId = newOrderId()
     const path = await startWaitingOrder(orderId)

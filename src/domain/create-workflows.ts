@@ -26,6 +26,7 @@ import { updateWithStart } from './start/update-with-start.ts'
 import { readCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
+import { waitForResult } from './wait/wait-for-result.ts'
 import type { Workflows } from './workflows.ts'
 
 export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'> {
@@ -60,6 +61,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     status: (ref, call) => readStatus(ports, ref, call),
     explain: (ref, call) => explain(ports, ref, call),
     result: (ref, call) => readResult(ports, ref, call),
+    waitForResult: (command, call) => waitForResult(ports, command, call),
     list: (command, call) => listRuns(ports, command, call),
     count: (command, call) => countRuns(ports, command, call),
     input: (ref, call) => readInput(ports, ref, call),

@@ -25,6 +25,8 @@ export interface Workflows {
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
+  /** Waits for the result of a run, at most `waitMs`. */
+  waitForResult(command: WaitCommand, call: Call): Promise<WorkflowResult>
   /** Why the run does not move, and what a person can do about it. */
   explain(ref: ExecutionRef, call: Call): Promise<Explanation>
   /** What the run was started with, also while it is open. */
@@ -111,6 +113,15 @@ export interface RunCommand extends StartCommand {
   timeoutMs: number
   /** Called as soon as the run has started, or was found. */
   onStarted?: (run: RunStart) => void
+}
+
+export interface WaitCommand {
+  ref: ExecutionRef
+  /** Whether to wait for the end of the chain, or only of this run. */
+  followsChain: boolean
+  waitMs: number
+  /** Called as soon as it is known which run is waited for. */
+  onFound?: (run: RunRef) => void
 }
 
 export interface WorkflowStatus extends RunRef {

@@ -24,6 +24,8 @@ import { history } from './routes/history.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
 import { metrics } from './routes/metrics.ts'
+import { result } from './routes/result.ts'
+import { run } from './routes/run.ts'
 import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
 import { withStart } from './routes/with-start.ts'
@@ -43,7 +45,7 @@ export interface AppOptions {
   maxInFlight: number
   /** How long a body may take to arrive. Default 27 s, so that the connection is closed within the contract's 30 s. */
   bodyTimeoutMs?: number
-  /** Maximum `timeout` of a `run`. */
+  /** Maximum `timeout` of a `run`, and `wait` for a result. */
   maxTimeoutMs: number
   /** Names of request headers that are forwarded to workers. */
   forwardHeaders?: readonly string[]
@@ -113,14 +115,16 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', capabilities(workflows), work)
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   mountBelow('/workflow', start(startOptions))
+  mountBelow('/workflow', run(startOptions))
   mountBelow('/workflow', withStart(startOptions))
   mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
   mountBelow('/workflow/runs', runs(workflows))
-  for (const run of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
-    mountBelow(run, inspect(workflows))
-    mountBelow(run, history(workflows, commentEveryMs))
-    mountBelow(run, message(workflows, json))
-    mountBelow(run, control(workflows, json))
+  for (const path of ['/workflow/:id', '/workflow/:id/runs/:rid']) {
+    mountBelow(path, inspect(workflows))
+    mountBelow(path, result({ workflows, maxTimeoutMs, commentEveryMs }))
+    mountBelow(path, history(workflows, commentEveryMs))
+    mountBelow(path, message(workflows, json))
+    mountBelow(path, control(workflows, json))
   }
   app.notFound(serve(options.observers, everyRequest, unmatched(app)))
   const loadShedder = createLoadShedder({

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { type ErrorName, ServiceError } from '../domain/errors.ts'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
-import { resultPath } from './path.ts'
+import { requestPath, resultPath } from './path.ts'
 import { PROBLEM_TYPE, toProblem } from './problem.ts'
 import { respond } from './response.ts'
 
@@ -73,16 +73,24 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('InternalError', 'Internal error; the server log has the details for this requestId')
 }
 
+function retryAfter({ retryAfterSeconds }: ErrorFacts): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
+}
+
+/** Without Retry-After: repeating the request would start another run. */
+function resultLocation(c: Context<Env>, { workflowId }: ErrorFacts): Record<string, string> {
+  return workflowId === undefined ? {} : { Location: resultPath(c, workflowId) }
+}
+
 function headersOf(c: Context<Env>, { error, details }: ServiceError): Record<string, string> {
   switch (error) {
     case 'UnauthorizedError':
       return { 'WWW-Authenticate': 'Basic realm="portico", charset="UTF-8"' }
     case 'RequestTimeoutError':
       return { Connection: 'close' }
-    // Without Retry-After: repeating the request would start another run.
     case 'WorkflowExecutionTimedOutError':
-      return details.workflowId === undefined ? {} : { Location: resultPath(c, details.workflowId) }
+      return c.req.method === 'POST' ? resultLocation(c, details) : { Location: requestPath(c), ...retryAfter(details) }
     default:
-      return details.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(details.retryAfterSeconds) }
+      return retryAfter(details)
   }
 }

@@ -79,6 +79,11 @@ export function updatePath(c: Context<Env>, { workflowId, runId, updateId }: Upd
   return `${c.get('basePath')}/workflow/${id}/runs/${runId}/update/${handler}/${update}`
 }
 
+/** The path of this request. */
+export function requestPath(c: Context<Env>): string {
+  return c.get('basePath') + c.req.path
+}
+
 function checked(what: string, value = '', check: (value: string) => string | null): string {
   const issue = check(value)
   if (issue === null) return value

@@ -1,5 +1,7 @@
 /** The header `Prefer`: https://www.rfc-editor.org/rfc/rfc7240 */
 import type { Context } from 'hono'
+import type { Env } from './context.ts'
+import { setHeader } from './response.ts'
 
 export interface AsyncPreference {
   /** How long to wait for the result before a 202; 0 for not at all. */
@@ -12,6 +14,13 @@ export function asyncPreference(c: Context): AsyncPreference | null {
   if (!preferences.has('respond-async')) return null
   const wait = preferences.get('wait') ?? ''
   return { waitMs: /^\d{1,9}$/.test(wait) ? Number(wait) * 1000 : 0 }
+}
+
+/** Says what was applied. A wait of other than whole seconds, which the header cannot say, was ended by something else. */
+export function preferenceApplied(c: Context<Env>, { waitMs }: AsyncPreference): void {
+  const waitSeconds = waitMs / 1000
+  const wait = waitSeconds > 0 && Number.isInteger(waitSeconds) ? `, wait=${waitSeconds}` : ''
+  setHeader(c, 'Preference-Applied', `respond-async${wait}`)
 }
 
 /** Preferences by their names in lower case. Of two with the same name the first one counts. */

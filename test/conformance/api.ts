@@ -26,6 +26,7 @@ import { start } from './api/start.ts'
 import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
+import { waiting } from './api/wait.ts'
 
 /** The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour. */
 export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
@@ -38,6 +39,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(api)
     start(api)
     startOptions(api)
+    waiting(api)
     inspect(api)
     readAgain(api)
     input(api)

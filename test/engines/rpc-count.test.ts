@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { until } from '../../dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { POLL } from '../support/call-log.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 
 // At once, and more would take a slow engine longer than a request may take.
@@ -115,6 +116,56 @@ describe('calls of the engine', () => {
       GetWorkflowExecutionHistory: 1,
       DescribeWorkflowExecution: 1,
     })
+  })
+
+  test('result with wait: of a closed run no more than without; of an open one the read, a poll, and no read at the end', async ({
+    faultProxy,
+  }) => {
+    const [closed, open, never] = await Promise.all([ended('echo', 1), start('waitForSignal'), start('neverEnds')])
+    const result = (id: string, wait: string) => send('GET', `/workflow/${id}/result?wait=${wait}`)
+    const waiting = async () => {
+      const waited = result(open, '60s')
+      await until('its poll is open', () => faultProxy.calls.open(POLL, open) === 1)
+      await post(`/workflow/${open}/signal/finish`)
+      expect((await waited).status).toBe(200)
+    }
+    const read = { GetWorkflowExecutionHistory: 1 }
+
+    expect(await counted(() => result(closed, '60s'))).toEqual(read)
+    expect(await counted(waiting)).toEqual({
+      ...read,
+      SignalWorkflowExecution: 1,
+      PollWorkflowExecutionHistory: 1,
+    })
+    expect(await counted(() => result(never, '300'))).toEqual({
+      ...read,
+      PollWorkflowExecutionHistory: 1,
+      DescribeWorkflowExecution: 1,
+    })
+    await post(`/workflow/${never}/terminate`)
+  })
+
+  test('run with Prefer: respond-async: the start alone', async () => {
+    const body = { workflowName: 'nothing', input: null }
+
+    expect(await counted(() => served.call('POST', '/workflow/run', body, { Prefer: 'respond-async' }))).toEqual({
+      StartWorkflowExecution: 1,
+    })
+  })
+
+  test('run, reconnecting: one read instead of a start; nothing for a client that has the result', async () => {
+    const { body: ran } = await served.run('echo', 1)
+    const { body } = await served.run('echo', 2)
+    const reconnect = (run: typeof ran, suffix = '') =>
+      served.call(
+        'POST',
+        '/workflow/run',
+        { workflowName: 'echo', input: 1 },
+        { Accept: 'text/event-stream', 'Last-Event-ID': `${run.workflowId}/${run.runId}${suffix}` },
+      )
+
+    expect(await counted(() => reconnect(ran))).toEqual({ GetWorkflowExecutionHistory: 1 })
+    expect(await counted(() => reconnect(body, '/end'))).toEqual({})
   })
 
   test('input: 2, and 1 for a pinned run', async () => {

@@ -5,7 +5,7 @@ import type { SendCommand, Workflows } from '../../domain/workflows.ts'
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName, updateIdOf, updatePath } from '../path.ts'
-import type { AsyncPreference } from '../prefer.ts'
+import { type AsyncPreference, preferenceApplied } from '../prefer.ts'
 import { queryParameters } from '../query-parameters.ts'
 import { setHeader } from '../response.ts'
 import { duration, MAX_WAIT_MS } from './fields/query-values.ts'
@@ -25,7 +25,7 @@ export async function sendAsyncUpdate(
   const read = { ref: { workflowId, runId }, name, updateId, waitMs }
   const state: UpdateState = waitMs === 0 ? { ...sent, stage: 'accepted' } : await workflows.readUpdate(read, call)
   setHeader(c, 'Location', updatePath(c, sent, name))
-  setHeader(c, 'Preference-Applied', waitMs === 0 ? 'respond-async' : `respond-async, wait=${waitMs / 1000}`)
+  preferenceApplied(c, { waitMs })
   return stateResponse(c, state)
 }
 

@@ -8,8 +8,8 @@ import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
 import { asyncPreference } from '../prefer.ts'
 import { readAsyncUpdate, sendAsyncUpdate } from './async-update.ts'
+import { argumentFields, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
 import { headersField } from './fields/json-object.ts'
-import { argumentFields, payloadOrArgs, toArguments } from './handler-arguments.ts'
 
 /** Sends signals, queries and updates to an execution. */
 export function message(workflows: Workflows, json: ReadJson) {

@@ -1,10 +1,10 @@
 import { describe, expect, inject, test } from 'vitest'
 import { until } from '../../../dev/servers/until.ts'
 import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
+import { eventsIn } from '../../support/event-stream.ts'
 import { rule } from '../../support/rules.ts'
 import { startWorker } from '../../support/worker.ts'
 import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
-import { eventsIn } from './run-events.ts'
 
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 

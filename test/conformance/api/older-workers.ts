@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { eventsIn } from '../../support/event-stream.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 import type { ApiFixture } from './api-fixture.ts'
-import { eventsIn } from './run-events.ts'
 
 const TRACE = { destinations: { local: '/logs/run.json', remote: 'https://traces.s3.amazonaws.com/run.json' } }
 

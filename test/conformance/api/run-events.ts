@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { eventsIn } from '../../support/event-stream.ts'
 import { type ApiFixture, anId } from './api-fixture.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
@@ -19,8 +20,9 @@ export function runEvents(api: () => ApiFixture): void {
       const runId = events[0]?.data.runId
       expect([status, type]).toEqual([200, 'text/event-stream'])
       expect(events).toEqual([
-        { event: 'started', data: { workflowId, runId } },
+        { id: `${workflowId}/${runId}`, event: 'started', data: { workflowId, runId } },
         {
+          id: `${workflowId}/${runId}/end`,
           event: 'result',
           data: {
             workflowId,
@@ -41,6 +43,7 @@ export function runEvents(api: () => ApiFixture): void {
 
       const [started, timeout] = events
       expect(timeout).toMatchObject({
+        id: started?.id,
         event: 'timeout',
         data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
       })
@@ -62,12 +65,4 @@ export function runEvents(api: () => ApiFixture): void {
       ])
     })
   })
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-export function eventsIn(text: string): { event: string; data: any }[] {
-  return [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, event = '', data = '']) => ({
-    event,
-    data: JSON.parse(data),
-  }))
 }

@@ -1,12 +1,12 @@
 import { Client } from '@temporalio/client'
 import { describe, expect } from 'vitest'
 import { type Api, makeApi } from '../../support/api.ts'
+import { eventsIn } from '../../support/event-stream.ts'
 import { type RunningStore, startStore } from '../../support/external-storage.ts'
 import { test } from '../../support/fixtures.ts'
 import { nodesIn } from '../../support/trace-nodes.ts'
 import { withUnusedSecrets } from '../../support/variables.ts'
 import { type ApiFixture, anId, type Serve } from './api-fixture.ts'
-import { eventsIn } from './run-events.ts'
 
 const LARGE = 'x'.repeat(600)
 

@@ -76,6 +76,7 @@ const unexpected: Workflows = {
   status: never,
   explain: never,
   result: never,
+  waitForResult: never,
   input: never,
   history: never,
   followHistory: never,

@@ -41,7 +41,7 @@ test('run as events: sends started at once, and the result later', async () => {
   const response = await ask()
   const chunks = response.body?.values() as AsyncIterableIterator<Uint8Array>
   const next = async () => new TextDecoder().decode((await chunks.next()).value)
-  const first = await next()
+  const first = (await next()) + (await next())
   ended.resolve(RESULT)
   const second = await next()
   const last = await chunks.next()
@@ -49,8 +49,8 @@ test('run as events: sends started at once, and the result later', async () => {
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
   expect(response.headers.get('Cache-Control')).toBe('no-store')
   expect(response.headers.get('X-Request-Id')).toMatch(/./)
-  expect(first).toBe('event: started\ndata: {"workflowId":"w","runId":"r"}\n\n')
-  expect(second).toBe(`event: result\ndata: ${JSON.stringify(RESULT)}\n\n`)
+  expect(first).toBe('retry: 2000\n\nid: w/r\nevent: started\ndata: {"workflowId":"w","runId":"r"}\n\n')
+  expect(second).toBe(`id: w/r/end\nevent: result\ndata: ${JSON.stringify(RESULT)}\n\n`)
   expect(last.done).toBe(true)
 })
 

@@ -1,0 +1,65 @@
+import type { Execution } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { type Call, withTimeout } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
+import type { ExecutionRef, WorkflowResult } from '../execution.ts'
+import type { Ports } from '../ports.ts'
+import { toResult } from '../to-result.ts'
+import { traceMetaOrNull } from '../trace/destinations.ts'
+import { withinCall } from '../within-call.ts'
+import type { WaitCommand } from '../workflows.ts'
+import { type WaitPorts, waitForEnd } from './chain-end.ts'
+import { endedResult, type KnownRun } from './ended-result.ts'
+
+/** Waits for the result of a run that exists already. */
+export async function waitForResult(
+  ports: Pick<Ports, 'catalogs'> & WaitPorts,
+  { ref, followsChain, waitMs, onFound }: WaitCommand,
+  call: Call,
+): Promise<WorkflowResult> {
+  const arrivedAt = Date.now()
+  const { run, execution } = await findRun(ports, ref, call)
+  onFound?.(run)
+  const closing = execution?.closing ?? null
+  const nextRunId = followsChain ? (closing?.nextRunId ?? null) : null
+  if (execution !== null && closing !== null && nextRunId === null)
+    return toResult(execution, closing, await traceMetaOrNull(execution, ports.catalogs, call))
+  call.startWaiting()
+  const wait = { run: { ...run, runId: nextRunId ?? run.runId }, followsChain, arrivedAt, waitMs }
+  const ended = await waitForEnd(ports, wait, call)
+  return endedResult(ports, ended, await toKnown(ports, execution, withTimeout(call, TIMEOUT_MS.closedRun)), call)
+}
+
+interface FoundRun {
+  run: RunRef
+  /** Null when it cannot be read at the moment. */
+  execution: Execution | null
+}
+
+/** A wait continues through outages, so it can also begin during one if it is known for which run. */
+async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Promise<FoundRun> {
+  const { workflowId, runId } = ref
+  try {
+    const execution = await engine.read(ref, call)
+    return { run: { workflowId, runId: execution.runId }, execution }
+  } catch (error) {
+    const isOutage = hasErrorName(error, 'EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError')
+    if (!isOutage || runId === undefined) throw error
+    call.note({ waitInterrupted: error })
+    return { run: { workflowId, runId }, execution: null }
+  }
+}
+
+/** What was read before the wait is still true for the same run, except the trace in its memo. */
+async function toKnown({ catalogs }: Pick<Ports, 'catalogs'>, run: Execution | null, call: Call): Promise<KnownRun> {
+  if (run === null) return { runId: null, input: null, traces: null }
+  const { runId, input, catalog } = run
+  try {
+    const { value: published } = await withinCall(catalogs.published(catalog), call)
+    return { runId, input, traces: published?.traces ?? null }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { runId, input, traces: null }
+  }
+}
