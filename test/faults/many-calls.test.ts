@@ -3,6 +3,7 @@
 import proto from '@temporalio/proto'
 import { expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
+import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer } from '../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
@@ -52,8 +53,9 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
   }
   await until('each is with the engine', () => proxy.open() >= 2 * COUNT)
 
+  const states: Answer[] = []
+  await mapConcurrent(idle, AT_ONCE, async (id) => void states.push(await api.call('GET', `/workflow/${id}/status`)))
   const meanwhile = await Promise.all([
-    ...idle.slice(0, 5).map((id) => api.call('GET', `/workflow/${id}/status`)),
     api.call('POST', `/workflow/${workflowId}/query/state`),
     api.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 }),
     api.run('echo', 1),
@@ -61,7 +63,8 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
 
   expect(early.map(({ text }) => text)).toEqual([])
   api.drain()
-  expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(states).toHaveLength(COUNT)
+  expect(new Set([...states, ...meanwhile].map(({ status }) => status))).toEqual(new Set([200]))
   expect(facts(await Promise.all(updates))).toEqual(['504 DeadlineExceededError'])
   expect(facts(await Promise.all(runs))).toEqual(['408 WorkflowExecutionTimedOutError'])
 })
