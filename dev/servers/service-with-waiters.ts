@@ -14,6 +14,7 @@ const CATALOG = 'waiting'
 
 export interface ServiceWithWaiters {
   url: string
+  pid: number
   engine: RunningEngine
   /** Everything that the service has printed. */
   lines: readonly string[]
@@ -41,7 +42,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
   // All runs are started at the same time.
   const env = { SERVICE_MAX_INFLIGHT: '1000' }
   const service = await startObservedService({ address: engine.address, catalog: CATALOG, env })
-  const { url, lines, inventory } = service
+  const { url, pid, lines, inventory } = service
   await until('the catalog is published', async () => (await fetch(`${url}/workflow/catalog`)).ok)
 
   async function signalFinish(id: string, hasResponse: (id: string) => boolean): Promise<void> {
@@ -58,6 +59,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
 
   return {
     url,
+    pid,
     engine,
     lines,
     inventory,

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
+import { CONTRACT_MS } from '../../src/domain/deadlines.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
+import { idleClock } from '../support/idle-clock.ts'
 import type { Service } from '../support/service.ts'
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
@@ -59,15 +61,15 @@ test('workers: a query and an update without a worker time out, the update with 
   client: { workflow },
 }) => {
   const run = await workflow.start('messages', { taskQueue: `${catalog}-nobody`, workflowId: `${catalog}-alone` })
-  const sentAt = performance.now()
+  const passedMs = idleClock(service)
 
   const [query, update] = await Promise.all([
     service.call('POST', `/workflow/${run.workflowId}/query/state`),
     service.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: 1 }),
   ])
 
-  // The engine itself ends them after 20 s and more.
-  expect(performance.now() - sentAt).toBeLessThan(15_000)
+  // A slow engine may take the time of a request to say why nothing answered. It itself ends the calls after 20 s.
+  expect(passedMs()).toBeLessThan(MESSAGE_TIMEOUT_MS + CONTRACT_MS)
   await run.terminate()
   expect([query, update].map(({ status, body }) => [status, body.error, body.workflowId])).toEqual([
     [504, 'DeadlineExceededError', run.workflowId],

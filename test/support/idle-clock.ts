@@ -1,23 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { runningMs } from './running-ms.ts'
 
-const SAMPLE_EVERY_MS = 20
+const SAMPLE_EVERY_MS = 100
+const OWN_THREAD = '/proc/thread-self'
+
+// Linux counts it in hundredths of a second, also where its own timer ticks faster.
+const STEAL_UNIT_MS = 10
 
 /**
  * Begins to measure a service in a process of its own. Returns a function for the milliseconds that have passed since then,
- * without those in which this process did not run, and those in which the service used a processor or waited for one. A
- * machine, however busy or slow, adds nothing to it: what takes long by this clock has waited longer than it should.
+ * without those in which the service, or the thread that measures it, used a processor or waited for one. A machine, however
+ * busy or slow, adds nothing to it: what takes long by this clock has waited longer than it should.
  *
- * Without Linux's `/proc` only the first is left out.
+ * Without Linux's `/proc` it is an ordinary clock.
  */
 export function idleClock({ pid }: { pid: number }): () => number {
-  const beganAt = runningMs()
+  const beganAt = performance.now()
+  const ownAtBegin = busyMsOfThread(OWN_THREAD)
+  const stolenAtBegin = stolenMs()
   const threads = threadsOf(pid)
   let busyMs = 0
   let before = busyMsOf(threads())
   const sample = () => {
     const now = busyMsOf(threads())
-    for (const [thread, ms] of now) busyMs += ms - (before.get(thread) ?? 0)
+    // Threads that work at the same time, as on a garbage collection, delay the service once.
+    busyMs += Math.max(0, ...[...now].map(([thread, ms]) => ms - (before.get(thread) ?? 0)))
     before = now
     if (now.size === 0) clearInterval(sampling)
   }
@@ -25,8 +31,16 @@ export function idleClock({ pid }: { pid: number }): () => number {
   const sampling = setInterval(sample, SAMPLE_EVERY_MS).unref()
   return () => {
     sample()
-    return Math.max(0, runningMs() - beganAt - busyMs)
+    const ownMs = busyMsOfThread(OWN_THREAD) - ownAtBegin
+    const mostStolenMs = Math.max(0, ...stolenMs().map((ms, cpu) => ms - (stolenAtBegin[cpu] ?? 0)))
+    return Math.max(0, performance.now() - beganAt - ownMs - busyMs - mostStolenMs)
   }
+}
+
+/** Of each processor of this machine, the time in which its host did not run it. */
+function stolenMs(): number[] {
+  const columns = read('/proc/stat').matchAll(/^cpu\d+ (?:\d+ ){7}(\d+)/gm)
+  return [...columns].map(([, steal]) => Number(steal) * STEAL_UNIT_MS)
 }
 
 /** The threads of the processes in the group of `pid`: a script may have started the service. */
@@ -40,13 +54,15 @@ function threadsOf(pid: number): () => string[] {
     processes.flatMap((process) => list(`/proc/${process}/task`).map((thread) => `/proc/${process}/task/${thread}`))
 }
 
-/** Of each thread the time on a processor and the time it was ready to run but waited for one. */
 function busyMsOf(threads: string[]): Map<string, number> {
-  const times = threads.map((thread): [string, number] => {
-    const [runningNs = 0, waitingNs = 0] = read(`${thread}/schedstat`).split(' ').map(Number)
-    return [thread, (runningNs + waitingNs) / 1e6]
-  })
+  const times = threads.map((thread): [string, number] => [thread, busyMsOfThread(thread)])
   return new Map(times.filter(([, ms]) => ms > 0))
+}
+
+/** The time on a processor, and the time in which it was ready to run but waited for one. */
+function busyMsOfThread(thread: string): number {
+  const [runningNs = 0, waitingNs = 0] = read(`${thread}/schedstat`).split(' ').map(Number)
+  return (runningNs + waitingNs) / 1e6
 }
 
 function list(folder: string): string[] {
