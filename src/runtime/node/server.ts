@@ -51,8 +51,10 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
   async function shedOrRespond(request: IncomingMessage, response: ServerResponse, { reject }: LoadShedder) {
     const isComplete = isBodiless(request) || (await hasArrived(request))
     const rejection = isComplete ? reject(headOf(request)) : null
-    if (rejection === null) respond(request, response)
-    else response.writeHead(rejection.status, rejection.headers).end(rejection.body)
+    if (rejection === null) return respond(request, response)
+    const { status, headers, body } = rejection
+    // Without its length Node would send the body in chunks.
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
   }
 
   function onResponseClosed(this: ServerResponse) {
