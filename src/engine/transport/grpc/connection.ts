@@ -55,13 +55,9 @@ async function send<M extends Method>(
     const { workflowService, operatorService } = connection
     const service: unknown = isOperatorMethod(method) ? operatorService : workflowService
     const calls = service as Record<M, (request: Request<M>) => Promise<Response<M>>>
-    const call = () => calls[method](request)
-    return await connection.withDeadline(deadlineAt, () =>
-      connection.withAbortSignal(
-        linked.signal,
-        headers === undefined ? call : () => connection.withMetadata(headers, call),
-      ),
-    )
+    // What `withDeadline`, `withAbortSignal` and `withMetadata` set, each with an async function and a context of its own.
+    const context = { deadline: deadlineAt, abortSignal: linked.signal, ...(headers && { metadata: headers }) }
+    return await connection.callContextStorage.run(context, () => calls[method](request))
   } catch (error) {
     throw toRpcError(error, signal.aborted)
   } finally {
