@@ -28,5 +28,6 @@ const ACCEPTED = /^[\w.-]{1,128}$/
 
 /** The client's request id when it consists of safe characters, otherwise a new one. */
 export function toRequestId(given: string | undefined): string {
-  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID()
+  // V8 keeps a UUID as a tree of 20 parts until something reads all of it, here toLowerCase().
+  return given !== undefined && ACCEPTED.test(given) ? given : crypto.randomUUID().toLowerCase()
 }

@@ -11,16 +11,18 @@ export interface LinkedSignal {
 /** A new signal that aborts with the first of `signals`, for the same reason. */
 export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
-  const listeners = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
-  for (const { signal, abort } of listeners) {
-    if (signal.aborted) abort()
+  function abort(this: AbortSignal): void {
+    controller.abort(this.reason)
+  }
+  for (const signal of signals) {
+    if (signal.aborted) abort.call(signal)
     else signal.addEventListener('abort', abort)
   }
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     release() {
-      for (const { signal, abort } of listeners) signal.removeEventListener('abort', abort)
+      for (const signal of signals) signal.removeEventListener('abort', abort)
     },
   }
 }

@@ -32,12 +32,24 @@ export interface EndedRun {
  * Every error carries the ids of the last run that is known.
  */
 export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Promise<EndedRun> {
-  const waited = await pollToEnd(ports, wait, call)
+  const waitCall = { ...call, deadlineAt: wait.arrivedAt + wait.waitMs }
+  let { run } = wait
+  try {
+    // Not in a function of its own: each one that a waiting request is suspended in takes half a KiB.
+    while (true) {
+      const closing = await ports.engine.wait(run, waitCall)
+      if (closing === null) break
+      const next = nextRun(wait, run, closing)
+      if (next === null) return { run, closing }
+      run = next
+    }
+  } catch (error) {
+    throw addIds(error, run)
+  }
   const waitedMs = Date.now() - wait.arrivedAt
-  const { run, closing, ...state } =
-    waited.closing === null ? await readAfterTimeout(ports, { ...wait, run: waited.run }, call) : waited
-  if (closing === null) throw timeoutError(run, state, waitedMs)
-  return { run, closing }
+  const { run: last, closing, ...state } = await readAfterTimeout(ports, { ...wait, run }, call)
+  if (closing === null) throw timeoutError(last, state, waitedMs)
+  return { run: last, closing }
 }
 
 interface OpenState {
@@ -52,21 +64,6 @@ interface WaitResult extends OpenState {
   run: RunRef
   /** Null when that run has not ended in time. */
   closing: Closing | null
-}
-
-async function pollToEnd({ engine }: WaitPorts, wait: Wait, call: Call): Promise<WaitResult> {
-  const waitCall = { ...call, deadlineAt: wait.arrivedAt + wait.waitMs }
-  let { run } = wait
-  try {
-    while (true) {
-      const closing = await engine.wait(run, waitCall)
-      const next = nextRun(wait, run, closing)
-      if (next === null) return { run, closing }
-      run = next
-    }
-  } catch (error) {
-    throw addIds(error, run)
-  }
 }
 
 function nextRun({ followsChain }: Wait, run: RunRef, closing: Closing | null): RunRef | null {

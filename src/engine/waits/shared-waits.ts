@@ -4,7 +4,7 @@ import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type BatchPorts, createBatches } from './batches.ts'
 import { createPollLimit } from './poll-limit.ts'
-import { join, noteAll, type Waiter, type Watch } from './watch.ts'
+import { endAll, failAll, join, noteAll, type Watch } from './watch.ts'
 
 export interface WaitPorts extends Pick<BatchPorts, 'findEnded'> {
   /**
@@ -89,9 +89,9 @@ export function createSharedWaits(ports: WaitPorts): SharedWaits {
       const closing = await ports.poll(watch.run, controller.signal, (fields) => noteAll(watch, fields))
       if (!isOpen() || closing === null) return
       if (closing === 'limited') lowerLimit(watch)
-      else settle(watch, (waiter) => waiter.end(closing))
+      else end(watch, closing)
     } catch (error) {
-      if (isOpen()) settle(watch, (waiter) => waiter.fail(error))
+      if (isOpen()) fail(watch, error)
     }
   }
 
@@ -111,22 +111,29 @@ export function createSharedWaits(ports: WaitPorts): SharedWaits {
     watch.checkedAt = Date.now()
     try {
       const closing = await ports.readClosing(watch.run)
-      if (closing !== null) settle(watch, (waiter) => waiter.end(closing))
+      if (closing !== null) end(watch, closing)
     } catch (error) {
-      settle(watch, (waiter) => waiter.fail(error))
+      fail(watch, error)
     }
   }
 
-  function settle(watch: Watch, end: (waiter: Waiter) => void): void {
-    const waiters = [...watch.waiters]
-    watch.waiters.clear()
+  function end(watch: Watch, closing: Closing): void {
     forget(watch)
-    for (const waiter of waiters) end(waiter)
+    endAll(watch, closing)
+  }
+
+  function fail(watch: Watch, error: unknown): void {
+    forget(watch)
+    failAll(watch, error)
   }
 
   /** Without waiters, nothing of the run is left. */
+  function leave(watch: Watch): void {
+    if (watch.waiters.size === 0) forget(watch)
+  }
+
   function forget(watch: Watch): void {
-    if (watch.waiters.size > 0 || watches.get(keyOf(watch.run)) !== watch) return
+    if (watches.get(keyOf(watch.run)) !== watch) return
     watches.delete(keyOf(watch.run))
     batches.delete(watch)
     closePoll(watch)
@@ -136,7 +143,7 @@ export function createSharedWaits(ports: WaitPorts): SharedWaits {
     wait(run, call) {
       if (call.signal.aborted || call.deadlineAt <= Date.now()) return Promise.resolve(null)
       const watch = watches.get(keyOf(run)) ?? enter(run)
-      return join(watch, call, () => forget(watch))
+      return join(watch, call, leave)
     },
   }
 }

@@ -11,33 +11,48 @@ export interface Watch {
   checkedAt: number
 }
 
+/** One of thousands: it has no functions of its own but those that it cannot do without. */
 export interface Waiter {
-  end(closing: Closing): void
-  fail(error: unknown): void
+  resolve(closing: Closing | null): void
+  reject(error: unknown): void
+  /** Releases its timer and its listener. */
+  stop(): void
   note: Call['note']
 }
 
 /** Adds a wait, which gives null when `call` is over before the run ends. `onLeave` is called after it has left early. */
-export function join(watch: Watch, { signal, deadlineAt, note }: Call, onLeave: () => void): Promise<Closing | null> {
+export function join(
+  watch: Watch,
+  { signal, deadlineAt, note }: Call,
+  onLeave: (watch: Watch) => void,
+): Promise<Closing | null> {
   const { promise, resolve, reject } = Promise.withResolvers<Closing | null>()
   const stop = whenOver(deadlineAt, signal, () => {
     watch.waiters.delete(waiter)
     resolve(null)
-    onLeave()
+    onLeave(watch)
   })
-  const waiter: Waiter = {
-    end(closing) {
-      stop()
-      resolve(closing)
-    },
-    fail(error) {
-      stop()
-      reject(error)
-    },
-    note,
-  }
+  const waiter: Waiter = { resolve, reject, stop, note }
   watch.waiters.add(waiter)
   return promise
+}
+
+/** All waits give `closing`. */
+export function endAll({ waiters }: Watch, closing: Closing): void {
+  for (const { stop, resolve } of waiters) {
+    stop()
+    resolve(closing)
+  }
+  waiters.clear()
+}
+
+/** All waits reject. */
+export function failAll({ waiters }: Watch, error: unknown): void {
+  for (const { stop, reject } of waiters) {
+    stop()
+    reject(error)
+  }
+  waiters.clear()
 }
 
 /** Adds fields to the log lines of all requests that wait for the run. */
