@@ -14,6 +14,10 @@ export interface StartRequest {
   /** The workflow's arguments. */
   args: unknown[]
   options?: WorkflowOptions
+  /** Memo fields of the protocol (`memoKeys`). They are stored as plain JSON, without the codec. */
+  protocolMemo?: Readonly<Record<string, unknown>>
+  /** The engine starts one run for all starts with this id, as long as that run is the latest of the workflow id. Default: random. */
+  requestId?: string
 }
 
 export interface Started extends RunRef {
@@ -60,6 +64,11 @@ export interface Message {
   args: unknown[]
   /** Temporal headers for the interceptors of workers. */
   headers?: Headers
+}
+
+export interface Signal extends Message {
+  /** A run receives one signal for all that have this id. Default: random. */
+  requestId?: string
 }
 
 /** Whether a feature is supported and, when it is not, the reason that the client is given. */
@@ -113,7 +122,7 @@ export interface Engine {
    * Delivered at most once: after a lost response it is never sent to a later run than before. Rejects with
    * `EngineUnavailableError` when a response was lost and that run cannot be determined.
    */
-  signal(ref: ExecutionRef, message: Message, call: Call): Promise<{ runId: string | null }>
+  signal(ref: ExecutionRef, message: Signal, call: Call): Promise<{ runId: string | null }>
 
   /** Rejects with `HandlerNotFoundError`, `QueryFailedError`, `WorkflowNotReadyError`, `DeadlineExceededError`. */
   query(ref: ExecutionRef, message: Message, call: Call): Promise<unknown>

@@ -20,6 +20,7 @@ export type ErrorName =
   | 'WorkflowNotRunningError'
   | 'WorkflowNotReadyError'
   | 'PayloadTooLargeError'
+  | 'IdempotencyKeyReusedError'
   | 'UnsupportedMediaTypeError'
   | 'QueryFailedError'
   | 'UpdateFailedError'

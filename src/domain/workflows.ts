@@ -19,9 +19,9 @@ export interface Workflows {
   /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
   /** Signals the open run of the workflow id, after starting one when none is open, in one step. */
-  signalWithStart(command: SignalWithStartCommand, call: Call): Promise<SignaledRun>
+  signalWithStart(command: SignalWithStartCommand, call: Call): Promise<WithStart<SignaledRun>>
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */
-  updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<StartedUpdate>
+  updateWithStart(command: UpdateWithStartCommand, call: Call): Promise<WithStart<StartedUpdate>>
   status(ref: ExecutionRef, call: Call): Promise<WorkflowStatus>
   /** Rejects with `WorkflowNotCompletedError` while the run is open. */
   result(ref: ExecutionRef, call: Call): Promise<WorkflowResult>
@@ -64,11 +64,15 @@ export interface StartCommand extends Arguments {
   workflowName: string
   catalog: string
   options?: WorkflowOptions
+  /** The workflow is started once for each key, whatever `workflowId` says. */
+  idempotencyKey?: string
 }
 
 export interface RunStart extends RunRef {
   /** Set for an open run that was found instead of starting one (`use-existing`). */
   isExisting?: true
+  /** Set for a run that an earlier request with the same key has started: the status of its chain. */
+  repeatedStatus?: Status
 }
 
 export interface MessageCommand extends Arguments {
@@ -88,10 +92,18 @@ export interface UpdateWithStartCommand {
   update: MessageCommand
 }
 
+/** What a with-start returns about its run. */
+export type WithStart<Result> = Result & {
+  /** Set for a run that an earlier request with the same key has started. */
+  isRepeated?: true
+}
+
 /** A signal, query or update for an execution. */
 export interface SendCommand {
   ref: ExecutionRef
   message: MessageCommand
+  /** A run receives one signal, and one update, for each key. */
+  idempotencyKey?: string
 }
 
 export interface ReadUpdateCommand {

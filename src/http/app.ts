@@ -9,7 +9,7 @@ import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { forwardHeaders } from './forward-headers.ts'
-import { rejectIdempotencyKey } from './idempotency-key.ts'
+import { checkIdempotencyKey } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
@@ -103,7 +103,7 @@ export function createApp(options: AppOptions): App {
   ]
   const limit = createInFlightLimit(maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
-  const workflowChecks = [decodablePath, rejectIdempotencyKey]
+  const workflowChecks = [decodablePath, checkIdempotencyKey]
   const workflowRequest = [...(forwarded.length > 0 ? [forwardHeaders(forwarded)] : []), ...workflowChecks, ...work]
 
   function mountBelow(path: string, routes: Hono<Env>, steps: readonly Step[] = workflowRequest): void {

@@ -32,6 +32,7 @@ const PROBLEMS = {
   WorkflowNotReadyError: { status: 409, title: 'Workflow not ready', source: 'engine' },
   PayloadTooLargeError: { status: 413, title: 'Payload too large' },
   UnsupportedMediaTypeError: { status: 415, title: 'Unsupported media type' },
+  IdempotencyKeyReusedError: { status: 422, title: 'Idempotency key reused' },
   QueryFailedError: { status: 422, title: 'Query failed', source: 'workflow' },
   UpdateFailedError: { status: 422, title: 'Update failed', source: 'workflow' },
   UnsupportedWorkflowError: { status: 424, title: 'Workflow not in the catalog' },

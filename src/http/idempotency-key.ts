@@ -1,12 +1,46 @@
+import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
+import type { Env } from './context.ts'
+import { setHeader } from './response.ts'
 import type { Check } from './step.ts'
 
-/** Rejects `Idempotency-Key`: a client that sends it relies on it, and ignoring it could execute a request twice. */
-export const rejectIdempotencyKey: Check = (c) => {
-  if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && c.req.header('Idempotency-Key') !== undefined) {
+const HEADER = 'Idempotency-Key'
+
+const VISIBLE_ASCII = /^[!-~]{1,255}$/
+
+// The path is still percent-encoded, so that an id contains no slash.
+const ROUTES_WITH_KEY =
+  /^\/workflow\/(?:run|start|(?:signal|update)-with-start\/[^/]+|[^/]+\/(?:runs\/[^/]+\/)?(?:signal|update)\/[^/]+)$/
+
+const READING_ROUTES = /^\/workflow\/[^/]+\/(?:runs\/[^/]+\/)?query\/[^/]+$/
+
+/**
+ * Rejects an `Idempotency-Key` that is not valid, or that the route does not support: a client that sends it relies on it,
+ * and ignoring it could execute a request twice. Requests that only read ignore it.
+ */
+export const checkIdempotencyKey: Check = (c) => {
+  const key = c.req.header(HEADER)
+  const { method, path } = c.req
+  if (key === undefined || method === 'GET' || method === 'HEAD' || READING_ROUTES.test(path)) return undefined
+  if (!ROUTES_WITH_KEY.test(path)) {
     throw new ServiceError(
       'NotSupportedError',
-      'Idempotency-Key is not supported, and the request was not executed. Set workflowId instead: a second start with the same id is rejected while the workflow is open',
+      'Idempotency-Key is not supported for this request, which was not executed. Run, start, signal, update, signal-with-start and update-with-start support it',
     )
   }
+  if (!VISIBLE_ASCII.test(key)) {
+    throw new ServiceError('ValidationError', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters')
+  }
+  return undefined
+}
+
+/** The valid key of the request, to spread into a command. */
+export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
+  const key = c.req.header(HEADER)
+  return key === undefined ? {} : { idempotencyKey: key }
+}
+
+/** Whether the response is about a run that an earlier request with the same key has started. */
+export function reportReplayed(c: Context<Env>, isReplayed: boolean): void {
+  if (c.req.header(HEADER) !== undefined) setHeader(c, 'Idempotency-Replayed', String(isReplayed))
 }

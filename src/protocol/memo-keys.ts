@@ -2,7 +2,10 @@ import { CATALOG_TYPE } from './catalog.ts'
 
 const CATALOG_KEYS = ['workflowNames', 'hash', 'traces', 'redacted', 'version']
 
-const RUN_KEYS = ['trace']
+/** Which request with an `Idempotency-Key` has started the run. Always plain JSON, whatever codec payloads have. */
+export const IDEMPOTENCY_MEMO = '$idempotency'
+
+const RUN_KEYS = ['trace', IDEMPOTENCY_MEMO]
 
 /** The memo fields that Portico reads from a run of this type. All others belong to the user. */
 export function memoKeys(workflowName: string): readonly string[] {

@@ -11,6 +11,7 @@ import { faults } from './api/faults.ts'
 import { handlerSchemas } from './api/handler-schemas.ts'
 import { history } from './api/history.ts'
 import { historyStream } from './api/history-stream.ts'
+import { idempotency } from './api/idempotency.ts'
 import { input } from './api/input.ts'
 import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
@@ -39,6 +40,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(api)
     start(api)
     startOptions(api)
+    idempotency(api)
     waiting(api)
     inspect(api)
     readAgain(api)

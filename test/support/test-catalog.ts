@@ -22,6 +22,7 @@ export const testCatalog = defineCatalog<typeof workflows>({
   failTask: {},
   chain: {},
   chainOnSignal: {},
+  replacesMemo: {},
   catchesCancel: {},
   cleansUp: {},
   waitForSignal: {},

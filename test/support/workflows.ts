@@ -10,6 +10,7 @@ import {
   defineUpdate,
   executeChild,
   isCancellation,
+  makeContinueAsNewFunc,
   type ParentClosePolicy,
   proxyActivities,
   setHandler,
@@ -204,6 +205,13 @@ export async function chain({
 }): Promise<{ links: number; link: number }> {
   if (link < links) await continueAsNew<typeof chain>({ links, link: link + 1 })
   return { links, link }
+}
+
+/** Each next link has another memo than the one before. */
+export async function replacesMemo({ links, link = 1 }: { links: number; link?: number }): Promise<number> {
+  const next = makeContinueAsNewFunc<typeof replacesMemo>({ memo: { replaced: true } })
+  if (link < links) await next({ links, link: link + 1 })
+  return link
 }
 
 /** Goes on as a new run when signalled with `next`, ends when signalled with `finish`. Its update `round` answers which run it is. */

@@ -2,19 +2,19 @@ import { admitMessage } from '../admission/admit-message.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import type { UpdateRef } from '../engine.ts'
-import { newId } from '../new-id.ts'
+import { updateIdOf } from '../keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import { assertSupported } from '../supported-feature.ts'
 import type { SendCommand } from '../workflows.ts'
 
 export async function startUpdate(
   ports: Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'messageTimeoutMs'>,
-  { ref, message }: SendCommand,
+  { ref, message, idempotencyKey }: SendCommand,
   call: Call,
 ): Promise<UpdateRef> {
   assertSupported(ports.deployment.features, 'asyncUpdates')
   rejectOlderCatalog(ports, ref)
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
-  return ports.engine.startUpdate(ref, message, newId(), messageCall)
+  return ports.engine.startUpdate(ref, message, await updateIdOf(idempotencyKey), messageCall)
 }

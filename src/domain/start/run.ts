@@ -1,34 +1,51 @@
+import { isOpen } from '../../protocol/execution.ts'
 import { toSingleValue } from '../../protocol/single-value.ts'
-import { type AdmitStartPorts, admitStart } from '../admission/admit-start.ts'
-import { attachIds } from '../attach-ids.ts'
-import type { Call } from '../call.ts'
+import { addIds, attachIds } from '../attach-ids.ts'
+import { type Call, withTimeout } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { WorkflowResult } from '../execution.ts'
+import { readResult } from '../inspect/result.ts'
 import { type WaitPorts, waitForEnd } from '../wait/chain-end.ts'
-import { endedResult } from '../wait/ended-result.ts'
+import { endedResult, type KnownRun } from '../wait/ended-result.ts'
 import type { RunCommand } from '../workflows.ts'
-import { startAdmitted } from './start.ts'
+import { type StartPorts, type StartResult, startOrRepeat, toRunStart } from './start.ts'
+import type { RepeatedRun } from './start-once.ts'
 
 /** Starts a workflow and waits for the end of its chain. Every error after the start carries the ids of the run. */
-export async function run(
-  ports: AdmitStartPorts & WaitPorts,
-  command: RunCommand,
-  call: Call,
-): Promise<WorkflowResult> {
+export async function run(ports: StartPorts & WaitPorts, command: RunCommand, call: Call): Promise<WorkflowResult> {
   const { timeoutMs: waitMs } = command
   const arrivedAt = Date.now()
-  const admitted = await admitStart(ports, command, call)
   // An engine with many starts at once may need longer than a request has, and this client waits anyway.
   const startCall = { ...call, deadlineAt: Math.max(call.deadlineAt, arrivedAt + waitMs) }
-  const started = await startAdmitted(ports, command, admitted, startCall)
+  const start = await startOrRepeat(ports, command, call, startCall)
   call.startWaiting()
-  const { firstRunId: _, ...startedRun } = started
-  command.onStarted?.(startedRun)
-  const { workflowId, runId, isExisting = false } = startedRun
+  command.onStarted?.(toRunStart(start))
   try {
+    if ('repeated' in start && !isOpen(start.repeated.status)) return await readRepeated(ports, start.repeated, call)
+    const { workflowId, runId } = 'started' in start ? start.started : start.repeated
     const ended = await waitForEnd(ports, { run: { workflowId, runId }, followsChain: true, arrivedAt, waitMs }, call)
-    const known = { runId: isExisting ? null : runId, input: toSingleValue(command.args), traces: admitted.traces }
-    return await endedResult(ports, ended, known, call)
+    return await endedResult(ports, ended, knownRun(command, start), call)
   } catch (error) {
-    throw attachIds(error, {})
+    // With a key a repeat of the request starts nothing.
+    throw command.idempotencyKey === undefined ? attachIds(error, {}) : error
+  }
+}
+
+/** The run of an earlier request is read: its catalog may say something else by now. */
+function knownRun({ args }: RunCommand, start: StartResult): KnownRun {
+  if ('repeated' in start) return { runId: null, input: null, traces: null }
+  const { runId, isExisting = false } = start.started
+  return { runId: isExisting ? null : runId, input: toSingleValue(args), traces: start.admitted.traces }
+}
+
+async function readRepeated(
+  ports: StartPorts,
+  { workflowId, runId }: RepeatedRun,
+  call: Call,
+): Promise<WorkflowResult> {
+  try {
+    return await readResult(ports, { workflowId, runId }, withTimeout(call, TIMEOUT_MS.closedRun))
+  } catch (error) {
+    throw addIds(error, { workflowId, runId })
   }
 }

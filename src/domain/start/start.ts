@@ -2,27 +2,85 @@ import { type AdmitStartPorts, type AdmittedStart, admitStart } from '../admissi
 import type { Call } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import type { StartedRun, StartRequest } from '../engine.ts'
+import { ServiceError } from '../errors.ts'
+import { keyedId } from '../keyed-id.ts'
 import { newId } from '../new-id.ts'
 import type { Ports } from '../ports.ts'
 import type { RunStart, StartCommand } from '../workflows.ts'
+import { toStartKey } from './start-key.ts'
+import { type RepeatedRun, startOnce } from './start-once.ts'
 
-export async function start(
-  ports: AdmitStartPorts & Pick<Ports, 'engine'>,
-  command: StartCommand,
-  call: Call,
-): Promise<RunStart> {
-  const admitted = await admitStart(ports, command, call)
-  const { firstRunId: _, ...run } = await startAdmitted(ports, command, admitted, call)
-  return run
+export type StartPorts = AdmitStartPorts & Pick<Ports, 'engine'>
+
+export async function start(ports: StartPorts, command: StartCommand, call: Call): Promise<RunStart> {
+  return toRunStart(await startOrRepeat(ports, command, call))
 }
 
-export function startAdmitted(
-  ports: Pick<Ports, 'catalogs' | 'engine'>,
+/** What a start has come to. */
+export type StartResult =
+  | { started: StartedRun; admitted: AdmittedStart }
+  /** An earlier request with the same key has started this run. */
+  | { repeated: RepeatedRun }
+
+/** Every response about a start has the id of the first run, also if the chain continued before the start was repeated. */
+export function toRunStart(result: StartResult): RunStart {
+  if ('started' in result) {
+    const { firstRunId: _, ...run } = result.started
+    return run
+  }
+  const { workflowId, firstRunId, status } = result.repeated
+  return { workflowId, runId: firstRunId, repeatedStatus: status }
+}
+
+/** `startCall`, if set, has another deadline for the start than `call` has for everything before it. */
+export async function startOrRepeat(
+  ports: StartPorts,
   command: StartCommand,
-  admitted: AdmittedStart,
+  call: Call,
+  startCall: Call = call,
+): Promise<StartResult> {
+  const { idempotencyKey } = command
+  if (idempotencyKey === undefined) {
+    const admitted = await admitStart(ports, command, call)
+    return { admitted, started: await startAdmitted(ports, toStartRequest(command, admitted), startCall) }
+  }
+  const keyed = await withKeyedId(command, idempotencyKey)
+  const { workflowIdConflictPolicy: conflictPolicy = 'fail' } = command.options ?? {}
+  let admitted: AdmittedStart | null = null
+  const once = {
+    workflowId: keyed.workflowId,
+    startKey: await toStartKey(idempotencyKey, command),
+    conflictPolicy,
+    async start(withKey: (request: StartRequest) => StartRequest): Promise<StartResult> {
+      admitted ??= await admitStart(ports, keyed, call)
+      const started = await startAdmitted(ports, withKey(toStartRequest(keyed, admitted)), startCall)
+      return { admitted, started }
+    },
+    repeat: (repeated: RepeatedRun): StartResult => ({ repeated }),
+  }
+  return startOnce(ports.engine, once, call)
+}
+
+/** Without a workflow id of its own, the command gets the one of its key. */
+export async function withKeyedId<Command extends StartCommand>(
+  command: Command,
+  idempotencyKey: string,
+): Promise<Command & { workflowId: string }> {
+  if (command.options?.workflowIdConflictPolicy === 'terminate-existing') {
+    // A repeat could terminate the run that the key has started, if that has continued as a new one meanwhile.
+    const message = 'must not be terminate-existing with an Idempotency-Key'
+    throw new ServiceError('ValidationError', `workflowIdConflictPolicy ${message}`, {
+      details: { issues: [{ path: '/workflowIdConflictPolicy', message }] },
+    })
+  }
+  return { ...command, workflowId: command.workflowId ?? (await keyedId(idempotencyKey)) }
+}
+
+function startAdmitted(
+  ports: Pick<Ports, 'catalogs' | 'engine'>,
+  request: StartRequest,
   call: Call,
 ): Promise<StartedRun> {
-  const request = toStartRequest(command, admitted)
   const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
   // After the catalog was read: the id may be that of the catalog itself, which `fail` leaves alone.
   if (workflowIdConflictPolicy !== 'fail') rejectOlderCatalog(ports, request)

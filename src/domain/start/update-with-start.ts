@@ -1,26 +1,86 @@
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { admitWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import type { StartedUpdate } from '../engine.ts'
+import type { StartedUpdate, StartRequest } from '../engine.ts'
+import { ServiceError } from '../errors.ts'
+import { updateIdOf } from '../keyed-id.ts'
 import { newId } from '../new-id.ts'
 import type { Ports } from '../ports.ts'
 import { assertSupported } from '../supported-feature.ts'
-import type { UpdateWithStartCommand } from '../workflows.ts'
-import { toStartRequest } from './start.ts'
+import type { UpdateWithStartCommand, WithStart } from '../workflows.ts'
+import { toStartRequest, withKeyedId } from './start.ts'
+import { toStartKey } from './start-key.ts'
+import { type RepeatedRun, startOnce } from './start-once.ts'
+
+type UpdateWithStartPorts = Omit<Ports, 'traceMaxBytes' | 'traceSources'>
 
 /** Updates the open run of the workflow id, whatever its workflow is. The workflow name only counts for a new run. */
 export async function updateWithStart(
-  ports: Omit<Ports, 'traceMaxBytes' | 'traceSources'>,
+  ports: UpdateWithStartPorts,
+  command: UpdateWithStartCommand,
+  call: Call,
+): Promise<WithStart<StartedUpdate>> {
+  assertSupported(ports.deployment.features, 'updateWithStart')
+  const { idempotencyKey } = command.start
+  if (idempotencyKey !== undefined) return updateWithStartOnce(ports, command, idempotencyKey, call)
+  const request = await admit(ports, command, call)
+  return ports.engine.updateWithStart(request, command.update, newId(), withTimeout(call, ports.messageTimeoutMs))
+}
+
+async function updateWithStartOnce(
+  ports: UpdateWithStartPorts,
+  { start, update }: UpdateWithStartCommand,
+  idempotencyKey: string,
+  call: Call,
+): Promise<WithStart<StartedUpdate>> {
+  const { engine, messageTimeoutMs } = ports
+  const keyed = await withKeyedId(start, idempotencyKey)
+  const { workflowId } = keyed
+  const updateId = await updateIdOf(idempotencyKey)
+  const updateCall = () => withTimeout(call, messageTimeoutMs)
+  let request: StartRequest | null = null
+  const once = {
+    workflowId,
+    startKey: await toStartKey(idempotencyKey, start, update),
+    conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
+    async start(withKey: (request: StartRequest) => StartRequest): Promise<WithStart<StartedUpdate>> {
+      request ??= await admit(ports, { start: keyed, update }, call)
+      const sent = withKey(request)
+      const result = await engine.updateWithStart(sent, update, updateId, updateCall())
+      // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
+      if (result.started || mayFindRun(sent)) return result
+      throw idInUse(result)
+    },
+    // The run has received the update when it was started. A run that continued as new must not receive it again.
+    async repeat({ firstRunId: runId }: RepeatedRun): Promise<WithStart<StartedUpdate>> {
+      const result = await engine.update({ workflowId, runId }, update, updateId, updateCall())
+      return { workflowId, runId, started: true, result, isRepeated: true }
+    },
+  }
+  return startOnce(engine, once, call)
+}
+
+function mayFindRun({ options }: StartRequest): boolean {
+  return (options?.workflowIdConflictPolicy ?? 'use-existing') === 'use-existing'
+}
+
+function idInUse({ workflowId, runId }: RunRef): ServiceError {
+  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${workflowId} is in use`, {
+    details: { workflowId, runId },
+  })
+}
+
+async function admit(
+  ports: UpdateWithStartPorts,
   { start, update }: UpdateWithStartCommand,
   call: Call,
-): Promise<StartedUpdate> {
-  const { engine, deployment, messageTimeoutMs } = ports
-  assertSupported(deployment.features, 'updateWithStart')
+): Promise<StartRequest> {
   const request = toStartRequest(start, await admitStart(ports, start, call))
   // After the catalog was read: the id may be that of the catalog itself.
   rejectOlderCatalog(ports, request)
   const target = { ...start, workflowName: request.workflowName }
   await admitWithStart(ports, { kind: 'update', start: target, message: update }, call)
-  return engine.updateWithStart(request, update, newId(), withTimeout(call, messageTimeoutMs))
+  return request
 }

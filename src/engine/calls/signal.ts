@@ -1,5 +1,5 @@
 import type { Call } from '../../domain/call.ts'
-import type { Message } from '../../domain/engine.ts'
+import type { Signal } from '../../domain/engine.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
 import { onOpenRun } from './at-most-once/on-open-run.ts'
@@ -8,7 +8,7 @@ import { requestHeaders } from './request-headers.ts'
 export async function signal(
   context: EngineContext,
   ref: ExecutionRef,
-  { name, args, headers }: Message,
+  { name, args, headers, requestId = crypto.randomUUID() }: Signal,
   call: Call,
 ): Promise<{ runId: string | null }> {
   const { header, payloads } = requestHeaders(call, headers)
@@ -20,7 +20,7 @@ export async function signal(
     ...(header !== null && { header }),
     identity: IDENTITY,
     // All attempts share it: a run accepts the signal once, even if several of them arrive.
-    requestId: crypto.randomUUID(),
+    requestId,
   }
   const { link } = await onOpenRun(
     context,

@@ -2,6 +2,7 @@ import type { Call } from '../../domain/call.ts'
 import type { StartedRun, StartRequest } from '../../domain/engine.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
+import { toMemo } from '../../temporal/memo.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
@@ -80,18 +81,23 @@ export async function start(context: EngineContext, request: StartRequest, call:
  */
 export async function toStartWorkflow(
   { namespace, payloads }: EngineContext,
-  { workflowId, workflowName, catalog, args, options = {} }: StartRequest,
+  request: StartRequest,
   call: Call,
   { others = [], otherHeaders = [] }: { others?: readonly unknown[]; otherHeaders?: readonly Payload[] } = {},
 ) {
+  const { workflowId, workflowName, catalog, args, options = {}, protocolMemo } = request
+  const { requestId = crypto.randomUUID() } = request
   const { header, payloads: headerPayloads } = requestHeaders(call, options.headers)
   const lists = [args, others, ...encodedValues(options)]
   const [input = [], otherPayloads = [], ...encoded] = await payloads.encodeLists(lists, [
     ...headerPayloads,
     ...otherHeaders,
   ])
+  const { memo, ...startOptions } = toStartOptions(options, encoded)
+  const fields = { ...memo?.fields, ...(protocolMemo && toMemo(protocolMemo).fields) }
   const startWorkflow = {
-    ...toStartOptions(options, encoded),
+    ...startOptions,
+    ...(Object.keys(fields).length > 0 && { memo: { fields } }),
     namespace,
     workflowId,
     workflowType: { name: workflowName },
@@ -99,7 +105,7 @@ export async function toStartWorkflow(
     input: toPayloads(input),
     identity: IDENTITY,
     // All attempts share it: the engine starts one run, as long as that run is the latest of the workflow id.
-    requestId: crypto.randomUUID(),
+    requestId,
     ...(header !== null && { header }),
   }
   return { startWorkflow, otherPayloads }

@@ -1,6 +1,7 @@
 /** History events as JSON, with the engine's names. Fields that are not set, or not meant for clients, are left out. */
 import type { HistoryEvent } from '../../domain/inspect/history-page.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import type { HistoryEvent as EventMessage } from '../../temporal/outcome.ts'
 import type { Payload } from '../../temporal/payload.ts'
 import { redactMachineDetails } from '../../temporal/redact-machine-details.ts'
@@ -86,7 +87,7 @@ type Special = (message: object, values: ValueConverter, plain: Convert) => unkn
 
 const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['Payloads', unwrap('payloads')],
-  ['Memo', unwrap('fields')],
+  ['Memo', withoutStartKey],
   ['Header', unwrap('fields')],
   ['SearchAttributes', unwrap('indexedFields')],
   ['TaskQueue', withoutStickyName],
@@ -97,6 +98,11 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
 /** The only field of the message takes the place of the message. */
 function unwrap(field: string): Special {
   return (message, values, plain) => (plain(message, values) as Fields | undefined)?.[field]
+}
+
+function withoutStartKey(message: object, values: ValueConverter, plain: Convert) {
+  const { [IDEMPOTENCY_MEMO]: _, ...fields } = (unwrap('fields')(message, values, plain) ?? {}) as Fields
+  return Object.keys(fields).length === 0 ? undefined : fields
 }
 
 function withoutStickyName(

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import type { MessageCommand, Workflows } from '../../domain/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type Env, toCall } from '../context.ts'
+import { idempotencyKey } from '../idempotency-key.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
@@ -22,7 +23,7 @@ export function message(workflows: Workflows, json: ReadJson) {
     .post('/signal/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
-      const { workflowId, runId } = await workflows.signal({ ref, message }, toCall(c))
+      const { workflowId, runId } = await workflows.signal({ ref, message, ...idempotencyKey(c) }, toCall(c))
       return jsonResponse(c, { workflowId, runId, signal: message.name, accepted: true })
     })
     .post('/query/:name', async (c) => {
@@ -33,10 +34,11 @@ export function message(workflows: Workflows, json: ReadJson) {
     .post('/update/:name', async (c) => {
       const ref = execution(c)
       const message = await readMessage(c)
+      const command = { ref, message, ...idempotencyKey(c) }
       const preference = asyncPreference(c)
       return preference === null
-        ? jsonResponse(c, await workflows.update({ ref, message }, toCall(c)))
-        : sendAsyncUpdate(c, workflows, { ref, message }, preference)
+        ? jsonResponse(c, await workflows.update(command, toCall(c)))
+        : sendAsyncUpdate(c, workflows, command, preference)
     })
     .get('/update/:name/:updateId', (c) => readAsyncUpdate(c, workflows))
 }

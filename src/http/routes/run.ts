@@ -5,13 +5,14 @@ import type { RunStart, StartCommand, Workflows } from '../../domain/workflows.t
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type Env, toCall } from '../context.ts'
 import { prefersEvents } from '../events.ts'
+import { reportReplayed } from '../idempotency-key.ts'
 import { jsonResponse } from '../json-response.ts'
 import { resultPath } from '../path.ts'
 import { type AsyncPreference, asyncPreference, preferenceApplied } from '../prefer.ts'
 import { setHeader } from '../response.ts'
 import { lastReadRun } from '../run-event-id.ts'
 import { runEvents } from '../run-events.ts'
-import { mayFindRun, reportExisting, type StartOptions, startNow, startRequest } from './start.ts'
+import { mayFindRun, reportRun, type StartOptions, startNow, startRequest } from './start.ts'
 import { startCommand } from './start-fields.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -26,6 +27,7 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
     const body = await json(c, request)
     const command = startCommand(c, body, defaultCatalog, 'args')
     const last = lastReadRun(c, command)
+    if (last !== null) reportReplayed(c, true)
     const wait = last === null ? startAndWait(c, workflows, command) : waitFor(c, workflows, last.run)
     const timeoutMs = body.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
     if (prefersEvents(c)) return runEvents(c, { last, commentEveryMs, wait: (onFound) => wait(timeoutMs, onFound) })
@@ -41,7 +43,7 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
 function startAndWait(c: Context<Env>, workflows: Workflows, command: StartCommand): WaitForResult {
   return (timeoutMs, onFound) => {
     const onStarted = (run: RunStart) => {
-      reportExisting(c, command, run)
+      reportRun(c, command, run)
       onFound?.(run)
     }
     const isAwaited = onFound !== undefined || mayFindRun(command)

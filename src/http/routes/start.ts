@@ -1,8 +1,10 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { RunStart, StartCommand, Workflows } from '../../domain/workflows.ts'
+import type { Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type Env, toCall } from '../context.ts'
+import { reportReplayed } from '../idempotency-key.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { resultPath } from '../path.ts'
@@ -41,20 +43,22 @@ export async function startNow(
   c: Context<Env>,
   workflows: Workflows,
   command: StartCommand,
-): Promise<RunRef & { status: 'running' }> {
+): Promise<RunRef & { status: Status }> {
   const run = await workflows.start(command, toCall(c))
-  const { workflowId, runId } = run
-  reportExisting(c, command, run)
+  const { workflowId, runId, repeatedStatus: status = 'running' } = run
+  reportRun(c, command, run)
   setHeader(c, 'Location', resultPath(c, workflowId))
-  return { workflowId, runId, status: 'running' }
+  return { workflowId, runId, status }
 }
 
 /** Whether the run of the response may be one that the request did not start. */
-export function mayFindRun({ options }: StartCommand): boolean {
-  return options?.workflowIdConflictPolicy === 'use-existing'
+export function mayFindRun({ options, idempotencyKey }: StartCommand): boolean {
+  return options?.workflowIdConflictPolicy === 'use-existing' || idempotencyKey !== undefined
 }
 
-/** In a header, because a result has exactly the keys of the specification. */
-export function reportExisting(c: Context<Env>, command: StartCommand, { isExisting }: RunStart): void {
-  if (mayFindRun(command)) setHeader(c, 'Portico-Started', String(isExisting === undefined))
+/** In headers, because a result has exactly the keys of the specification. */
+export function reportRun(c: Context<Env>, { options }: StartCommand, { isExisting, repeatedStatus }: RunStart): void {
+  if (options?.workflowIdConflictPolicy === 'use-existing')
+    setHeader(c, 'Portico-Started', String(isExisting === undefined))
+  reportReplayed(c, repeatedStatus !== undefined)
 }

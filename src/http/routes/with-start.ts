@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { MessageCommand, StartCommand } from '../../domain/workflows.ts'
 import { type Env, toCall } from '../context.ts'
+import { reportReplayed } from '../idempotency-key.ts'
 import { jsonResponse } from '../json-response.ts'
 import { handlerName, resultPath } from '../path.ts'
 import { setHeader } from '../response.ts'
@@ -31,14 +32,17 @@ export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: Sta
   return new Hono<Env>()
     .post('/signal-with-start/:name', async (c) => {
       const { start, message } = await readCommand(c, signalRequest)
-      const { workflowId, runId, started } = await workflows.signalWithStart({ start, signal: message }, toCall(c))
+      const run = await workflows.signalWithStart({ start, signal: message }, toCall(c))
+      const { workflowId, runId, started, isRepeated } = run
+      reportReplayed(c, isRepeated === true)
       setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, started })
     })
     .post('/update-with-start/:name', async (c) => {
       const { start, message } = await readCommand(c, updateRequest)
       const run = await workflows.updateWithStart({ start, update: message }, toCall(c))
-      const { workflowId, runId, started, result } = run
+      const { workflowId, runId, started, result, isRepeated } = run
+      reportReplayed(c, isRepeated === true)
       setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, started, result })
     })

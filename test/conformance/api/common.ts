@@ -340,21 +340,6 @@ export function common(api: () => ApiFixture, serve: Serve): void {
       expect(await statusFor(restrictedService.url, 'evil.example')).toBe(200)
     })
 
-    test('Idempotency-Key: is rejected without effect, because it is not supported', async () => {
-      const { service } = api()
-      const workflowId = anId()
-
-      const start = await service.call(
-        'POST',
-        '/workflow/start',
-        { workflowName: 'echo', input: 1, workflowId },
-        { 'Idempotency-Key': 'k1' },
-      )
-      const status = await service.call('GET', `/workflow/${workflowId}/status`)
-
-      expect([start.status, start.body.error, status.status]).toEqual([501, 'NotSupportedError', 404])
-    })
-
     test('Content-Type: a body with another type than JSON is rejected; any JSON type is accepted', async () => {
       const { service } = api()
       const sent = (type: string | null, more: Record<string, string> = {}) =>

@@ -104,10 +104,12 @@ describe('shed load', () => {
     [403, 'PATCH', '/workflow/w/stop', { Authorization: 'Bearer s3cret', Origin: 'https://evil.example' }],
     [413, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Content-Length': '101' }],
     [400, 'GET', '/workflow/%E0%A4%A/status', { Authorization: 'Bearer s3cret' }],
-    [501, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
+    [400, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'a b' }],
+    [501, 'POST', '/workflow/w/terminate', { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
     [204, 'OPTIONS', '/workflow/w/status', {}],
     [503, 'GET', '/capabilities', { Authorization: 'Bearer s3cret' }],
     [503, 'HEAD', '/workflow/w/status', { Authorization: 'Bearer s3cret' }],
+    [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
     [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret' }],
   ] as const)('shed load: %i for %s %s', async ([status, method, path, headers]) => {
     const { call, release } = await full({ auth: { tokens: ['s3cret'] }, maxBodyBytes: 100 })

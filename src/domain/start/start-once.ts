@@ -1,0 +1,136 @@
+import { isOpen, type Status } from '../../protocol/execution.ts'
+import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
+import type { Call } from '../call.ts'
+import type { Engine, Started, StartRequest } from '../engine.ts'
+import { type ErrorName, hasErrorName, ServiceError } from '../errors.ts'
+import type { Description, ExecutionRef } from '../execution.ts'
+import { readStartKey, type StartKey, type StepAfterFailure, stepAfterFailure } from './start-key.ts'
+import type { ConflictPolicy } from './workflow-options.ts'
+
+type Describe = Pick<Engine, 'describe'>
+
+/** A chain that an earlier request with the same key has started. The ids and the status are those of its latest run. */
+export interface RepeatedRun extends Started {
+  status: Status
+}
+
+export interface KeyedId {
+  workflowId: string
+  startKey: StartKey
+}
+
+export interface StartOnce<Result> extends KeyedId {
+  /** What the request wants if a run is open that another request has started. */
+  conflictPolicy: ConflictPolicy
+  /** Starts the workflow with a request that `withKey` has completed. */
+  start(withKey: (request: StartRequest) => StartRequest): Promise<Result>
+  /** The result of a request whose run was started before. */
+  repeat(run: RepeatedRun): Promise<Result> | Result
+}
+
+/**
+ * Starts a workflow once for each key: docs/decisions/033-idempotency-keys.md.
+ *
+ * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key has
+ * started it. If another request has, the second attempt follows the policies of this one.
+ */
+export async function startOnce<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
+  const { startKey, start, repeat } = once
+  const protocolMemo = toProtocolMemo(startKey)
+  const onlyUnused = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
+  try {
+    return await start((request) => ({ ...request, protocolMemo, options: { ...request.options, ...onlyUnused } }))
+  } catch (error) {
+    const run = await findAfterFailure(engine, once, error, call)
+    if (run !== null) return repeat(run)
+  }
+  try {
+    // Two requests with the key may get here at once: with the same request id the engine starts one run for both.
+    return await start((request) => ({ ...request, protocolMemo, requestId: startKey.request }))
+  } catch (error) {
+    const run = await findAfterFailure(engine, { ...once, conflictPolicy: 'fail' }, error, call)
+    if (run === null) throw error
+    return repeat(run)
+  }
+}
+
+export function toProtocolMemo(startKey: StartKey): Readonly<Record<string, unknown>> {
+  return { [IDEMPOTENCY_MEMO]: startKey }
+}
+
+/** The run that the key has started; null if there is none. Throws `IdempotencyKeyReusedError`. */
+export async function findRepeated(engine: Describe, keyed: KeyedId, call: Call): Promise<RepeatedRun | null> {
+  const found = await find(engine, { ...keyed, conflictPolicy: 'use-existing', isIdUsed: true }, call)
+  return 'run' in found ? found.run : null
+}
+
+// What an engine or a catalog can respond to the repeat of a request that was carried out.
+const MAY_BE_REPEATED: readonly ErrorName[] = [
+  'CatalogNotAvailableError',
+  'EngineUnavailableError',
+  'UnsupportedWorkflowError',
+  'ValidationError',
+  'WorkflowAlreadyStartedError',
+]
+
+/** The run that the key has started; null if the policies of the request decide about the id. Throws if neither holds. */
+async function findAfterFailure(
+  engine: Describe,
+  { workflowId, startKey, conflictPolicy }: KeyedId & { conflictPolicy: ConflictPolicy },
+  error: unknown,
+  call: Call,
+): Promise<RepeatedRun | null> {
+  if (!hasErrorName(error, ...MAY_BE_REPEATED) || isUnsent(error)) throw error
+  const isIdUsed = error.error === 'WorkflowAlreadyStartedError'
+  const found = await find(engine, { workflowId, startKey, conflictPolicy, isIdUsed }, call).catch((failure) => {
+    throw isIdUsed || hasErrorName(failure, 'IdempotencyKeyReusedError') ? failure : error
+  })
+  if ('run' in found) return found.run
+  if (found.step === 'throw') throw error
+  return null
+}
+
+/** Nothing reached the engine, and it would not respond to a description either. */
+function isUnsent({ error, details }: ServiceError): boolean {
+  return error === 'EngineUnavailableError' && details.retryAfterSeconds !== undefined
+}
+
+type Found = { run: RepeatedRun } | { step: Extract<StepAfterFailure, 'start' | 'throw'> }
+
+async function find(
+  engine: Describe,
+  { workflowId, startKey, ...failed }: KeyedId & { conflictPolicy: ConflictPolicy; isIdUsed: boolean },
+  call: Call,
+): Promise<Found> {
+  const latest = await describeOrNull(engine, { workflowId }, call)
+  if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw' }
+  const found = { startKey: await readKeyOfChain(engine, latest, call), open: isOpen(latest.status) }
+  const step = stepAfterFailure({ ...failed, sent: startKey, found })
+  const { runId, firstRunId, status } = latest
+  if (step === 'return run') return { run: { workflowId, runId, firstRunId, status } }
+  if (step !== 'reject key') return { step }
+  const message =
+    'The Idempotency-Key was used for another request: workflow name, catalog, arguments or options differ'
+  throw new ServiceError('IdempotencyKeyReusedError', message, { details: { workflowId, runId } })
+}
+
+async function readKeyOfChain(
+  engine: Describe,
+  { workflowId, runId, firstRunId, memo }: Description,
+  call: Call,
+): Promise<StartKey | null> {
+  const startKey = readStartKey(memo)
+  if (startKey !== null || firstRunId === runId) return startKey
+  // Workflow code can replace the memo when it continues as new.
+  const first = await describeOrNull(engine, { workflowId, runId: firstRunId }, call)
+  return first && readStartKey(first.memo)
+}
+
+async function describeOrNull(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
+  try {
+    return await engine.describe(ref, call)
+  } catch (error) {
+    if (hasErrorName(error, 'WorkflowNotFoundError')) return null
+    throw error
+  }
+}
