@@ -33,7 +33,7 @@ async function send(
 }
 
 const get = (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers)
-const post = (path: string, body?: unknown) => send('POST', path, body)
+const post = (path: string, body?: unknown, headers?: Record<string, string>) => send('POST', path, body, headers)
 const patch = (path: string, body?: unknown) => send('PATCH', path, body)
 
 /** Unique, so that this script can run more than once. */
@@ -264,6 +264,27 @@ const examples: Record<string, () => Promise<void>> = {
       [late.status, late.body.error, late.body.workflowStatus],
       [409, 'WorkflowNotRunningError', 'completed'],
     )
+  },
+
+  async 'repeat requests with a key: nothing is done twice'() {
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const greet = { workflowName: 'greet', input: { name: 'Ada' } }
+    const first = await post('/workflow/run', greet, key)
+    const again = await post('/workflow/run', greet, key)
+    assert.deepEqual(again.body, first.body)
+    assert.deepEqual(
+      [first, again].map(({ headers }) => headers.get('idempotency-replayed')),
+      ['false', 'true'],
+    )
+    const other = await post('/workflow/run', { ...greet, input: { name: 'Grace' } }, key)
+    assert.deepEqual([other.status, other.body.error], [422, 'IdempotencyKeyReusedError'])
+
+    const path = await startWaitingOrder(newOrderId())
+    const high = { payload: { level: 'high' } }
+    const update = await post(`${path}/update/priority`, high, key)
+    // Without the key the workflow would reject a second update to the same priority.
+    assert.deepEqual((await post(`${path}/update/priority`, high, key)).body, update.body)
+    await post(`${path}/terminate`)
   },
 
   async 'signal a workflow, or start it first if it does not exist'() {

@@ -6,6 +6,7 @@ import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describePendingWork } from '../conformance/engine/pending-work.ts'
+import { describeRepeatedIds } from '../conformance/engine/repeated-ids.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeSignalWithStart } from '../conformance/engine/signal-with-start.ts'
 import { describeStartOptions } from '../conformance/engine/start-options.ts'
@@ -22,6 +23,7 @@ describeWaiting('grpc', overGrpc)
 describeStarting('grpc', overGrpc)
 describeSignalWithStart('grpc', overGrpc)
 describeStartOptions('grpc', overGrpc)
+describeRepeatedIds('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
 describeFailingTask('grpc', overGrpc)

@@ -14,6 +14,7 @@ import { describeHistory } from '../conformance/engine/history.ts'
 import { describeListing } from '../conformance/engine/listing.ts'
 import { describeMessages } from '../conformance/engine/messages.ts'
 import { describePendingWork } from '../conformance/engine/pending-work.ts'
+import { describeRepeatedIds } from '../conformance/engine/repeated-ids.ts'
 import { describeRunning } from '../conformance/engine/running.ts'
 import { describeSignalWithStart } from '../conformance/engine/signal-with-start.ts'
 import { describeStartOptions } from '../conformance/engine/start-options.ts'
@@ -29,6 +30,7 @@ describeWaiting('http', overHttp)
 describeStarting('http', overHttp)
 describeSignalWithStart('http', overHttp)
 describeStartOptions('http', overHttp)
+describeRepeatedIds('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
 describeFailingTask('http', overHttp)

@@ -14,7 +14,8 @@ const IDS = /\border-\d+/g
 // The catalog of `npm run dev`.
 const SHOWN_CATALOG = 'examples'
 
-const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
+// The second form is that of an id derived from an `Idempotency-Key`.
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\bkey-[\da-f]{32}/g
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const WAITED = /(?:after|within) \d+ ms/
 // An object with `"…": "…"` in the document has more keys than are shown, and `"…"` stands for any string.
@@ -61,7 +62,10 @@ async function tryOut(example: Example, names: Names): Promise<void> {
   const where = `docs/api.md:${example.line}`
   const sendAndCompare = async () => {
     const body = example.body === null ? undefined : names.ours(example.body)
-    const answer = await api.call(example.method, names.ours(example.path), body, example.headers)
+    const headers = Object.fromEntries(
+      Object.entries(example.headers).map(([name, value]) => [name, names.ours(value)]),
+    )
+    const answer = await api.call(example.method, names.ours(example.path), body, headers)
     if (example.answer === null) expect(answer.status, where).toBe(200)
     else expect(names.asShown(toShown(answer, example.answer), example.answer), where).toEqual(example.answer)
     names.keep()

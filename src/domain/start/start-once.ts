@@ -29,7 +29,7 @@ export interface StartOnce<Result> extends KeyedId {
 }
 
 /**
- * Starts a workflow once for each key: docs/decisions/033-idempotency-keys.md.
+ * Starts a workflow once for each key: docs/decisions/034-idempotency-keys.md.
  *
  * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key has
  * started it. If another request has, the second attempt follows the policies of this one.

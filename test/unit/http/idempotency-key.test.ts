@@ -11,7 +11,6 @@ test('Idempotency-Key: a request that changes something is rejected where the ke
     ['POST', '/workflow/w/terminate'],
     ['PATCH', '/workflow/w/stop'],
     ['POST', '/workflow/w/runs/01a20359-bdc4-794d-b246-49980bc65ee0/terminate'],
-    ['POST', '/workflow/update-with-start/terminate/set'],
   ] as const)
     expect(await refusal(await call(method, path, {}, keyed))).toEqual([501, 'NotSupportedError'])
 })
