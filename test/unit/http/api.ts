@@ -1,6 +1,6 @@
 import type { Workflows } from '../../../src/domain/workflows.ts'
 import { type AppOptions, createApp } from '../../../src/http/app.ts'
-import type { RequestTracer } from '../../../src/http/observe.ts'
+import type { RequestMetrics, RequestTracer } from '../../../src/http/observe.ts'
 import type { LogLevel } from '../../../src/log.ts'
 
 export interface Event {
@@ -12,10 +12,12 @@ export interface Event {
 /** The real app over the given verbs; any other verb is a bug. */
 export function makeApi({
   workflows = {},
+  metrics = null,
   tracer = null,
   ...options
 }: Partial<Omit<AppOptions, 'observers' | 'workflows'>> & {
   workflows?: Partial<Workflows>
+  metrics?: RequestMetrics | null
   tracer?: RequestTracer | null
 } = {}) {
   const events: Event[] = []
@@ -27,7 +29,7 @@ export function makeApi({
     maxInFlight: 100,
     maxTimeoutMs: 86_400_000,
     corsOrigins: [],
-    observers: { log: (level, message, fields = {}) => void events.push({ level, message, fields }), tracer },
+    observers: { log: (level, message, fields = {}) => void events.push({ level, message, fields }), metrics, tracer },
     ...options,
   })
 

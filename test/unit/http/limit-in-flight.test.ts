@@ -12,7 +12,10 @@ const OVERLOADED = [503, 'OverloadedError', 'gateway', '1']
 function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let described = 0
+  const changes: number[] = []
+  const metrics = { requestStarted() {}, requestEnded() {}, inFlightChanged: (by: number) => void changes.push(by) }
   const api = makeApi({
+    metrics,
     maxInFlight,
     bodyTimeoutMs: 50,
     workflows: {
@@ -29,6 +32,8 @@ function limited(maxInFlight: number, workflows: Partial<Workflows> = {}) {
     ...api,
     release,
     described: () => described,
+    /** What was added to the number of requests in flight so far. */
+    changes,
     status: () => api.call('GET', '/workflow/w/status'),
     /** Status and facts of a request that needs a free place. */
     async tryOne() {
@@ -163,11 +168,6 @@ describe('limit in flight', () => {
     ['a result', () => call(['GET', '/workflow/w/result'])],
     ['an expected error', () => call(['POST', '/workflow/w/query/q'])],
     ['a bug', () => call(['POST', '/workflow/w/update/u'])],
-    ['an unknown route', () => call(['GET', '/workflow/w/unknown'])],
-    ['an invalid id', () => call(['GET', '/workflow/%00/status'])],
-    ['invalid JSON', () => call(['POST', '/workflow/run', '{'])],
-    ['a body that takes too long', () => body(() => new Promise(() => {}))],
-    ['a client that disconnects while it sends the body', () => body((request) => request.error(new Error('reset')))],
   ] as const)('limit in flight: the place is free again after %s', async ([, act]) => {
     const api = limited(1, {
       result: async () => result,
@@ -179,12 +179,26 @@ describe('limit in flight', () => {
 
     expect(await api.tryOne()).toEqual([200])
   })
+
+  test.for([
+    ['with an invalid id', () => call(['GET', '/workflow/%00/status']), 400],
+    ['with invalid JSON', () => call(['POST', '/workflow/run', '{']), 400],
+    ['whose body takes too long', () => body(() => new Promise(() => {})), 408],
+    ['whose client disconnects while it sends the body', () => body((sent) => sent.error(new Error('reset'))), 400],
+  ] as const)('limit in flight: a request %s never takes a place', async ([, act, status]) => {
+    const api = limited(1)
+
+    const response = await act()(api)
+
+    expect([response.status, api.changes]).toEqual([status, []])
+    expect([await api.tryOne(), api.changes]).toEqual([[200], [1, -1]])
+  })
 })
 
 type LimitedApi = ReturnType<typeof limited>
 
 function call([method, path, text]: [method: string, path: string, body?: string]) {
-  return (api: LimitedApi): Promise<unknown> => api.call(method, path, text)
+  return (api: LimitedApi): Promise<Response> => api.call(method, path, text)
 }
 
 /** A body that never ends by itself. */
