@@ -39,6 +39,8 @@ const pythonSdk: Component = {
           '--no-deps',
           '--only-binary=:all:',
           '--no-input',
+          // The tests import a tenth of it.
+          '--no-compile',
           '--progress-bar=off',
           '--target',
           folder,
@@ -64,10 +66,14 @@ export interface PythonWorkerOptions {
   script?: string
 }
 
+/** Once for all workers of this process: two that start at the same time would both download it. */
+let ensured: Promise<string> | undefined
+
 /** Runs a worker's script; resolves when it asks for tasks. Rejects, never skips, when there is no Python or no SDK. */
 export async function startPythonWorker(options: PythonWorkerOptions): Promise<TestWorker> {
   const { address, taskQueue, namespace = 'default', script = SCRIPT } = options
-  const module = await ensureComponent(pythonSdk)
+  ensured ??= ensureComponent(pythonSdk)
+  const module = await ensured
   const worker = await startProcess({
     command: 'python3',
     args: [script, address, namespace, taskQueue],
