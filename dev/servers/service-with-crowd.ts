@@ -90,7 +90,8 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
       const areStarted = async () => (await countRunning()) - before + answered >= requests.length
       await until(`${requests.length} runs have started`, areStarted, {
         timeoutMs: TIMEOUT_MS,
-        everyMs: 100,
+        // The engine counts thousands of runs.
+        everyMs: 300,
         signal: service.died,
       })
       if (requests.length % REPORTED_EVERY === 0) report(`${requests.length} runs have started`)
