@@ -76,6 +76,7 @@ async function startAll(): Promise<{ url: string; withToken: boolean; uiUrl: str
 async function ownEngine(): Promise<string> {
   engine = await startEngine({
     preferredPorts: ENGINE_PORTS,
+    dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
     withUi: true,
     namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
     onLine: printer('engine'),

@@ -345,6 +345,35 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
+  async 'pause a workflow, and let it continue'() {
+    const { pause } = (await get('/capabilities')).body.features
+    const path = await startWaitingOrder(newOrderId())
+    const paused = await post(`${path}/pause`, { reason: 'the warehouse is closed' })
+    if (!pause) return assert.deepEqual([paused.status, paused.body.error], [501, 'NotSupportedError'])
+    assert.deepEqual([paused.status, paused.body.paused], [200, true])
+    assert.equal((await get(`${path}/status`)).body.status, 'paused')
+
+    const unpaused = await post(`${path}/unpause`)
+    assert.deepEqual([unpaused.status, unpaused.body.paused], [200, false])
+    await post(`${path}/terminate`)
+  },
+
+  async 'reset a workflow to one of its steps'() {
+    const { body: run } = await post('/workflow/run', {
+      workflowName: 'order',
+      input: { orderId: newOrderId(), amount: 20, card: '4242' },
+    })
+    const path = `/workflow/${run.workflowId}`
+    const reset = await post(`${path}/reset`, { stepName: 'charge', reason: 'the parcel was lost' })
+    assert.deepEqual([reset.status, reset.body.runsAgain], [200, ['ship']])
+
+    await until(async () => (await get(`${path}/status`)).body.status === 'completed')
+    const { body: result } = await get(`${path}/result`)
+    assert.deepEqual([result.runId, result.output], [reset.body.runId, run.output])
+    const missing = await post(`${path}/reset`, { stepName: 'refund' })
+    assert.deepEqual([missing.status, missing.body.available], [404, ['validate', 'charge', 'ship']])
+  },
+
   async 'get the trace of a run'() {
     const { body: run } = await post('/workflow/run', {
       workflowName: 'order',

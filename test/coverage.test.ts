@@ -90,6 +90,9 @@ test('routes: each was answered with success, of the latest run and of a pinned 
     'GET /update/:name/:updateId',
     'PATCH /stop',
     'POST /terminate',
+    'POST /reset',
+    'POST /pause',
+    'POST /unpause',
   ]
   const routes = [
     ...[

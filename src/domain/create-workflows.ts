@@ -2,6 +2,8 @@ import { createLimiter } from '../lib/limiter.ts'
 import type { OnCacheRead } from '../lib/read-through-cache.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
+import { pause, unpause } from './control/pause.ts'
+import { reset } from './control/reset.ts'
 import { stop } from './control/stop.ts'
 import { terminate } from './control/terminate.ts'
 import { explain } from './explain/explain.ts'
@@ -74,6 +76,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     readUpdate: (command, call) => readUpdate(ports, command, call),
     stop: (command, call) => stop(ports, command, call),
     terminate: (command, call) => terminate(ports, command, call),
+    pause: (command, call) => pause(ports, command, call),
+    unpause: (command, call) => unpause(ports, command, call),
+    reset: (command, call) => reset(ports, command, call),
     catalog: (catalog, call) => readCatalog(ports, catalog, call),
     trace: (ref, call) => readTrace(ports, ref, call),
     capabilities: (call) => readCapabilities(ports, call),

@@ -57,6 +57,21 @@ export interface UpdateRef extends RunRef {
 /** How far an update is. `admitted`: no worker has seen it yet. */
 export type UpdateState = UpdateRef & ({ stage: 'admitted' | 'accepted' } | { stage: 'completed'; result: unknown })
 
+/** The event after which the new run continues, or the step, of which the last completed one counts. */
+export type ResetTarget = { stepName: string } | { eventId: number }
+
+export interface ResetRequest {
+  target: ResetTarget
+  reason: string | null
+}
+
+export interface ResetResult {
+  /** The new run. */
+  runId: string
+  /** Names of the steps that had not completed at that point: the new run executes them again if it reaches them. */
+  runsAgain: string[]
+}
+
 /** A signal, query or update for a handler of a workflow. */
 export interface Message {
   /** Name of the signal, query or update handler. */
@@ -167,6 +182,27 @@ export interface Engine {
 
   /** Rejects with `WorkflowNotRunningError` when the run is closed. */
   terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
+
+  /**
+   * Pauses an open run: its workflow tasks and activities wait until `unpause`. Neither is an error when nothing changes.
+   * Both reject with `WorkflowNotRunningError` when the run is closed, and with `NotSupportedError` when the namespace
+   * does not allow it.
+   */
+  pause(run: RunRef, reason: string | null, call: Call): Promise<void>
+
+  unpause(run: RunRef, reason: string | null, call: Call): Promise<void>
+
+  /** Whether the namespace allows to pause runs. */
+  pauseSupported(call: Call): Promise<boolean>
+
+  /**
+   * Creates a run that continues from an earlier point of `run`, which is terminated if it is open. Rejects with
+   * `StepNotFoundError` or `StepNotCompletedError` for a step that is not such a point, and with `ValidationError` for
+   * such an event.
+   *
+   * Never carried out twice: rejects with `EngineUnavailableError` when a response was lost and no reset is found.
+   */
+  reset(run: RunRef & Pick<Description, 'resetRunId'>, request: ResetRequest, call: Call): Promise<ResetResult>
 
   /**
    * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError` when

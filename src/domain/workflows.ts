@@ -3,7 +3,16 @@ import type { Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { Arguments } from './admission/check-argument.ts'
 import type { Call } from './call.ts'
-import type { EngineFeatures, EngineReadiness, SignaledRun, StartedUpdate, UpdateRef, UpdateState } from './engine.ts'
+import type {
+  EngineFeatures,
+  EngineReadiness,
+  ResetResult,
+  ResetTarget,
+  SignaledRun,
+  StartedUpdate,
+  UpdateRef,
+  UpdateState,
+} from './engine.ts'
 import type { ExecutionRef, WorkflowResult } from './execution.ts'
 import type { Explanation } from './explain/explanation.ts'
 import type { HistoryEvent, HistoryRun } from './inspect/history-page.ts'
@@ -48,9 +57,14 @@ export interface Workflows {
   /** How far an update is, and its result once it has completed. Rejects with `UpdateFailedError` if it has failed. */
   readUpdate(command: ReadUpdateCommand, call: Call): Promise<UpdateState>
   /** Requests cancellation of the run, which can clean up. */
-  stop(command: EndCommand, call: Call): Promise<Stopped>
+  stop(command: ControlCommand, call: Call): Promise<Stopped>
   /** Ends the run at once, without cleanup. */
-  terminate(command: EndCommand, call: Call): Promise<RunRef>
+  terminate(command: ControlCommand, call: Call): Promise<RunRef>
+  /** Stops the progress of the run until `unpause`. Resolves also if it is paused already. */
+  pause(command: ControlCommand, call: Call): Promise<Paused>
+  unpause(command: ControlCommand, call: Call): Promise<Paused>
+  /** Creates a run that continues from an earlier point of the run, which is terminated if it is open. */
+  reset(command: ResetCommand, call: Call): Promise<ResetRun>
   catalog(catalog: string, call: Call): Promise<CatalogListing>
   trace(ref: ExecutionRef, call: Call): Promise<Trace>
   capabilities(call: Call): Promise<Capabilities>
@@ -114,10 +128,14 @@ export interface ReadUpdateCommand {
   waitMs: number
 }
 
-/** Cancels or terminates an execution. */
-export interface EndCommand {
+/** Cancels, terminates, pauses or continues an execution. */
+export interface ControlCommand {
   ref: ExecutionRef
   reason: string | null
+}
+
+export interface ResetCommand extends ControlCommand {
+  target: ResetTarget
 }
 
 export interface RunCommand extends StartCommand {
@@ -220,6 +238,14 @@ export interface Stopped extends RunRef {
   status: Status
 }
 
+export interface Paused extends RunRef {
+  /** As it is now. */
+  paused: boolean
+}
+
+/** The new run. */
+export interface ResetRun extends RunRef, Pick<ResetResult, 'runsAgain'> {}
+
 /** Properties of this deployment that are fixed at startup. */
 export interface Deployment {
   /** Version of the service. */
@@ -244,7 +270,10 @@ export interface Features extends EngineFeatures {
 }
 
 export interface Capabilities extends Omit<Deployment, 'features' | 'uiUrl'> {
-  features: Record<keyof Features, boolean>
+  features: Record<keyof Features, boolean> & {
+    /** Runs of the namespace can be paused; null while the engine does not respond. */
+    pause: boolean | null
+  }
   /** `version` is null while the engine does not respond. */
   engine: { version: string | null; uiUrl: string | null }
 }

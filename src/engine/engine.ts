@@ -6,6 +6,7 @@ import { describe } from './calls/describe.ts'
 import { withProblem } from './calls/diagnosis/with-problem.ts'
 import { events } from './calls/events.ts'
 import { countRuns, listRuns } from './calls/list-runs.ts'
+import { pause, pauseSupported, unpause } from './calls/pause.ts'
 import { ping } from './calls/ping.ts'
 import { pollUpdate } from './calls/poll-update.ts'
 import { lastPolledAt } from './calls/pollers.ts'
@@ -13,6 +14,7 @@ import { query } from './calls/query.ts'
 import { input, read } from './calls/read.ts'
 import { readEntries } from './calls/read-entries.ts'
 import { readiness } from './calls/readiness.ts'
+import { reset } from './calls/reset.ts'
 import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
 import { signalWithStart } from './calls/signal-with-start.ts'
@@ -70,6 +72,10 @@ export function createEngine(options: EngineOptions): Engine {
     signalWithStart: (request, message, call) => signalWithStart(context, request, message, call),
     cancel: (run, options, call) => cancel(context, run, options, call),
     terminate: (run, reason, call) => terminate(context, run, reason, call),
+    pause: (run, reason, call) => pause(context, run, reason, call),
+    unpause: (run, reason, call) => unpause(context, run, reason, call),
+    pauseSupported: (call) => pauseSupported(context, call),
+    reset: (run, request, call) => reset(context, run, request, call),
     listRuns: (filter, page, call) => listRuns(context, filter, page, call),
     countRuns: (filter, byStatus, call) => countRuns(context, filter, byStatus, call),
     searchAttributeTypes: (call) => searchAttributeTypes(context, call),

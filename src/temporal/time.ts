@@ -31,6 +31,6 @@ function nanosToMs(nanos: number | null | undefined): number {
 type Int64 = NonNullable<google.protobuf.IDuration['seconds']>
 
 // protobufjs also writes plain numbers; its types know only Long.
-function toInt64(value: number): Int64 {
+export function toInt64(value: number): Int64 {
   return value as unknown as Int64
 }

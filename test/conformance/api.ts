@@ -3,6 +3,7 @@ import { apiFixture, type Gap, type Serve } from './api/api-fixture.ts'
 import { asyncUpdates } from './api/async-updates.ts'
 import { badInput } from './api/bad-input.ts'
 import { catalogs } from './api/catalog.ts'
+import { changeRuns } from './api/change-runs.ts'
 import { common } from './api/common.ts'
 import { control } from './api/control.ts'
 import { explain } from './api/explain.ts'
@@ -56,6 +57,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     signalWithStart(api)
     updateWithStart(api)
     control(api)
+    changeRuns(api)
     olderWorkers(api)
     storedElsewhere(api, serve)
     catalogs(api)

@@ -1,5 +1,6 @@
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { describeAsyncUpdates } from '../conformance/engine/async-updates.ts'
+import { describeChanging } from '../conformance/engine/changing.ts'
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 import { describeFailures } from '../conformance/engine/failures.ts'
 import { describeHistory } from '../conformance/engine/history.ts'
@@ -26,6 +27,7 @@ describeStartOptions('grpc', overGrpc)
 describeRepeatedIds('grpc', overGrpc)
 describeVersions('grpc', overGrpc)
 describeFailures('grpc', overGrpc)
+describeChanging('grpc', overGrpc)
 describeFailingTask('grpc', overGrpc)
 describeHistory('grpc', overGrpc)
 describeListing('grpc', overGrpc)

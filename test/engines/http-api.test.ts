@@ -5,8 +5,8 @@ import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 
 import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import { describeChanging } from '../conformance/engine/changing.ts'
 import { call, engineFixture, refusal } from '../conformance/engine/engine-fixture.ts'
-
 import { describeFailingTask } from '../conformance/engine/failing-task.ts'
 
 import { describeFailures } from '../conformance/engine/failures.ts'
@@ -33,6 +33,7 @@ describeStartOptions('http', overHttp)
 describeRepeatedIds('http', overHttp)
 describeVersions('http', overHttp)
 describeFailures('http', overHttp)
+describeChanging('http', overHttp)
 describeFailingTask('http', overHttp)
 describeHistory('http', overHttp)
 describeListing('http', overHttp)

@@ -21,6 +21,9 @@ async function requestEach({ call }: InProcessService): Promise<void> {
   await ok('POST', `${open}/query/state`)
   await ok('POST', `${open}/signal/add`, { payload: 1 })
   await ok('POST', '/workflow/signal-with-start/finish', { workflowName: 'messages', input: null })
+  await ok('POST', `${open}/pause`)
+  await ok('POST', `${open}/unpause`)
+  await ok('POST', `${closed}/reset`, { eventId: 1 })
   await ok('PATCH', `${open}/stop`)
   await ok('POST', `${await start('neverEnds')}/terminate`)
   await ok('GET', '/workflow/catalog')
@@ -50,10 +53,13 @@ test('every endpoint makes the same engine calls over gRPC and over Temporal’s
   expect(counts[0]).toEqual({
     StartWorkflowExecution: 3,
     PollWorkflowExecutionHistory: 1,
-    // Of status, input, the second result, trace-log, stop and terminate.
-    DescribeWorkflowExecution: 6,
-    // Of input, the first result and trace-log.
-    GetWorkflowExecutionHistory: 3,
+    // Of status, input, the second result, trace-log, pause, unpause, reset, stop and terminate.
+    DescribeWorkflowExecution: 9,
+    // Of input, the first result, trace-log and reset.
+    GetWorkflowExecutionHistory: 4,
+    PauseWorkflowExecution: 1,
+    UnpauseWorkflowExecution: 1,
+    ResetWorkflowExecution: 1,
     QueryWorkflow: 1,
     SignalWorkflowExecution: 1,
     SignalWithStartWorkflowExecution: 1,

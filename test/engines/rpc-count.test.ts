@@ -302,6 +302,27 @@ describe('calls of the engine', () => {
     expect(await counted(sending)).toEqual({ SignalWithStartWorkflowExecution: 2, ExecuteMultiOperation: 2 })
   })
 
+  test('reset 3, for the description, the history and the reset; pause and unpause 2', async () => {
+    const id = await ended('manySteps', { n: 2 })
+    const open = await start('messages')
+    const pausing = async () => {
+      await post(`/workflow/${open}/pause`)
+      await post(`/workflow/${open}/unpause`)
+    }
+
+    expect(await counted(() => post(`/workflow/${id}/reset`, { stepName: 'step' }))).toEqual({
+      DescribeWorkflowExecution: 1,
+      GetWorkflowExecutionHistory: 1,
+      ResetWorkflowExecution: 1,
+    })
+    expect(await counted(pausing)).toEqual({
+      DescribeWorkflowExecution: 2,
+      PauseWorkflowExecution: 1,
+      UnpauseWorkflowExecution: 1,
+    })
+    await post(`/workflow/${open}/terminate`)
+  })
+
   test('signal to a closed run, query without a handler: one look more', async () => {
     const id = await start('messages')
     const closed = await ended('nothing')

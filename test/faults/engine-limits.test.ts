@@ -51,6 +51,21 @@ function facts({ status, body, headers }: Answer) {
   return [status, body.error, body.source, headers.get('Retry-After')]
 }
 
+test('limits: pause and unpause are 501 where the namespace does not allow them, and the capabilities say so', async () => {
+  const id = await startRun('neverEnds')
+
+  const refused = [await api.call('POST', `/workflow/${id}/pause`), await api.call('POST', `/workflow/${id}/unpause`)]
+  const { body } = await api.call('GET', '/capabilities')
+
+  expect(refused.map(facts)).toEqual([
+    [501, 'NotSupportedError', 'gateway', null],
+    [501, 'NotSupportedError', 'gateway', null],
+  ])
+  for (const { body } of refused) expect(body.message).toContain('GET /capabilities: pause')
+  expect(body.features.pause).toBe(false)
+  await api.call('POST', `/workflow/${id}/terminate`)
+})
+
 test('limits: hundreds of runs return their result to two services that may open more polls than the engine allows', async ({
   serve,
 }) => {

@@ -424,6 +424,67 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await end(used.workflowId)
     })
 
+    async function completed(): Promise<{ workflowId: string; runId: string }> {
+      const { body } = await api.run('everyKind', 1, { workflowId: `lost-${crypto.randomUUID()}` })
+      return { workflowId: body.workflowId, runId: body.runId }
+    }
+
+    async function resetAndFault({ workflowId }: { workflowId: string }, fault: Fault, reason = 'ours') {
+      const method = 'ResetWorkflowExecution'
+      const takeBack = proxy.on({ method, containing: workflowId, fault, times: 1 })
+      const answer = await api.call('POST', `/workflow/${workflowId}/reset`, { stepName: 'echoBack', reason })
+      takeBack()
+      return answer
+    }
+
+    test('reset: one that was carried out is found, and not carried out again', async () => {
+      const run = await completed()
+      await resetAndFault(run, { lost: nothing }, 'first')
+      await until('the new run has ended', async () => (await statusOf(run.workflowId)).status === 'completed')
+
+      const { status, body } = await resetAndFault(run, { lost: nothing })
+
+      expect([status, body.runsAgain]).toEqual([200, []])
+      // A second reset would have created a later run.
+      expect((await statusOf(run.workflowId)).runId).toBe(body.runId)
+      expect([run.runId]).not.toContain(body.runId)
+    })
+
+    test('reset: one that may not have arrived is not sent again, nor is that of another client its result', async () => {
+      const [dropped, other] = [await completed(), await completed()]
+      const otherClient = () =>
+        api.call('POST', `/workflow/${other.workflowId}/reset`, { stepName: 'echoBack', reason: 'theirs' })
+
+      const unknownOutcomes = [
+        await resetAndFault(dropped, { dropped: nothing }),
+        await resetAndFault(other, { dropped: otherClient }),
+      ]
+
+      expect(unknownOutcomes.map(unknown)).toEqual([
+        [503, 'EngineUnavailableError', dropped.workflowId, null],
+        [503, 'EngineUnavailableError', other.workflowId, null],
+      ])
+      expect(unknownOutcomes.map(({ body }) => body.runId)).toEqual([dropped.runId, other.runId])
+      expect((await statusOf(dropped.workflowId)).runId).toBe(dropped.runId)
+    })
+
+    test('pause: is repeated, and a run that is paused already is what was requested', async () => {
+      const { workflowId, runId } = await start('messages')
+      const pauseAndFault = (action: string, method: string) => {
+        proxy.on({ method, containing: workflowId, fault: { lost: nothing }, times: 1 })
+        return api.call('POST', `/workflow/${workflowId}/${action}`)
+      }
+
+      const paused = await pauseAndFault('pause', 'PauseWorkflowExecution')
+      const { status } = await statusOf(workflowId)
+      const unpaused = await pauseAndFault('unpause', 'UnpauseWorkflowExecution')
+
+      expect([paused.status, paused.body]).toEqual([200, { workflowId, runId, paused: true }])
+      expect([unpaused.status, unpaused.body]).toEqual([200, { workflowId, runId, paused: false }])
+      expect([status, (await statusOf(workflowId)).status]).toEqual(['paused', 'running'])
+      await end(workflowId)
+    })
+
     test('terminate: ends the run that was open, and no later use of the id', async () => {
       const run = await start('neverEnds')
       const useAgain = () => start('neverEnds', null, run.workflowId)

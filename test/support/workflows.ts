@@ -179,6 +179,12 @@ export async function failTask(): Promise<never> {
   throw new Error('a bug in the workflow')
 }
 
+/** Its workflow task fails again and again after its step. */
+export async function failsAfterStep(): Promise<never> {
+  await step(1)
+  throw new Error('a bug after the step')
+}
+
 /** Its workflow task fails with an error that contains details of the worker's machine. */
 export async function failTaskWithPath(): Promise<never> {
   throw new TypeError(

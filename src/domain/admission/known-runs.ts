@@ -20,7 +20,7 @@ export interface KnownRuns {
   /** The latest run of a workflow id, or the pinned one. With `freshSince` (epoch ms) it is not older than that. */
   read(ref: ExecutionRef, freshSince?: number): CachedValue<KnownRun> | Promise<CachedValue<KnownRun>>
   /** Adds a run that this service has just started, so that a message to it costs no read. */
-  add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'>): void
+  add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'> & Partial<Pick<KnownRun, 'pinnedVersion'>>): void
 }
 
 export interface KnownRunsOptions {
@@ -48,8 +48,8 @@ export function createKnownRuns({ engine, onCacheRead: onRead, ...options }: Kno
   })
   return {
     read: (ref, freshSince) => runs.get(toKey(ref), freshSince),
-    add: ({ workflowId, runId, workflowName, catalog }) =>
-      runs.set(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion: null }),
+    add: ({ workflowId, runId, workflowName, catalog, pinnedVersion = null }) =>
+      runs.set(toKey({ workflowId }), { runId, workflowName, catalog, open: true, pinnedVersion }),
   }
 }
 

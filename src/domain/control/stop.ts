@@ -1,10 +1,14 @@
 import { isOpen } from '../../protocol/execution.ts'
 import type { Call } from '../call.ts'
 import type { Ports } from '../ports.ts'
-import type { EndCommand, Stopped } from '../workflows.ts'
+import type { ControlCommand, Stopped } from '../workflows.ts'
 import { onLatestRun } from './on-latest-run.ts'
 
-export async function stop(ports: Pick<Ports, 'engine'>, { ref, reason }: EndCommand, call: Call): Promise<Stopped> {
+export async function stop(
+  ports: Pick<Ports, 'engine'>,
+  { ref, reason }: ControlCommand,
+  call: Call,
+): Promise<Stopped> {
   return onLatestRun(ports, ref, call, async (run) => {
     const { workflowId, runId, status } = run
     const cancelRequested = isOpen(status)

@@ -15,7 +15,8 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
   const { rpc, namespace, payloads, clock } = context
   try {
     const described = await rpc('describeWorkflowExecution', { namespace, execution: toExecution(ref) }, call)
-    const { workflowExecutionInfo, pendingActivities, pendingWorkflowTask } = described
+    const { workflowExecutionInfo, workflowExtendedInfo, pendingActivities, pendingWorkflowTask } = described
+    const { resetRunId } = workflowExtendedInfo ?? {}
     const run = { ...describeRun(workflowExecutionInfo), workflowId: ref.workflowId }
     const failingTask = toFailingTask(context, run, pendingWorkflowTask)
     clock.observe((run.completedAt ?? run.startedAt)?.getTime() ?? null)
@@ -24,6 +25,7 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       memo: await decodeProtocolMemo(run.workflowName, memoFields(run.memo), payloads),
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
+      ...(resetRunId && { resetRunId }),
       ...(isOpen(run.status) && { pendingWork: (call) => readPendingWork(context, run, described, call) }),
     }
   } catch (error) {

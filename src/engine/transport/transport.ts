@@ -22,11 +22,15 @@ export const METHODS = [
   'updateWorkflowExecution',
   'requestCancelWorkflowExecution',
   'terminateWorkflowExecution',
+  'resetWorkflowExecution',
+  'pauseWorkflowExecution',
+  'unpauseWorkflowExecution',
   'listWorkflowExecutions',
   'describeTaskQueue',
   'listWorkflowExecutions',
   'countWorkflowExecutions',
   'getSystemInfo',
+  'describeNamespace',
   ...OPERATOR_METHODS,
 ] as const satisfies readonly (keyof Services)[]
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Workflows } from '../../domain/workflows.ts'
+import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { characterIssue } from '../../protocol/names.ts'
 import { type Env, toCall } from '../context.ts'
@@ -8,21 +9,61 @@ import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'
 
-/** Cancels or terminates an execution. */
+/** Cancels, terminates, resets, pauses or continues an execution. */
 export function control(workflows: Workflows, json: ReadJson) {
   return new Hono<Env>()
     .patch('/stop', async (c) => {
       const ref = execution(c)
-      const { reason = null } = await json(c, endRequest)
+      const { reason = null } = await json(c, controlRequest)
       const { workflowId, runId, cancelRequested, status } = await workflows.stop({ ref, reason }, toCall(c))
       return jsonResponse(c, { workflowId, runId, cancelRequested, status })
     })
     .post('/terminate', async (c) => {
       const ref = execution(c)
-      const { reason = null } = await json(c, endRequest)
+      const { reason = null } = await json(c, controlRequest)
       const { workflowId, runId } = await workflows.terminate({ ref, reason }, toCall(c))
       return jsonResponse(c, { workflowId, runId, terminated: true })
     })
+    .post('/reset', async (c) => {
+      const ref = execution(c)
+      const { reason = null, stepName, eventId = 0 } = await json(c, resetRequest)
+      const target = stepName === undefined ? { eventId } : { stepName }
+      const { workflowId, runId, runsAgain } = await workflows.reset({ ref, target, reason }, toCall(c))
+      return jsonResponse(c, { workflowId, runId, runsAgain })
+    })
+    .post('/pause', async (c) => {
+      const ref = execution(c)
+      const { reason = null } = await json(c, controlRequest)
+      const { workflowId, runId, paused } = await workflows.pause({ ref, reason }, toCall(c))
+      return jsonResponse(c, { workflowId, runId, paused })
+    })
+    .post('/unpause', async (c) => {
+      const ref = execution(c)
+      const { reason = null } = await json(c, controlRequest)
+      const { workflowId, runId, paused } = await workflows.unpause({ ref, reason }, toCall(c))
+      return jsonResponse(c, { workflowId, runId, paused })
+    })
 }
 
-const endRequest = z.strictObject({ reason: z.exactOptional(checkedString(characterIssue)) })
+const reason = z.exactOptional(checkedString(characterIssue))
+
+const controlRequest = z.strictObject({ reason })
+
+const EVENT_ID = { error: 'must be the id of an event: an integer of at least 1' }
+
+const resetRequest = z
+  .strictObject({
+    stepName: z.exactOptional(checkedString((name) => (name === '' ? 'must not be empty' : characterIssue(name)))),
+    eventId: z.exactOptional(
+      z
+        .number(EVENT_ID)
+        .check(z.multipleOf(1, EVENT_ID), z.minimum(1, EVENT_ID), z.maximum(Number.MAX_SAFE_INTEGER, EVENT_ID)),
+    ),
+    reason,
+  })
+  .check(
+    z.refine((body) => 'stepName' in body !== 'eventId' in body, {
+      message: 'must contain either stepName (the last completed step of that name) or eventId',
+      when: ({ value }) => isObject(value),
+    }),
+  )

@@ -58,6 +58,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
         slashInIds: !hasGap('slashes'),
         updateWithStart: !hasGap('update-with-start'),
         asyncUpdates: !hasGap('async-updates'),
+        pause: true,
         codec: false,
         traceRemote: false,
         traceKvstore: false,

@@ -1,13 +1,11 @@
-import Long from 'long'
 import { describe, expect, test } from 'vitest'
-import { type ApiFixture, anId, startDirectly, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, startDirectly, untilStatus } from './api-fixture.ts'
 
 /** GET result of a run whose result has been read before. */
 export function readAgain(api: () => ApiFixture): void {
   const resultOf = (workflowId: string) => api().service.call('GET', `/workflow/${workflowId}/result`)
   const resultOfRun = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
     api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
-  const service = () => api().client.connection.workflowService
 
   /** A closed run whose result was read, without and with its run id. */
   async function closedRun(workflowName: string, input: unknown = null) {
@@ -44,14 +42,7 @@ export function readAgain(api: () => ApiFixture): void {
 
     test('result: of a workflow that was reset is that of the new run', async () => {
       const { run, result } = await closedRun('echo', { again: true })
-      await service().resetWorkflowExecution({
-        namespace: 'default',
-        workflowExecution: run,
-        reason: 'a test',
-        requestId: anId(),
-        // The completion of the first workflow task.
-        workflowTaskFinishEventId: Long.fromNumber(4),
-      })
+      await api().service.call('POST', `/workflow/${run.workflowId}/reset`, { eventId: 1 })
       await untilStatus(api(), run.workflowId, 'completed')
       const { body: latest } = await api().service.call('GET', `/workflow/${run.workflowId}/status`)
 

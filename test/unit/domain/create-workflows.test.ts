@@ -13,7 +13,7 @@ afterEach(() => {
 const { uiUrl, ...DEPLOYED } = DEPLOYMENT
 const CAPABILITIES = {
   ...DEPLOYED,
-  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true, asyncUpdates: true },
+  features: { ...DEPLOYMENT.features, slashInIds: true, updateWithStart: true, asyncUpdates: true, pause: true },
 }
 
 function makeWorkflows(verbs: Partial<Engine> = {}, deployment = DEPLOYMENT) {
@@ -268,6 +268,7 @@ test('capabilities: returns the deployment, and the engine version if it is read
       leftMs.push(deadlineAt - Date.now())
       return { version: '1.32.0' }
     },
+    pauseSupported: async () => true,
   })
 
   expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: '1.32.0', uiUrl } })
@@ -275,12 +276,13 @@ test('capabilities: returns the deployment, and the engine version if it is read
   expect(leftMs[0]).toBeLessThan(1001)
 })
 
-test('capabilities: the version is null when the engine does not respond', async () => {
-  const { workflows } = makeWorkflows({
-    ping: () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
-  })
+test('capabilities: the version, and whether runs can be paused, are null when the engine does not respond', async () => {
+  const gone = () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone'))
+  const { workflows } = makeWorkflows({ ping: gone, pauseSupported: gone })
 
-  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, engine: { version: null, uiUrl } })
+  const features = { ...CAPABILITIES.features, pause: null }
+  const engine = { version: null, uiUrl }
+  expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, features, engine })
 })
 
 test('capabilities: an unsupported feature is false', async () => {
@@ -289,7 +291,7 @@ test('capabilities: an unsupported feature is false', async () => {
 
   const { features } = await workflows.capabilities(aCall())
 
-  expect(features).toEqual({ ...CAPABILITIES.features, slashInIds: false })
+  expect(features).toEqual({ ...CAPABILITIES.features, slashInIds: false, pause: null })
 })
 
 test('ready: checks the engine at most once a second, with a timeout of one second', async () => {

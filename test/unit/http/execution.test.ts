@@ -181,6 +181,48 @@ describe('control', () => {
     expect(reasons).toEqual(['too late', null])
   })
 
+  test('pause, unpause and reset: return what was done, with or without a reason', async () => {
+    const { call, refs, reasons, targets } = makeRunApi()
+
+    const responses = [
+      await call('POST', '/workflow/w/pause', { reason: 'lunch' }),
+      await call('POST', '/workflow/w/unpause'),
+      await call('POST', `/workflow/w/runs/${RUN_ID}/reset`, { stepName: 'charge', reason: 'a fix' }),
+      await call('POST', '/workflow/w/reset', { eventId: 17 }),
+    ]
+
+    const [paused, unpaused, ...reset] = await Promise.all(responses.map((response) => response.json()))
+    expect([paused, unpaused]).toEqual([
+      { workflowId: 'w', runId: RUN_ID, paused: true },
+      { workflowId: 'w', runId: RUN_ID, paused: false },
+    ])
+    expect(reset).toEqual([1, 2].map(() => ({ workflowId: 'w', runId: 'new', runsAgain: ['ship'] })))
+    expect(targets).toEqual([{ stepName: 'charge' }, { eventId: 17 }])
+    expect(reasons).toEqual(['lunch', null, 'a fix', null])
+    expect(refs[2]).toEqual({ workflowId: 'w', runId: RUN_ID })
+  })
+
+  test('reset: without a step or an event, with both, or with an invalid one it is a 400', async () => {
+    const { call, refs } = makeRunApi()
+    const bodies = [
+      undefined,
+      { reason: 'x' },
+      { stepName: 'a', eventId: 1 },
+      { stepName: '' },
+      { stepName: 7 },
+      ...[0, -1, 1.5, '7', null].map((eventId) => ({ eventId })),
+      { stepName: 'a', force: true },
+    ]
+
+    for (const body of bodies)
+      expect([body, ...(await refusal(await call('POST', '/workflow/w/reset', body)))]).toEqual([
+        body,
+        400,
+        'ValidationError',
+      ])
+    expect(refs).toEqual([])
+  })
+
   test('stop: rejects a reason with characters that the engine does not support', async () => {
     const { call } = makeRunApi()
 

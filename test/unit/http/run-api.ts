@@ -1,4 +1,4 @@
-import type { Message } from '../../../src/domain/engine.ts'
+import type { Message, ResetTarget } from '../../../src/domain/engine.ts'
 import type { ExecutionRef, WorkflowResult } from '../../../src/domain/execution.ts'
 import type { Workflows } from '../../../src/domain/workflows.ts'
 import { makeApi } from './api.ts'
@@ -21,6 +21,7 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
   const refs: ExecutionRef[] = []
   const messages: Message[] = []
   const reasons: (string | null)[] = []
+  const targets: ResetTarget[] = []
   const api = makeApi({
     workflows: {
       status: async (ref) => {
@@ -80,9 +81,25 @@ export function makeRunApi(overrides: Partial<Workflows> = {}) {
         reasons.push(reason)
         return { workflowId: 'w', runId: RUN_ID }
       },
+      pause: async ({ ref, reason }) => {
+        refs.push(ref)
+        reasons.push(reason)
+        return { workflowId: 'w', runId: RUN_ID, paused: true }
+      },
+      unpause: async ({ ref, reason }) => {
+        refs.push(ref)
+        reasons.push(reason)
+        return { workflowId: 'w', runId: RUN_ID, paused: false }
+      },
+      reset: async ({ ref, reason, target }) => {
+        refs.push(ref)
+        reasons.push(reason)
+        targets.push(target)
+        return { workflowId: 'w', runId: 'new', runsAgain: ['ship'] }
+      },
       catalog: async (catalog) => ({ catalog, workflows: [] }),
       ...overrides,
     },
   })
-  return { ...api, refs, messages, reasons }
+  return { ...api, refs, messages, reasons, targets }
 }

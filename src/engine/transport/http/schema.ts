@@ -58,9 +58,10 @@ export function httpSchema(): HttpSchema {
     add(request)
     add(response)
     const get: unknown = options['(google.api.http).get']
-    // The main path of the operator service is only served without the prefix that all others have.
-    const alias = isOperatorMethod(method) ? options['(google.api.http).additional_bindings.get'] : undefined
-    const template = String(alias ?? get ?? options['(google.api.http).post']).replace(/^\/api\/v1(?=\/)/, '')
+    const path = String(get ?? options['(google.api.http).post'])
+    // Such a path is only served without the prefix that all others have.
+    const alias = path.startsWith('/cluster/') ? options['(google.api.http).additional_bindings.get'] : undefined
+    const template = String(alias ?? path).replace(/^\/api\/v1(?=\/)/, '')
     return { verb: get === undefined ? 'POST' : 'GET', template, request: nameOf(request), response: nameOf(response) }
   }
 

@@ -39,9 +39,9 @@ function plainItem({ resolvedType, type }: protobuf.Field, value: unknown): unkn
   return typeof value === 'object' ? Number(value) : value
 }
 
-/** What an `Any` holds is not told by its type. */
+/** What an `Any` holds is not told by its type. No message that the service sends or reads has a field mask. */
 function hasJson({ resolvedType }: protobuf.Field): boolean {
-  return resolvedType?.fullName !== '.google.protobuf.Any'
+  return !/^\.google\.protobuf\.(?:Any|FieldMask)$/.test(resolvedType?.fullName ?? '')
 }
 
 function isMessage(type: protobuf.Type | protobuf.Enum | null): type is protobuf.Type {

@@ -1,0 +1,69 @@
+import type { Call } from '../../domain/call.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { GrpcCode } from '../../temporal/grpc-code.ts'
+import { type EngineContext, executionIds, IDENTITY } from '../context.ts'
+import { toServiceError } from '../errors.ts'
+import { RpcError } from '../transport/transport.ts'
+import { onOpenRun } from './at-most-once/on-open-run.ts'
+
+/** Pauses an open run. Not an error when it is paused already. */
+export function pause(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
+  return send(context, 'pauseWorkflowExecution', run, reason, call)
+}
+
+/** Continues an open run. Not an error when it is not paused. */
+export function unpause(context: EngineContext, run: RunRef, reason: string | null, call: Call): Promise<void> {
+  return send(context, 'unpauseWorkflowExecution', run, reason, call)
+}
+
+async function send(
+  context: EngineContext,
+  method: 'pauseWorkflowExecution' | 'unpauseWorkflowExecution',
+  run: RunRef,
+  reason: string | null,
+  call: Call,
+): Promise<void> {
+  const { workflowId, runId } = run
+  const { namespace, rpc } = context
+  const requestId = crypto.randomUUID()
+  const request = { namespace, workflowId, runId, reason: reason ?? '', identity: IDENTITY, requestId }
+  await onOpenRun(context, run, { kind: 'write', details: executionIds(run) }, call, async () => {
+    try {
+      await rpc(method, request, call)
+    } catch (error) {
+      if (isNotEnabled(error)) throw notEnabled(run, error)
+      if (!isDone(error)) throw error
+      // The engine rejects only pauses where they are not enabled.
+      if (method === 'unpauseWorkflowExecution' && !(await pauseSupported(context, call))) throw notEnabled(run, error)
+    }
+  })
+}
+
+/** Whether the run is as it should be: because of an earlier request, or of an attempt whose response was lost. */
+function isDone(error: unknown): error is RpcError {
+  return (
+    error instanceof RpcError &&
+    error.code === GrpcCode.FAILED_PRECONDITION &&
+    /^workflow is (?:already|not) paused/i.test(error.message)
+  )
+}
+
+function isNotEnabled(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.code === GrpcCode.UNIMPLEMENTED
+}
+
+function notEnabled(run: RunRef, cause: RpcError): ServiceError {
+  const message = 'Pausing is not enabled in this namespace of the workflow engine (GET /capabilities: pause)'
+  return new ServiceError('NotSupportedError', message, { cause, details: executionIds(run) })
+}
+
+/** Whether runs of the namespace can be paused. */
+export async function pauseSupported({ rpc, namespace }: EngineContext, call: Call): Promise<boolean> {
+  try {
+    const { namespaceInfo } = await rpc('describeNamespace', { namespace }, call)
+    return namespaceInfo?.capabilities?.workflowPause === true
+  } catch (error) {
+    throw toServiceError(error, { kind: 'read', details: {} })
+  }
+}
