@@ -33,6 +33,30 @@ test('lost answers: a start is sent again as the same request, and returns its o
   await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
+test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
+  'lost answers: a start with %s returns its own run after that has completed, and none if the id was used before',
+  async (workflowIdReusePolicy) => {
+    const [own, used] = [`lost-${crypto.randomUUID()}`, `lost-${crypto.randomUUID()}`]
+    const statusOf = async (id: string) => (await api.call('GET', `/workflow/${id}/status`)).body
+    const completed = () => until('it has completed', async () => (await statusOf(own)).status === 'completed')
+    const before = await api.run('echo', 1, { workflowId: used })
+    const method = 'StartWorkflowExecution'
+    proxy.on({ method, containing: own, fault: { lost: completed }, times: 1 })
+    proxy.on({ method, containing: used, fault: { dropped: async () => {} }, times: 1 })
+
+    const started = await api.start('echo', 1, { workflowId: own, workflowIdReusePolicy })
+    const refused = await api.start('echo', 1, { workflowId: used, workflowIdReusePolicy })
+
+    expect([started.status, started.body.runId]).toEqual([200, (await statusOf(own)).runId])
+    expect([refused.status, refused.body.error, refused.body.runId]).toEqual([
+      409,
+      'WorkflowAlreadyStartedError',
+      before.body.runId,
+    ])
+    expect((await statusOf(used)).runId).toBe(before.body.runId)
+  },
+)
+
 test('lost answers: a run whose chain ended before the second attempt returns its own result', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const link = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body

@@ -39,7 +39,7 @@ export function isIdle({ workflowTask, activities, children, waitsForNexus }: Pe
 function paused({ work }: RunFacts): Reason[] {
   return work.paused === null
     ? []
-    : [{ kind: 'paused', ...work.paused, advice: 'unpause the run in the engine: until then no worker gets its tasks' }]
+    : [{ kind: 'paused', ...work.paused, advice: 'unpause the run: until then no worker gets its tasks' }]
 }
 
 function workflowTaskFailing({ work: { problem } }: RunFacts): Reason[] {
