@@ -18,6 +18,9 @@ const PACKAGES = [
   'pydantic-core==2.50.4',
   'annotated-types==0.8.0',
   'typing-inspection==0.4.5',
+  'opentelemetry-api==1.45.2',
+  'opentelemetry-sdk==1.45.2',
+  'opentelemetry-semantic-conventions==0.66b2',
 ]
 
 const SCRIPT = fileURLToPath(new URL('./python_worker.py', import.meta.url))
