@@ -25,9 +25,14 @@ export interface TcpProxyOptions {
   tls?: TlsOptions
   /** Added to each round trip. With `Infinity` no data arrives. */
   latencyMs?: number
+  /** Each connection is closed after this time, as some proxies limit a request. */
+  maxConnectionMs?: number
+  /** A connection without data in either direction is closed after this time. */
+  maxIdleMs?: number
 }
 
-export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpProxyOptions = {}): Promise<TcpProxy> {
+export async function startTcpProxy(target: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
+  const { tls, latencyMs = 0, maxConnectionMs, maxIdleMs } = options
   const [host, port] = target.split(':')
   /** Each client's socket, with its socket to the target. */
   const clients = new Map<Socket, Socket>()
@@ -46,7 +51,10 @@ export async function startTcpProxy(target: string, { tls, latencyMs = 0 }: TcpP
     const engine = connect(Number(port), host)
     engine.on('error', () => {})
     engine.once('close', () => client.destroy())
+    const limit = maxConnectionMs === undefined ? undefined : setTimeout(() => client.destroy(), maxConnectionMs)
+    if (maxIdleMs !== undefined) client.setTimeout(maxIdleMs, () => client.destroy())
     client.once('close', () => {
+      clearTimeout(limit)
       clients.delete(client)
       engine.destroy()
     })

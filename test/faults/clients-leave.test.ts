@@ -52,6 +52,30 @@ test('clients that disconnect: the polls for 50 of them end within a second, and
   expect((await stays).status).toBe(200)
 })
 
+test('clients that disconnect: the polls for runs that exist already end within a second', async ({
+  faultProxy: { calls },
+  serviceProcess: service,
+}) => {
+  const ids = [idOf('json'), idOf('events')]
+  for (const workflowId of ids) await service.start('neverEnds', null, { workflowId })
+  const leaving = new AbortController()
+  const clients = ids.map((id, number) => {
+    const headers = { Accept: number === 0 ? 'application/json' : 'text/event-stream' }
+    const path = `/workflow/${id}/result?wait=60s`
+    return service.call('GET', path, undefined, headers, leaving.signal).catch(() => 'left')
+  })
+  await until('both wait', () => calls.open(POLL) === 2)
+
+  const passedMs = idleClock(service)
+  leaving.abort()
+  leavers += clients.length
+  await until('no poll is left', () => calls.open(POLL) === 0, ENDED_BY_CLIENT)
+
+  expect(passedMs()).toBeLessThan(1000)
+  expect(await Promise.all(clients)).toEqual(['left', 'left'])
+  for (const id of ids) await service.call('POST', `/workflow/${id}/terminate`)
+})
+
 test('clients that disconnect: the polls for the events of a run end within a second', async ({
   faultProxy: { calls },
   serviceProcess: service,
