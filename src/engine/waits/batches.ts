@@ -30,6 +30,11 @@ const MAX_INTERVAL_MS = 4000
 const RUNS_PER_SECOND = 1000
 
 const LOOK_UPS_AT_ONCE = 4
+
+// Look-ups that a busy process or engine has delayed are made up for, so that the delays do not add up to seconds over the
+// hundred look-ups of an interval. Those that were due earlier are skipped.
+const MAX_LATE_MS = 1000
+
 const CHECKS_AT_ONCE = 10
 
 // Of each batch these runs are checked whatever the query says: the visibility store may never list them.
@@ -57,8 +62,10 @@ export function createBatches(ports: BatchPorts): Batches {
   async function run(): Promise<void> {
     isRunning = true
     const open = new Set<Promise<void>>()
+    let dueAt = Date.now()
     while (queue.size > 0) {
-      await sleep(lookUpEveryMs(queue.size))
+      dueAt = Math.max(dueAt + lookUpEveryMs(queue.size), Date.now() - MAX_LATE_MS)
+      await sleep(Math.max(0, dueAt - Date.now()))
       ports.beforeLookUp()
       const lookUp: Promise<void> = lookUpBatch(ports, takeBatch()).finally(() => open.delete(lookUp))
       open.add(lookUp)

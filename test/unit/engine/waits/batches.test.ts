@@ -95,6 +95,18 @@ test('batches: a thousand runs are looked up in ten queries per second, each run
   expect(new Set(queries.flat()).size).toBe(1000)
 })
 
+test('batches: look-ups that are late are made up for', async () => {
+  const { queries } = batchesOf(1000)
+  await vi.advanceTimersByTimeAsync(1000)
+  queries.length = 0
+
+  // The process does not run for half a second.
+  vi.setSystemTime(Date.now() + 500)
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect(queries.length).toBeGreaterThanOrEqual(9)
+})
+
 test('batches: a slow store gets at most four queries at a time, and never two for the same run', async () => {
   const many = batchesOf(1000)
   many.store.answer = new Promise(() => {})
