@@ -29,11 +29,9 @@ try {
   const responses = await crowd.disperse()
   const after = await service.inventory()
 
-  const example = responses.find((response) => !isAnswered(response))
-  if (example !== undefined) console.log(`first failure: ${example.status} ${example.text}`)
-  console.log(
-    `${COUNT} requests, ${startsPerSecond.toFixed(0)} started per second; ${responses.filter((response) => !isAnswered(response)).length} failed`,
-  )
+  const failures = responses.filter((response) => !isAnswered(response))
+  for (const { status, text } of failures.slice(0, 5)) console.log(`failure: ${status} ${text}`)
+  console.log(`${COUNT} requests, ${startsPerSecond.toFixed(0)} started per second; ${failures.length} failed`)
   printSample('/health, idle', idle.health)
   printSample('/health, waiting', busy.health)
   printSample('status, idle', idle.status)
@@ -50,6 +48,10 @@ try {
   for (const [name, count] of Object.entries(calls))
     console.log(`${name.padEnd(44)} ${(count / (OBSERVED_MS / 1000)).toFixed(1)} per second`)
   printSample('response after the end of the run', toSample(responses.map(({ delayMs }) => delayMs)))
+} catch (error) {
+  // Throws the output of the service if it has exited.
+  await service.inventory()
+  throw error
 } finally {
   await service.stop()
 }
