@@ -26,7 +26,11 @@ async def py_step(name: str) -> str:
 async def py_finished_spans(trace_id: str) -> list[dict]:
     """The spans of this trace that have ended in this worker."""
     return [
-        {"name": span.name, "parent": format(span.parent.span_id, "016x") if span.parent else None}
+        {
+            "name": span.name,
+            "id": format(span.context.span_id, "016x"),
+            "parent": format(span.parent.span_id, "016x") if span.parent else None,
+        }
         for span in exporter.get_finished_spans()
         if format(span.context.trace_id, "032x") == trace_id
     ]
