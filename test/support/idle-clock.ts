@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-const SAMPLE_EVERY_MS = 100
+const SAMPLE_EVERY_MS = 250
 const OWN_THREAD = '/proc/thread-self'
 
 // Linux counts it in hundredths of a second, also where its own timer ticks faster.
