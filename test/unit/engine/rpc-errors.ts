@@ -1,0 +1,25 @@
+/** Errors of the engine, and what the service makes of them. */
+import type { ErrorFacts } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
+import { type RequestFacts, toServiceError } from '../../../src/engine/errors.ts'
+import { type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
+
+export const READ: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17' } }
+export const WRITE: RequestFacts = { kind: 'write', details: { workflowId: 'orders-17' } }
+
+export function detail(name: string, fields: object = {}): ErrorDetail {
+  return { name, fields }
+}
+
+export function answer(code: number, message = 'text of the engine', ...details: ErrorDetail[]): RpcError {
+  return new RpcError(message, { code, details })
+}
+
+export function translated(
+  error: RpcError,
+  request: RequestFacts = READ,
+): { error: string; message: string } & ErrorFacts {
+  const translation = toServiceError(error, request)
+  if (!(translation instanceof ServiceError)) throw new Error('not translated', { cause: translation })
+  return { error: translation.error, message: translation.message, ...translation.details }
+}
