@@ -74,6 +74,57 @@ test('twins: requests with one key on two replicas start one run, while the conn
   }
 })
 
+test('twins: a request that the engine has not received gets the run of its twin, open or closed', async () => {
+  for (const workflowName of ['neverEnds', 'echo']) {
+    const key = `twins-${crypto.randomUUID()}`
+    const body = { workflowName, input: 'once' }
+    const workflowId = await keyedId(key)
+    let twin: Answer | undefined
+    // It has not measured the engine's clock: to it any run may be younger than its request.
+    const late = startReplica()
+    await until('the catalog is read', async () => (await late.call('GET', '/workflow/catalog')).status === 200)
+    const isClosed = async () => (await replicas[0].call('GET', `/workflow/${workflowId}/result`)).status === 200
+    const dropped = async () => {
+      twin = await send(replicas[0], 'start', key, body)
+      if (workflowName === 'echo') await until('the run of the twin is closed', isClosed)
+    }
+    proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { dropped }, times: 1 })
+
+    const answer = await late.call('POST', '/workflow/start', body, { 'Idempotency-Key': key })
+
+    const status = workflowName === 'echo' ? 'completed' : 'running'
+    expect([answer.status, answer.body]).toEqual([200, { ...twin?.body, status }])
+    expect(isReplayed(answer)).toBe(true)
+    await late.close()
+    await replicas[0].call('POST', `/workflow/${workflowId}/terminate`)
+  }
+})
+
+test('an outage: the response asks for a repeat, unless the workflow id is not that of the key', async () => {
+  const key = `outage-${crypto.randomUUID()}`
+  const body = { workflowName: 'echo', input: 1 }
+  const derived = await keyedId(key)
+  const own = `outage-${crypto.randomUUID()}`
+  const request = (more: object) =>
+    replicas[0].call('POST', '/workflow/run', { ...body, ...more }, { 'Idempotency-Key': key })
+
+  const answers = []
+  for (const workflowId of [derived, own]) {
+    const rule = { method: 'StartWorkflowExecution', containing: workflowId, fault: 'calm' } as const
+    const takeBack = proxy.on(rule)
+    answers.push(await request(workflowId === own ? { workflowId } : {}))
+    takeBack()
+  }
+  const again = await request({})
+
+  expect(answers.map(({ status, headers }) => [status, headers.get('Retry-After')])).toEqual([
+    [503, '1'],
+    [503, null],
+  ])
+  expect(answers.map((answer) => answer.body.workflowId)).toEqual([derived, own])
+  expect([again.status, again.body.output]).toEqual([200, 1])
+})
+
 test('twins: a key with a used workflow id starts one run', async ({ client }) => {
   const workflowId = `twins-${crypto.randomUUID()}`
   const body = { workflowName: 'echo', workflowId }

@@ -8,7 +8,7 @@ import type { Ports } from '../ports.ts'
 import type { SignalWithStartCommand, WithStart } from '../workflows.ts'
 import { toStartRequest, withKeyedId } from './start.ts'
 import { toStartKey } from './start-key.ts'
-import { findRepeated, type RepeatedRun, toProtocolMemo } from './start-once.ts'
+import { findRepeated, type RepeatedRun, toProtocolMemo, withRetryAfter } from './start-once.ts'
 
 type SignalWithStartPorts = Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'now'>
 
@@ -40,7 +40,9 @@ async function signalWithStartOnce(
   // The id of the start and of the signal: a run receives the signal once.
   const requestId = await keyedId(idempotencyKey)
   const sent = { ...request, protocolMemo: toProtocolMemo(startKey), requestId }
-  const run = await engine.signalWithStart(sent, signal, call)
+  const run = await engine.signalWithStart(sent, signal, call).catch((error) => {
+    throw withRetryAfter(error, id)
+  })
   // Another request with the key may have started it at the same time.
   const repeated = run.started ? null : await findRepeated(engine, id, call)
   return repeated === null ? run : toSignaledRun(repeated)

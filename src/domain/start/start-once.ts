@@ -35,6 +35,14 @@ export interface StartOnce<Result> extends KeyedId {
  * started it. If another request has, the second attempt follows the policies of this one.
  */
 export async function startOnce<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
+  try {
+    return await attempt(engine, once, call)
+  } catch (error) {
+    throw withRetryAfter(error, once)
+  }
+}
+
+async function attempt<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
   const { startKey, start, repeat } = once
   const protocolMemo = toProtocolMemo(startKey)
   const onlyUnused = { workflowIdConflictPolicy: 'fail', workflowIdReusePolicy: 'reject-duplicate' } as const
@@ -56,6 +64,14 @@ export async function startOnce<Result>(engine: Describe, once: StartOnce<Result
 
 export function toProtocolMemo(startKey: StartKey): Readonly<Record<string, unknown>> {
   return { [IDEMPOTENCY_MEMO]: startKey }
+}
+
+/** Under the id of the key a repeat starts nothing again, whatever the engine has done. Under another id it may be forgotten. */
+export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId): unknown {
+  if (!hasErrorName(error, 'EngineUnavailableError') || workflowId !== startKey.key) return error
+  const message = 'The workflow engine is not responding. Send the request again with the same Idempotency-Key.'
+  const details = { ...error.details, retryAfterSeconds: 1 }
+  return new ServiceError(error.error, message, { cause: error.cause, details })
 }
 
 /** The run that the key has started; null if there is none. Throws `IdempotencyKeyReusedError`. */

@@ -42,8 +42,12 @@ export function describeRepeatedIds(name: string, makeTransport: MakeTransport):
       await fixture.engine.terminate(run, null, call())
     })
 
-    test('start: a run that continues as new keeps the memo', async () => {
-      const started = await fixture.engine.start({ ...request('chain', [{ links: 2 }]), protocolMemo: MEMO }, call())
+    test.for([
+      ['continues as new', 'chain', {}],
+      ['is retried by the engine', 'failRetryable', { retry: { maximumAttempts: 2, initialIntervalMs: 10 } }],
+    ] as const)('start: a run that %s keeps the memo', async ([, workflowName, options]) => {
+      const toStart = { ...request(workflowName, [{ links: 2 }]), options, protocolMemo: MEMO }
+      const started = await fixture.engine.start(toStart, call())
       const { nextRunId } = await fixture.closed(started)
 
       const last = await fixture.engine.describe({ workflowId: started.workflowId, runId: nextRunId ?? '' }, call())
