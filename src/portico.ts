@@ -49,6 +49,8 @@ export interface Portico {
   loadShedder: LoadShedder
   /** Serves `/metrics` without a token, for a port of its own. Null unless `SERVICE_METRICS_PORT` is set, and metrics are on. */
   fetchMetrics: ((request: Request) => Promise<Response>) | null
+  /** How many requests below `/workflow` have no complete response yet. For a server that cannot tell when it shuts down. */
+  openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
   /** Loads the engine's client and connects. Rejects with a `ServiceError` when the engine cannot be used. */
@@ -123,6 +125,7 @@ export function createPortico(parts: Parts): Portico {
     fetch: app.fetch,
     loadShedder: app.loadShedder,
     fetchMetrics: metricsApp === null ? null : metricsApp.fetch,
+    openRequests: openRequests.count,
     drain: () => openRequests.abortAll(),
     async warm() {
       // Reading the catalog checks the connection, the API key and the namespace, and caches it for the first request.

@@ -1,9 +1,10 @@
 import { SHUTTING_DOWN } from '../domain/call.ts'
 
-/** The requests that are being handled, so that a server that shuts down can abort all of them. */
+/** The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them. */
 export interface OpenRequests {
   /** Returns the function that removes the request again: nothing may keep a reference to it once it has ended. */
   add(request: Abortable): () => void
+  count(): number
   /** Aborts every request, and every request that is added later. */
   abortAll(): void
 }
@@ -21,6 +22,7 @@ export function createOpenRequests(): OpenRequests {
       open.add(request)
       return () => void open.delete(request)
     },
+    count: () => open.size,
     abortAll() {
       isShuttingDown = true
       for (const request of open) request.abort(SHUTTING_DOWN)

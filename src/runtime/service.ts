@@ -12,6 +12,8 @@ import { systemErrorCode } from './system-error-code.ts'
 
 export interface ListenOptions {
   fetch(request: Request): Promise<Response>
+  /** How many requests have no complete response yet, without those that take no time. */
+  openRequests?: () => number
   /** For servers that can respond before they create a `Request`. */
   loadShedder?: LoadShedder
   host: string
@@ -61,8 +63,9 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const flushSpans = await startSpanExport(process.env, log)
   const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
   const { host, port } = config.server
+  const { fetch, loadShedder, openRequests } = portico
   const listener = await orExitListening(process, { host, port }, 'SERVICE_PORT', () =>
-    listen({ fetch: portico.fetch, loadShedder: portico.loadShedder, host, port, log }),
+    listen({ fetch, loadShedder, openRequests, host, port, log }),
   )
   const metricsListener = await listenForMetrics(process, config, portico, (options) => listen({ ...options, log }))
   const warn = (advice: string, cause: unknown) =>
