@@ -44,7 +44,7 @@ export interface Crowd {
 }
 
 type Report = (progress: string) => void
-const REPORTED_EVERY = 500
+const REPORTED_EVERY = 10 * STARTS_AT_ONCE
 
 export interface CrowdResponse extends RunResponse {
   workflowId: string
