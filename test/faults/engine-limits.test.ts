@@ -163,6 +163,21 @@ test('limits: a signal that makes the history too long ends the run, and the err
   expect(refused.length).toBeGreaterThan(1)
 })
 
+test('limits: a signal-with-start that makes the history too long ends the run, and the error says so', async () => {
+  const workflowId = 'grows-too'
+  await new Client({ connection }).workflow.start('any', { taskQueue: 'nobody', workflowId })
+  const body = { workflowName: 'messages', input: null, workflowId, memo: { a: 1 } }
+  let answer = await api.call('POST', '/workflow/signal-with-start/any', body)
+  for (let sent = 0; sent <= MAX_HISTORY && answer.status === 200; sent++)
+    answer = await api.call('POST', '/workflow/signal-with-start/any', body)
+
+  expect([answer.status, answer.body.error, answer.body.workflowStatus]).toEqual([
+    409,
+    'WorkflowNotRunningError',
+    'terminated',
+  ])
+})
+
 test('limits: an update that makes the history too long ends the run, and the error says so', async () => {
   const workflowId = await startRun('messages')
   const answers: Answer[] = []

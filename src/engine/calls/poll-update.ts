@@ -1,4 +1,4 @@
-import { type Call, withTimeout } from '../../domain/call.ts'
+import { type Call, forExplanation, withTimeout } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { UpdateState } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
@@ -31,8 +31,11 @@ export async function pollUpdate(
 ): Promise<UpdateState> {
   const update = { ref, name, updateId }
   try {
-    const completed = waitMs === 0 ? null : await waitUntilCompleted(context, update, withTimeout(call, waitMs))
-    return await toState(context, update, completed ?? (await readNow(context, update, call)), call)
+    if (waitMs === 0) return await toState(context, update, await readNow(context, update, call), call)
+    const completed = await waitUntilCompleted(context, update, withTimeout(call, waitMs))
+    // Also at shutdown, which ends the wait.
+    const lastCall = forExplanation(call, TIMEOUT_MS.describe)
+    return await toState(context, update, completed ?? (await readNow(context, update, lastCall)), lastCall)
   } catch (error) {
     throw isUnknownUpdate(error)
       ? unknownUpdate(update, error)
@@ -73,7 +76,7 @@ async function pollOnce(context: EngineContext, update: SentUpdate, call: Call):
 }
 
 function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
-  return context.rpc('pollWorkflowExecutionUpdate', toRequest(context, update), withTimeout(call, TIMEOUT_MS.describe))
+  return context.rpc('pollWorkflowExecutionUpdate', toRequest(context, update), call)
 }
 
 function toRequest({ namespace }: EngineContext, { ref, updateId }: SentUpdate) {

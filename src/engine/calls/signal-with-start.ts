@@ -1,4 +1,6 @@
-import type { Call } from '../../domain/call.ts'
+import { attachIds } from '../../domain/attach-ids.ts'
+import { atMost, type Call } from '../../domain/call.ts'
+import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { Message, SignaledRun, StartRequest } from '../../domain/engine.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, toExecution } from '../context.ts'
@@ -8,7 +10,9 @@ import type { LostResponseAction } from '../rpc.ts'
 import type { RpcError } from '../transport/transport.ts'
 import { isStartedByRequest } from './at-most-once/find-run.ts'
 import { findLatestRun } from './at-most-once/lost-response.ts'
+import { afterRejection, MAX_ATTEMPTS } from './at-most-once/on-open-run.ts'
 import { stepAfterLostResponse } from './at-most-once/update-with-start-step.ts'
+import { describe } from './describe.ts'
 import { rejectedOption } from './rejected-option.ts'
 import { toStartWorkflow } from './start.ts'
 
@@ -61,7 +65,7 @@ export async function signalWithStart(
       return true
     } catch (error) {
       if (isGoneOrClosed(error)) return false
-      throw toServiceError(error, { kind: 'write', details: { workflowId, runId } })
+      throw attachIds(toServiceError(error, { kind: 'write', details: {} }), { workflowId, runId })
     }
   }
 
@@ -77,6 +81,17 @@ export async function signalWithStart(
       started: started || (isResent && (await isStartedByRequest(context, atMostOnce, runId, call))),
     }
   } catch (error) {
+    if (isGoneOrClosed(error)) throw await closedBySignal(context, error, workflowId, call)
     throw rejectedOption(error, request) ?? toServiceError(error, { kind: 'write', details: atMostOnce.details })
   }
+}
+
+/** The error when the signal would make the history of the open run too long: the engine has terminated that run. */
+async function closedBySignal(context: EngineContext, error: RpcError, workflowId: string, call: Call): Promise<Error> {
+  const details = { workflowId }
+  const described = await describe(context, details, atMost(call, TIMEOUT_MS.describe)).catch((failure) => {
+    throw attachIds(failure, details)
+  })
+  const next = afterRejection({ error, attempt: MAX_ATTEMPTS, described, attemptedRunId: undefined }, details)
+  return next.step === 'throw' ? next.error : error
 }

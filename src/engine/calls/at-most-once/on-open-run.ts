@@ -10,7 +10,8 @@ import type { RpcError } from '../../transport/transport.ts'
 import { describe } from '../describe.ts'
 import { type Attempts, beginAttempts, unknownOutcomeError } from './lost-response.ts'
 
-const MAX_ATTEMPTS = 3
+/** Of a request to a workflow that continues as a new run during each of them. */
+export const MAX_ATTEMPTS = 3
 
 /**
  * Sends a request to an open run.
