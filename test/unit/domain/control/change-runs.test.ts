@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import { pause, unpause } from '../../../../src/domain/control/pause.ts'
+import { reset } from '../../../../src/domain/control/reset.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Description } from '../../../../src/domain/execution.ts'
+import { CATALOG_TYPE } from '../../../../src/protocol/catalog.ts'
+import { aCall, refusal } from '../../call.ts'
+import { aDescription, anEngine } from '../catalog-fixture.ts'
+
+const REF = { workflowId: 'orders-17' }
+const COMMAND = { ref: REF, reason: null }
+const RESET = { ...COMMAND, target: { stepName: 'charge' } }
+
+/** Returns these descriptions in turn; without `act` a change of the run is a bug. */
+function portsOf(descriptions: Partial<Description>[], act: (runId: string) => Promise<void> = unexpected) {
+  let described = 0
+  const engine = anEngine({
+    describe: async () => aDescription(descriptions[Math.min(described++, descriptions.length - 1)]),
+    pause: ({ runId }) => act(runId),
+    unpause: ({ runId }) => act(runId),
+    async reset({ runId }) {
+      await act(runId)
+      return { runId: 'new', runsAgain: ['ship'] }
+    },
+  })
+  return { engine, knownRuns: createKnownRuns({ engine }) }
+}
+
+function unexpected(): never {
+  throw new Error('the run must not be changed')
+}
+
+test('reset, pause and unpause: a run that is a catalog belongs to its workers', async () => {
+  const ports = portsOf([{ workflowName: CATALOG_TYPE }])
+
+  const refused = await Promise.all([
+    refusal(reset(ports, RESET, aCall())),
+    refusal(pause(ports, COMMAND, aCall())),
+    refusal(unpause(ports, COMMAND, aCall())),
+  ])
+
+  expect(refused.map(({ error, workflowId }) => [error, workflowId])).toEqual(
+    refused.map(() => ['ForbiddenError', 'orders-17']),
+  )
+})
+
+test('pause and unpause: a closed run is rejected without a call', async () => {
+  const ports = portsOf([{ status: 'failed' }])
+
+  const refused = [await refusal(pause(ports, COMMAND, aCall())), await refusal(unpause(ports, COMMAND, aCall()))]
+
+  for (const one of refused)
+    expect(one).toMatchObject({ error: 'WorkflowNotRunningError', runId: 'run-1', workflowStatus: 'failed' })
+})
+
+test('pause: the next run is paused if the workflow continues as new meanwhile', async () => {
+  const paused: string[] = []
+  const ports = portsOf([{ runId: 'run-1' }, { runId: 'run-2' }], async (runId) => {
+    paused.push(runId)
+    const cause = new Error('workflow execution already completed')
+    if (runId === 'run-1') throw new ServiceError('WorkflowNotRunningError', 'not running', { cause })
+  })
+
+  expect(await pause(ports, COMMAND, aCall())).toEqual({ ...REF, runId: 'run-2', paused: true })
+  expect(paused).toEqual(['run-1', 'run-2'])
+})
+
+test('reset: messages to the workflow id are checked for the new run, not for the closed one', async () => {
+  const pinnedVersion = { deploymentName: 'shop', buildId: '1' }
+  const ports = portsOf([{ status: 'completed', pinnedVersion }], async () => {})
+  await ports.knownRuns.read(REF)
+
+  expect(await reset(ports, RESET, aCall())).toEqual({ ...REF, runId: 'new', runsAgain: ['ship'] })
+
+  const { value } = await ports.knownRuns.read(REF)
+  expect(value).toMatchObject({ runId: 'new', open: true, pinnedVersion })
+})
