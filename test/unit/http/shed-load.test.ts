@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { AppOptions } from '../../../src/http/app.ts'
-import { makeApi, running } from './api.ts'
+import { rawPath } from '../../../src/http/path.ts'
+import { createLoadShedder } from '../../../src/http/shed-load.ts'
+import { makeApi, never, running } from './api.ts'
 
 const SIGNAL = '/workflow/w/signal/s'
 
@@ -141,5 +143,29 @@ describe('shed load', () => {
 
     expect(logged).toEqual([{ level: 'warn', message: expect.stringContaining('rejected'), fields: { rejected: 1 } }])
     expect(after.status).toBe(200)
+  })
+
+  test('shed load: the metrics count each rejection, without a route', () => {
+    const counted: unknown[] = []
+    const { reject } = createLoadShedder({
+      limit: { isReached: () => true, enter: () => never },
+      observers: {
+        log() {},
+        metrics: {
+          requestStarted: (method) => void counted.push(method),
+          requestEnded: (request) => void counted.push(request),
+          inFlightChanged: (by) => void counted.push(by),
+        },
+      },
+      corsOrigins: [],
+      checks: [],
+      pathOf: rawPath,
+    })
+
+    // Node has only the path, not the whole URL.
+    const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header: () => 'portico.test' })
+
+    expect(rejection?.status).toBe(503)
+    expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
   })
 })
