@@ -9,7 +9,7 @@ import { allowOrigins } from './cors.ts'
 import { rejectCrossSite, requireLoopbackHost } from './cross-site.ts'
 import { COMMENT_EVERY_MS } from './events.ts'
 import { forwardHeaders } from './forward-headers.ts'
-import { checkIdempotencyKey } from './idempotency-key.ts'
+import { checkIdempotencyKey, notReplayed } from './idempotency-key.ts'
 import { jsonReader } from './json.ts'
 import { createInFlightLimit, limitInFlight } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
@@ -113,10 +113,11 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', health(workflows), [])
   if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
   mountBelow('/', capabilities(workflows), work)
+  const startRequest = [...workflowRequest, notReplayed]
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
-  mountBelow('/workflow', start(startOptions))
-  mountBelow('/workflow', run(startOptions))
-  mountBelow('/workflow', withStart(startOptions))
+  mountBelow('/workflow', start(startOptions), startRequest)
+  mountBelow('/workflow', run(startOptions), startRequest)
+  mountBelow('/workflow', withStart(startOptions), startRequest)
   mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
   mountBelow('/workflow/runs', runs(workflows))
   for (const path of ['/workflow/:id', '/workflow/:id/runs/:rid']) {

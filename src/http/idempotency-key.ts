@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { Env } from './context.ts'
 import { setHeader } from './response.ts'
-import type { Check } from './step.ts'
+import type { Check, Step } from './step.ts'
 
 const HEADER = 'Idempotency-Key'
 
@@ -40,7 +40,15 @@ export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
   return key === undefined ? {} : { idempotencyKey: key }
 }
 
-/** Whether the response is about a run that an earlier request with the same key has started. */
-export function reportReplayed(c: Context<Env>, isReplayed: boolean): void {
-  if (c.req.header(HEADER) !== undefined) setHeader(c, 'Idempotency-Replayed', String(isReplayed))
+const REPLAYED = 'Idempotency-Replayed'
+
+/** Every response to a start with a key has the header. It is `false` until `reportReplayed` is called. */
+export const notReplayed: Step = (c) => {
+  if (c.req.header(HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
+  return undefined
+}
+
+/** The response is about a run that an earlier request with the same key has started. */
+export function reportReplayed(c: Context<Env>): void {
+  setHeader(c, REPLAYED, 'true')
 }

@@ -155,6 +155,20 @@ test('a run that workflow code has given another memo is recognized by the first
   expect([again.body, isReplayed(again)]).toEqual([first.body, true])
 })
 
+test('an update-with-start that is repeated while its handler runs returns the result of that handler', async () => {
+  const key = `slow-${crypto.randomUUID()}`
+  // Longer than a request may take that does not wait for a worker.
+  const body = { workflowName: 'messages', input: null, args: [5000] }
+  const request = (replica: InProcessService) =>
+    replica.call('POST', '/workflow/update-with-start/wait', body, { 'Idempotency-Key': key })
+
+  const [first, again] = await Promise.all(replicas.map(request))
+
+  expect([first?.status, again?.status]).toEqual([200, 200])
+  expect(again?.body).toEqual(first?.body)
+  await replicas[0].call('POST', `/workflow/${first?.body.workflowId}/terminate`)
+})
+
 /** What is known of a key: the request that came first, and its chain. */
 interface Known {
   input: number

@@ -1,6 +1,7 @@
 import { isOpen, type Status } from '../../protocol/execution.ts'
 import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
-import type { Call } from '../call.ts'
+import { atMost, type Call } from '../call.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started, StartRequest } from '../engine.ts'
 import { type ErrorName, hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, ExecutionRef } from '../execution.ts'
@@ -144,7 +145,7 @@ async function readKeyOfChain(
 
 async function describeOrNull(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
   try {
-    return await engine.describe(ref, call)
+    return await engine.describe(ref, atMost(call, TIMEOUT_MS.describe))
   } catch (error) {
     if (hasErrorName(error, 'WorkflowNotFoundError')) return null
     throw error

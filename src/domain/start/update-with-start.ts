@@ -3,6 +3,7 @@ import { admitWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
+import { TIMEOUT_MS } from '../deadlines.ts'
 import type { StartedUpdate, StartRequest } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
 import { updateIdOf } from '../keyed-id.ts'
@@ -59,7 +60,8 @@ async function updateWithStartOnce(
       return { workflowId, runId, started: true, result, isRepeated: true }
     },
   }
-  return startOnce(engine, once, call)
+  // The first attempt may wait for the handler of an earlier request before the run is described.
+  return startOnce(engine, once, withTimeout(call, messageTimeoutMs + TIMEOUT_MS.describe))
 }
 
 function mayFindRun({ options }: StartRequest): boolean {

@@ -27,7 +27,7 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
     const body = await json(c, request)
     const command = startCommand(c, body, defaultCatalog, 'args')
     const last = lastReadRun(c, command)
-    if (last !== null) reportReplayed(c, true)
+    if (last !== null && command.idempotencyKey !== undefined) reportReplayed(c)
     const wait = last === null ? startAndWait(c, workflows, command) : waitFor(c, workflows, last.run)
     const timeoutMs = body.timeout ?? Math.min(DEFAULT_TIMEOUT_MS, maxTimeoutMs)
     if (prefersEvents(c)) return runEvents(c, { last, commentEveryMs, wait: (onFound) => wait(timeoutMs, onFound) })

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
-import { idempotencyKey, reportReplayed } from '../idempotency-key.ts'
+import { idempotencyKey } from '../idempotency-key.ts'
 import { setHeader } from '../response.ts'
 import { duration } from './fields/duration.ts'
 import { type OptionFields, optionFields, toWorkflowOptions } from './fields/workflow-options.ts'
@@ -50,7 +50,6 @@ interface StartBody extends OptionFields {
 export function startCommand(c: Context<Env>, body: StartBody, defaultCatalog: string, listKey: ListKey): StartCommand {
   const { workflowId, workflowName, taskQueue, catalog = taskQueue ?? defaultCatalog } = body
   if (taskQueue !== undefined) deprecateTaskQueue(c)
-  reportReplayed(c, false)
   const options = toWorkflowOptions(body)
   return {
     ...(workflowId !== undefined && { workflowId }),

@@ -60,5 +60,5 @@ export function mayFindRun({ options, idempotencyKey }: StartCommand): boolean {
 export function reportRun(c: Context<Env>, { options }: StartCommand, { isExisting, repeatedStatus }: RunStart): void {
   if (options?.workflowIdConflictPolicy === 'use-existing')
     setHeader(c, 'Portico-Started', String(isExisting === undefined))
-  reportReplayed(c, repeatedStatus !== undefined)
+  if (repeatedStatus !== undefined) reportReplayed(c)
 }

@@ -34,7 +34,7 @@ export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: Sta
       const { start, message } = await readCommand(c, signalRequest)
       const run = await workflows.signalWithStart({ start, signal: message }, toCall(c))
       const { workflowId, runId, started, isRepeated } = run
-      reportReplayed(c, isRepeated === true)
+      if (isRepeated) reportReplayed(c)
       setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, started })
     })
@@ -42,7 +42,7 @@ export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: Sta
       const { start, message } = await readCommand(c, updateRequest)
       const run = await workflows.updateWithStart({ start, update: message }, toCall(c))
       const { workflowId, runId, started, result, isRepeated } = run
-      reportReplayed(c, isRepeated === true)
+      if (isRepeated) reportReplayed(c)
       setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, started, result })
     })

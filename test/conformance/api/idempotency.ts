@@ -48,12 +48,15 @@ export function idempotency(api: () => ApiFixture): void {
       ])
       await post(`${run.workflowId}/terminate`, null)
       const late = await post('start', key, { ...body, input: 2 })
+      const invalid = await post('start', key, { ...body, args: [] })
 
       const { workflowId, runId } = run
       for (const other of [...others, late]) {
         expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
         expect(other.body).toMatchObject({ workflowId, runId })
       }
+      expect(refusal(invalid)).toEqual([400, 'ValidationError'])
+      expect(replayed(...others, late, invalid)).toEqual([...others, late, invalid].map(() => 'false'))
       expect(await get(`${workflowId}/status`)).toMatchObject({ runId, status: 'terminated' })
     })
 
