@@ -96,8 +96,8 @@ async function freeOf(ports: Partial<EnginePorts>): Promise<Partial<EnginePorts>
   return Object.fromEntries(Object.entries(ports).filter((_, index) => !taken[index]))
 }
 
-// It takes half a second on an idle machine.
-const START_TIMEOUT_MS = 30_000
+// It takes half a second on an idle machine, and can take half a minute on a busy one.
+const START_TIMEOUT_MS = 90_000
 
 // A server with a database file takes two seconds.
 const STOP_GRACE_MS = 5000
@@ -156,6 +156,9 @@ function serverArgs(
   ]
 }
 
+// A restarted server may have a backlog of work.
+const PROBE_TIMEOUT_MS = 10_000
+
 /** The server's version if the services behind its frontend (visibility, history, matching) respond too; otherwise null. */
 async function usableVersion(httpUrl: string, namespaces: string[] = []): Promise<string | null> {
   for (const namespace of ['default', ...namespaces]) {
@@ -167,13 +170,13 @@ async function usableVersion(httpUrl: string, namespaces: string[] = []): Promis
     ])
     if (list !== 200 || unknownRun !== 404 || taskQueue !== 200) return null
   }
-  const response = await fetch(`${httpUrl}/api/v1/system-info`, { signal: AbortSignal.timeout(1000) })
+  const response = await fetch(`${httpUrl}/api/v1/system-info`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
   const { serverVersion } = (await response.json()) as { serverVersion: string }
   return serverVersion
 }
 
 async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(1000) })
+  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
   await response.body?.cancel()
   return response.status
 }

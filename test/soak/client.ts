@@ -1,0 +1,94 @@
+/** A client of several replicas that counts every response, and checks what all responses share. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Ledger, Reply } from './ledger.ts'
+import type { Random } from './random.ts'
+
+export interface Ask {
+  /** As the report names it. */
+  endpoint: string
+  method?: string
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+  /** Statuses that are right. Those of `ALWAYS_POSSIBLE` are right too. */
+  expect: readonly number[]
+  /** The client disconnects after this. */
+  leaveAfterMs?: number
+}
+
+export interface SoakClient {
+  /** Null if no response arrived. */
+  send(ask: Ask): Promise<Reply | null>
+  /** Sends it again until a response says for certain what happened; null if none did before the deadline. */
+  sendUntilSure(ask: Ask): Promise<Reply | null>
+}
+
+// The engine, or the way to it, is out of order, or there are too many requests.
+const ALWAYS_POSSIBLE = [429, 503, 504]
+
+const TIMEOUT_MS = 90_000
+const SURE_WITHIN_MS = 120_000
+
+/** `replicas` returns the URLs of all replicas. One of them may be down. */
+export function createClient(
+  replicas: () => readonly [string, ...string[]],
+  random: Random,
+  ledger: Ledger,
+): SoakClient {
+  async function send(ask: Ask): Promise<Reply | null> {
+    const { endpoint, leaveAfterMs } = ask
+    const beganAt = performance.now()
+    const signal = AbortSignal.timeout(leaveAfterMs ?? TIMEOUT_MS)
+    try {
+      const response = await fetch(`${random.pick(replicas())}${ask.path}`, { ...toInit(ask), signal })
+      const text = await response.text()
+      ledger.count(endpoint, response.status, performance.now() - beganAt)
+      const reply = { status: response.status, text, body: toJson(text) }
+      check(ask, reply, response.headers)
+      return reply
+    } catch {
+      const hasLeft = signal.aborted && leaveAfterMs !== undefined
+      ledger.count(endpoint, hasLeft ? 'left' : 'lost', performance.now() - beganAt)
+      if (signal.aborted && !hasLeft) ledger.violate(`${endpoint}: no response within ${TIMEOUT_MS} ms`)
+      return null
+    }
+  }
+
+  function check({ endpoint, expect }: Ask, { status, text, body }: Reply, headers: Headers): void {
+    if (headers.get('x-request-id') === null) ledger.violate(`${endpoint}: ${status} without X-Request-Id`)
+    if (![...expect, ...ALWAYS_POSSIBLE].includes(status))
+      ledger.violate(`${endpoint}: ${status} ${text.slice(0, 300)}`)
+    if (status >= 400 && typeof body?.error !== 'string')
+      ledger.violate(`${endpoint}: ${status} is no problem document`)
+  }
+
+  return {
+    send,
+    async sendUntilSure(ask) {
+      const deadlineAt = Date.now() + SURE_WITHIN_MS
+      for (let waitMs = 100; Date.now() < deadlineAt; waitMs = Math.min(waitMs * 2, 3000)) {
+        const reply = await send(ask)
+        if (reply !== null && !ALWAYS_POSSIBLE.includes(reply.status)) return reply
+        await pause(waitMs / 2 + random.below(waitMs))
+      }
+      return null
+    },
+  }
+}
+
+function toInit({ method, body, headers }: Ask): RequestInit {
+  if (body === undefined) return { method: method ?? 'GET', ...(headers && { headers }) }
+  return {
+    method: method ?? 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

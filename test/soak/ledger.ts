@@ -1,0 +1,74 @@
+/** What the clients of a soak asked for, and which responses they got. */
+
+export interface Reply {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: the check of a reply says what it should be
+  body: any
+  text: string
+}
+
+/** A message that must arrive at most once, and exactly once if it was acknowledged. */
+export interface SentMessage {
+  kind: 'signal' | 'update'
+  /** Unique, so that it can be found in the history. */
+  value: string
+  acknowledged: boolean
+}
+
+/** A workflow id of a soak. Each is meant for one chain of runs. */
+export interface Story {
+  workflowId: string
+  /** Run ids in responses to its start. All must name the same run. */
+  startedRunIds: Set<string>
+  messages: SentMessage[]
+  /** The last status and output that a response said is final; null while none did. */
+  final: { status: string; output: unknown } | null
+  /** The client reset it, so it has more than one chain. */
+  isReset: boolean
+}
+
+export interface Ledger {
+  stories: Story[]
+  addStory(workflowId: string): Story
+  /** Counts a response, or `lost` if none came. */
+  count(endpoint: string, outcome: number | 'left' | 'lost', ms: number): void
+  /** Something that must never happen. */
+  violate(what: string): void
+  rows(): { endpoint: string; outcomes: Map<number | 'left' | 'lost', number>; p50Ms: number; p99Ms: number }[]
+  violations: readonly string[]
+}
+
+interface Endpoint {
+  outcomes: Map<number | 'left' | 'lost', number>
+  ms: number[]
+}
+
+export function createLedger(): Ledger {
+  const stories: Story[] = []
+  const violations: string[] = []
+  const endpoints = new Map<string, Endpoint>()
+  return {
+    stories,
+    violations,
+    addStory(workflowId) {
+      const story: Story = { workflowId, startedRunIds: new Set(), messages: [], final: null, isReset: false }
+      stories.push(story)
+      return story
+    },
+    count(endpoint, outcome, ms) {
+      const entry: Endpoint = endpoints.get(endpoint) ?? { outcomes: new Map(), ms: [] }
+      endpoints.set(endpoint, entry)
+      entry.outcomes.set(outcome, (entry.outcomes.get(outcome) ?? 0) + 1)
+      entry.ms.push(ms)
+    },
+    violate: (what) => void violations.push(what),
+    rows() {
+      const sorted = [...endpoints].toSorted(([one], [other]) => one.localeCompare(other))
+      return sorted.map(([endpoint, { outcomes, ms }]) => {
+        const inOrder = ms.toSorted((one, other) => one - other)
+        const at = (share: number) => inOrder[Math.floor(share * (inOrder.length - 1))] ?? 0
+        return { endpoint, outcomes, p50Ms: at(0.5), p99Ms: at(0.99) }
+      })
+    },
+  }
+}

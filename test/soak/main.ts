@@ -1,0 +1,145 @@
+/**
+ * `npm run soak`: ten minutes of all kinds of requests on two replicas, while the engine restarts, connections break, a replica is
+ * killed, polls are refused and clients leave. Afterwards every response is compared with the engine's histories.
+ *
+ * `SOAK_MINUTES` (10) and `SOAK_SEED` (random) change it. Exits with 1 if anything was lost or doubled, if a response was wrong, or
+ * if the memory, timers or sockets of the service grew.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, Connection } from '@temporalio/client'
+import { startEngine } from '../../dev/servers/engine.ts'
+import { type ObservedService, startObservedService } from '../../dev/servers/start-observed.ts'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
+import { until } from '../../dev/servers/until.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+import { startWorker } from '../support/worker.ts'
+import { audit } from './audit.ts'
+import { type Fault, injectFaults } from './chaos.ts'
+import { createClient } from './client.ts'
+import { createLedger } from './ledger.ts'
+import { createRandom } from './random.ts'
+import { toText } from './report.ts'
+import { tellStories } from './stories.ts'
+
+const minutes = Number(process.env.SOAK_MINUTES ?? 10)
+const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const CATALOG = 'soak'
+const CLIENTS = 40
+// Of the time, until memory is measured for the first time.
+const WARM_UP = 0.2
+const MAX_HEAP_GROWTH_BYTES = 6 * 2 ** 20
+const MAX_MORE_HANDLES = 10
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+print(`Soak of ${minutes} minutes, SOAK_SEED=${seed}`)
+const folder = await mkdtemp(join(tmpdir(), 'soak-'))
+// The number of long polls is below what the clients need, so some are refused.
+const dynamicConfig = { 'frontend.namespaceCount': 40, 'frontend.WorkflowPauseEnabled': true }
+let engine = await startEngine({ dbFile: join(folder, 'engine.sqlite'), dynamicConfig })
+const worker = await startWorker({ address: engine.address, taskQueue: CATALOG, catalog: testCatalog })
+const proxy = await startTcpProxy(engine.address)
+const startReplica = () =>
+  startObservedService({ address: proxy.address, catalog: CATALOG, env: { SERVICE_RESULT_CACHE_BYTES: `${2 ** 20}` } })
+const steady = await startReplica()
+let mortal = await startReplica()
+
+const ledger = createLedger()
+const faults: [Fault, ...Fault[]] = [
+  {
+    name: 'connections to the engine cut',
+    async inject() {
+      proxy.interrupt()
+      await pause(3000)
+      proxy.restore()
+    },
+  },
+  {
+    name: 'replica killed',
+    async inject() {
+      await mortal.kill()
+      mortal = await startReplica()
+    },
+  },
+  {
+    name: 'engine killed',
+    async inject() {
+      await engine.kill()
+      engine = await engine.restart()
+    },
+  },
+  {
+    name: 'replica stopped (SIGTERM)',
+    async inject() {
+      process.kill(mortal.pid, 'SIGTERM')
+      await until('the replica has ended', () => mortal.died.aborted)
+      mortal = await startReplica()
+    },
+  },
+]
+
+const stopped = new AbortController()
+const injecting = injectFaults(faults, createRandom(seed), stopped.signal)
+await runClients(minutes * WARM_UP, 0)
+const early = await settled(steady)
+await runClients(minutes * (1 - WARM_UP), 1)
+stopped.abort()
+const injected = await injecting
+const late = await settled(steady)
+checkGrowth(early, late)
+
+print('Comparing with the histories')
+const connection = await Connection.connect({ address: engine.address })
+const auditedRuns = await audit(new Client({ connection }), ledger, (done, of) => {
+  if (done % 200 === 0) print(`  ${done} of ${of} workflows`)
+})
+await connection.close()
+print(toText({ seed, minutes, ledger, faults: injected, auditedRuns, inventories: [early, late] }))
+await Promise.all([steady.kill(), mortal.kill(), worker.stop().catch(() => {})])
+await proxy.close()
+await engine.stop()
+await rm(folder, { recursive: true, force: true })
+process.exit(ledger.violations.length === 0 ? 0 : 1)
+
+async function runClients(forMinutes: number, phase: number): Promise<void> {
+  const endsAt = Date.now() + forMinutes * 60_000
+  const isOver = () => Date.now() >= endsAt
+  const progress = setInterval(
+    () => print(`  ${ledger.stories.length} workflows, ${ledger.violations.length} violations`),
+    30_000,
+  )
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, number) => {
+      const random = createRandom(seed + 1 + number + phase * CLIENTS)
+      const client = createClient(() => [steady.url, mortal.url], random, ledger)
+      let stories = 0
+      const newId = () => `soak-${seed}-${phase}-${number}-${++stories}`
+      await tellStories({ client, random, ledger, newId }, isOver)
+    }),
+  )
+  clearInterval(progress)
+}
+
+/** Once the connections of the clients are closed and no wait is left. */
+async function settled(service: ObservedService) {
+  let before = await service.inventory()
+  return until('the service is idle', async () => {
+    await pause(2000)
+    const now = await service.inventory()
+    const isIdle = now.timers >= before.timers && now.sockets >= before.sockets
+    before = now
+    return isIdle ? now : null
+  })
+}
+
+function checkGrowth(early: Awaited<ReturnType<typeof settled>>, late: Awaited<ReturnType<typeof settled>>): void {
+  const grownBytes = late.heapBytes - early.heapBytes
+  if (grownBytes > MAX_HEAP_GROWTH_BYTES) ledger.violate(`The heap of a replica grew by ${grownBytes} bytes`)
+  for (const handle of ['timers', 'sockets'] as const) {
+    const more = late[handle] - early[handle]
+    if (more > MAX_MORE_HANDLES) ledger.violate(`A replica has ${more} more ${handle} than before`)
+  }
+}

@@ -1,0 +1,24 @@
+/** Random choices that a seed repeats. */
+export interface Random {
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number
+  chance(probability: number): boolean
+  pick<T>(from: readonly [T, ...T[]]): T
+}
+
+/** Mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return {
+    below,
+    chance: (probability) => next() < probability,
+    pick: (from) => from[below(from.length)] ?? from[0],
+  }
+}
