@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { until } from '../../dev/servers/until.ts'
+import type { Answer } from '../support/api.ts'
 import type { InProcessService } from '../support/fixtures.ts'
 import { test } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
@@ -70,6 +71,24 @@ describe('calls of the engine with a key', () => {
 
     expect(await counted(sending)).toEqual({ DescribeWorkflowExecution: 1, SignalWithStartWorkflowExecution: 1 })
     expect(await counted(sending)).toEqual({ DescribeWorkflowExecution: 1 })
+  })
+
+  test('an asynchronous update 1, also repeated, and it is the same update', async () => {
+    const { body: run } = await served.start('messages')
+    const headers = { 'Idempotency-Key': crypto.randomUUID(), Prefer: 'respond-async' }
+    const answers: Answer[] = []
+    const sending = async () => {
+      const path = `/workflow/${run.workflowId}/update/wait`
+      answers.push(await served.call('POST', path, { args: [60_000] }, headers))
+    }
+
+    const counts = [await counted(sending), await counted(sending)]
+
+    expect(counts).toEqual([{ UpdateWorkflowExecution: 1 }, { UpdateWorkflowExecution: 1 }])
+    expect(answers.map(({ status }) => status)).toEqual([202, 202])
+    expect(answers[1]?.body).toEqual(answers[0]?.body)
+    expect(answers[0]?.body.updateId).toMatch(/^key-[\da-f]{32}$/)
+    await post(`${run.workflowId}/signal/finish`, 'end')
   })
 
   test('signal and update 1, also repeated; update-with-start 1, and repeated 3', async () => {
