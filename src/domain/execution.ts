@@ -22,6 +22,8 @@ export interface Description extends RunInfo {
   historyLength: number
   /** The worker version that the run stays on, whatever is deployed later; null for a run that is not pinned. */
   pinnedVersion: WorkerVersion | null
+  /** The history has a workflow task that no worker has taken yet. */
+  hasUnstartedTask?: true
   /** The run that the last reset of this run has created. */
   resetRunId?: string
   /** Activities that are still open. The history records their attempts and failures only when they close. Decoded on call. */

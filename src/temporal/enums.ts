@@ -33,6 +33,8 @@ export const UpdateWorkflowExecutionLifecycleStage = { ACCEPTED: 2, COMPLETED: 3
 
 export const TaskQueueType = { WORKFLOW: 1, ACTIVITY: 2 } as const
 
+export const PendingWorkflowTaskState = { SCHEDULED: 1 } as const
+
 export const PendingActivityState = {
   SCHEDULED: 1,
   STARTED: 2,

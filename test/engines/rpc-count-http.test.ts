@@ -19,10 +19,11 @@ async function requestEach({ call }: InProcessService): Promise<void> {
   // First: a query before the first workflow task has completed would fail.
   await ok('POST', `${open}/update/set`, { payload: 1 })
   await ok('POST', `${open}/query/state`)
-  await ok('POST', `${open}/signal/add`, { payload: 1 })
-  await ok('POST', '/workflow/signal-with-start/finish', { workflowName: 'messages', input: null })
+  // While no workflow task is pending, for which a pause waits.
   await ok('POST', `${open}/pause`)
   await ok('POST', `${open}/unpause`)
+  await ok('POST', `${open}/signal/add`, { payload: 1 })
+  await ok('POST', '/workflow/signal-with-start/finish', { workflowName: 'messages', input: null })
   await ok('POST', `${closed}/reset`, { eventId: 1 })
   await ok('PATCH', `${open}/stop`)
   await ok('POST', `${await start('neverEnds')}/terminate`)

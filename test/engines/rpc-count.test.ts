@@ -305,6 +305,8 @@ describe('calls of the engine', () => {
   test('reset 3, for the description, the history and the reset; pause and unpause 2', async () => {
     const id = await ended('manySteps', { n: 2 })
     const open = await start('messages')
+    // Otherwise its first workflow task may be pending, for which a pause waits.
+    await post(`/workflow/${open}/query/state`)
     const pausing = async () => {
       await post(`/workflow/${open}/pause`)
       await post(`/workflow/${open}/unpause`)

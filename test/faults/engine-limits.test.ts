@@ -53,6 +53,8 @@ function facts({ status, body, headers }: Answer) {
 
 test('limits: pause and unpause are 501 where the namespace does not allow them, and the capabilities say so', async () => {
   const id = await startRun('neverEnds')
+  const length = async () => (await api.call('GET', `/workflow/${id}/status`)).body.historyLength
+  await until('its workflow task has completed', async () => (await length()) >= 4)
 
   const refused = [await api.call('POST', `/workflow/${id}/pause`), await api.call('POST', `/workflow/${id}/unpause`)]
   const { body } = await api.call('GET', '/capabilities')

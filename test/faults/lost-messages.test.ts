@@ -471,6 +471,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
     test('pause: is repeated, and a run that is paused already is what was requested', async () => {
       const { workflowId, runId } = await start('messages')
+      await until('its workflow task has completed', async () => (await statusOf(workflowId)).historyLength >= 4)
       const pauseAndFault = (action: string, method: string) => {
         proxy.on({ method, containing: workflowId, fault: { lost: nothing }, times: 1 })
         return api.call('POST', `/workflow/${workflowId}/${action}`)

@@ -1,29 +1,51 @@
+import { sleep } from '../../lib/abort.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { Call } from '../call.ts'
+import { ServiceError } from '../errors.ts'
+import type { Description } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import type { ControlCommand, Paused } from '../workflows.ts'
 import { notRunning } from './not-running.ts'
 import { onLatestRun } from './on-latest-run.ts'
 
-export function pause(ports: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
-  return setPaused(ports, command, true, call)
-}
-
-export function unpause(ports: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
-  return setPaused(ports, command, false, call)
-}
-
 /** The engine is called whatever the status is: only the engine knows whether the namespace allows it. */
-function setPaused(
-  { engine }: Pick<Ports, 'engine'>,
-  { ref, reason }: ControlCommand,
-  paused: boolean,
-  call: Call,
-): Promise<Paused> {
-  return onLatestRun({ engine }, ref, call, async (run) => {
+export function pause({ engine }: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
+  return onLatestRun({ engine }, command.ref, call, async (run) => {
+    if (!isOpen(run.status)) throw notRunning(run)
+    await untilTaskStarted({ engine }, run, call)
+    const { workflowId, runId } = run
+    await engine.pause({ workflowId, runId }, command.reason, call)
+    return { workflowId, runId, paused: true }
+  })
+}
+
+export function unpause({ engine }: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
+  return onLatestRun({ engine }, command.ref, call, async (run) => {
     if (!isOpen(run.status)) throw notRunning(run)
     const { workflowId, runId } = run
-    await (paused ? engine.pause : engine.unpause)({ workflowId, runId }, reason, call)
-    return { workflowId, runId, paused }
+    await engine.unpause({ workflowId, runId }, command.reason, call)
+    return { workflowId, runId, paused: false }
+  })
+}
+
+// A worker takes a task within milliseconds, unless it is busy.
+const DELAYS_MS = [50, 100, 200, 400, 800, 1000]
+
+/**
+ * A pause would record a failure of the workflow task that no worker has taken. Temporal's Core-based SDKs cannot replay
+ * such a history: the run would never continue.
+ */
+async function untilTaskStarted({ engine }: Pick<Ports, 'engine'>, run: Description, call: Call): Promise<void> {
+  const { workflowId, runId } = run
+  let current = run
+  for (const delayMs of DELAYS_MS) {
+    if (!current.hasUnstartedTask) return
+    await sleep(delayMs, call.signal)
+    current = await engine.describe({ workflowId, runId }, call)
+  }
+  if (!current.hasUnstartedTask) return
+  const message = `Workflow ${workflowId} cannot be paused now: no worker has taken its pending workflow task`
+  throw new ServiceError('WorkflowNotReadyError', message, {
+    details: { workflowId, runId, source: 'gateway', retryAfterSeconds: 1 },
   })
 }

@@ -3,6 +3,7 @@ import type { Call } from '../../domain/call.ts'
 import type { Description, ExecutionRef, PendingStep } from '../../domain/execution.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import { describeRun } from '../../temporal/describe-run.ts'
+import { PendingWorkflowTaskState } from '../../temporal/enums.ts'
 import { decodeFailure, toErrorCause } from '../../temporal/failure.ts'
 import { decodeProtocolMemo, memoFields } from '../../temporal/memo.ts'
 import { type EngineContext, executionIds, toExecution } from '../context.ts'
@@ -26,11 +27,17 @@ export async function describe(context: EngineContext, ref: ExecutionRef, call: 
       pendingSteps: () => Promise.all((pendingActivities ?? []).map((activity) => toPendingStep(activity, payloads))),
       ...(failingTask && { failingTask }),
       ...(resetRunId && { resetRunId }),
+      ...(isUnstarted(pendingWorkflowTask) && { hasUnstartedTask: true }),
       ...(isOpen(run.status) && { pendingWork: (call) => readPendingWork(context, run, described, call) }),
     }
   } catch (error) {
     throw toServiceError(error, { kind: 'read', details: executionIds(ref) })
   }
+}
+
+/** Further attempts are not recorded in the history before they end. */
+function isUnstarted(task: temporal.api.workflow.v1.IPendingWorkflowTaskInfo | null | undefined): boolean {
+  return task?.state === PendingWorkflowTaskState.SCHEDULED && (task.attempt ?? 1) < 2
 }
 
 async function toPendingStep(

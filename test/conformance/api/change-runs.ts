@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ApiFixture, anId, startMessages, untilStatus } from './api-fixture.ts'
+import { until } from '../../../dev/servers/until.ts'
+import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** POST reset, pause and unpause. */
 export function changeRuns(api: () => ApiFixture): void {
@@ -70,7 +71,11 @@ export function changeRuns(api: () => ApiFixture): void {
       const update = await post(`${workflowId}/update/set`, { payload: 1 })
       const pinned = `${workflowId}/runs/${runId}`
       const unpaused = [await post(`${pinned}/unpause`, { reason: 'back' }), await post(`${workflowId}/unpause`)]
-      const again = await post(`${pinned}/pause`)
+      // A worker may still have to take the workflow task that follows the pause.
+      const again = await until('it can be paused', async () => {
+        const answer = await post(`${pinned}/pause`)
+        return answer.status === 200 && answer
+      })
       await post(`${workflowId}/unpause`)
 
       const answers = [...paused, ...unpaused, again].map(({ status, body }) => [status, body])
@@ -80,6 +85,16 @@ export function changeRuns(api: () => ApiFixture): void {
       expect([held.status, update.status, update.body.workflowStatus]).toEqual(['paused', 409, 'paused'])
       await post(`${workflowId}/signal/finish`)
       await untilStatus(api(), workflowId, 'completed')
+    })
+
+    test('pause: a run whose workflow task waits for a worker is a 409 with Retry-After, and is not paused', async () => {
+      const { workflowId } = await startDirectly(api(), 'any', { taskQueue: `nobody-${anId()}` })
+
+      const { status, body, headers } = await post(`${workflowId}/pause`)
+
+      expect([status, body.error, headers.get('Retry-After')]).toEqual([409, 'WorkflowNotReadyError', '1'])
+      expect((await get(`${workflowId}/status`)).body.status).toBe('running')
+      await post(`${workflowId}/terminate`)
     })
 
     test('pause and unpause: a closed run is a 409, a missing one a 404', async () => {

@@ -121,6 +121,12 @@ export function describeChanging(name: string, makeTransport: MakeTransport): vo
     test('pause and unpause: hold a run and let it continue; both also when it is so already', async () => {
       const run = await fixture.start('waitForSignal')
       const status = async () => (await fixture.engine.describe(run, call())).status
+      // A worker cannot replay a history that was paused before it took the pending workflow task.
+      const isTaken = async () => {
+        const { hasUnstartedTask, historyLength } = await fixture.engine.describe(run, call())
+        return historyLength >= 4 && hasUnstartedTask === undefined
+      }
+      await until('its workflow task has completed', isTaken)
 
       await fixture.engine.pause(run, 'a holiday', call())
       await fixture.engine.pause(run, null, call())
@@ -149,6 +155,14 @@ export function describeChanging(name: string, makeTransport: MakeTransport): vo
         'WorkflowNotRunningError',
         'WorkflowNotFoundError',
       ])
+    })
+
+    test('a workflow task that no worker has taken is described', async () => {
+      const request = { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [] }
+      const run = await fixture.engine.start(request, call())
+
+      expect((await fixture.engine.describe(run, call())).hasUnstartedTask).toBe(true)
+      await end(run)
     })
 
     test('pause: the engine says whether the namespace allows it', async () => {

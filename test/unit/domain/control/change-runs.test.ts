@@ -66,6 +66,18 @@ test('pause: the next run is paused if the workflow continues as new meanwhile',
   expect(paused).toEqual(['run-1', 'run-2'])
 })
 
+test('pause: waits until a worker has taken the pending workflow task, but not for long', async () => {
+  const paused: string[] = []
+  const act = async (runId: string) => void paused.push(runId)
+  const taken = portsOf([{ hasUnstartedTask: true }, { hasUnstartedTask: true }, {}], act)
+
+  expect(await pause(taken, COMMAND, aCall())).toMatchObject({ paused: true })
+  const refused = await refusal(pause(portsOf([{ hasUnstartedTask: true }]), COMMAND, aCall()))
+
+  expect(paused).toEqual(['run-1'])
+  expect(refused).toMatchObject({ error: 'WorkflowNotReadyError', runId: 'run-1', retryAfterSeconds: 1 })
+})
+
 test('reset: messages to the workflow id are checked for the new run, not for the closed one', async () => {
   const pinnedVersion = { deploymentName: 'shop', buildId: '1' }
   const ports = portsOf([{ status: 'completed', pinnedVersion }], async () => {})
