@@ -120,7 +120,7 @@ test('engine frozen: every endpoint reports it within 5 s', () => {
 test('engine frozen: capabilities are available, without the engine’s version', () => {
   const { status, body } = seen.capabilities
 
-  expect([status, body.engine]).toEqual([200, { version: null }])
+  expect([status, body.engine]).toEqual([200, { version: null, uiUrl: null }])
 })
 
 test('engine frozen: a message that waits for its worker ends early', () => {
