@@ -1,4 +1,5 @@
-/** The little of curl that our printed requests use, for machines without it: `-sS`, `-H`, `-d` and a URL. */
+/** The little of curl that our printed requests use, for machines without it: `-sSf`, `-H`, `-d`, `--retry` and a URL. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
@@ -6,8 +7,10 @@ const { values, positionals } = parseArgs({
   options: {
     silent: { type: 'boolean', short: 's' },
     'show-error': { type: 'boolean', short: 'S' },
+    fail: { type: 'boolean', short: 'f' },
     header: { type: 'string', short: 'H', multiple: true, default: [] },
     data: { type: 'string', short: 'd' },
+    retry: { type: 'string', default: '0' },
   },
 })
 const headers = values.header.map((line): [string, string] => {
@@ -15,8 +18,19 @@ const headers = values.header.map((line): [string, string] => {
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 })
 const { data } = values
-const response = await fetch(
-  positionals[0] ?? '',
-  data === undefined ? { headers } : { method: 'POST', headers, body: data },
-)
-process.stdout.write(await response.text())
+
+// curl's own list.
+const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
+
+async function send(retries: number): Promise<string> {
+  const response = await fetch(
+    positionals[0] ?? '',
+    data === undefined ? { headers } : { method: 'POST', headers, body: data },
+  )
+  const text = await response.text()
+  if (retries === 0 || !TRANSIENT.has(response.status)) return text
+  await pause(Number(response.headers.get('Retry-After') ?? '1') * 1000)
+  return send(retries - 1)
+}
+
+process.stdout.write(await send(Number(values.retry)))
