@@ -62,10 +62,10 @@ export function createBatches(ports: BatchPorts): Batches {
   async function run(): Promise<void> {
     isRunning = true
     const open = new Set<Promise<void>>()
-    let dueAt = Date.now()
+    let dueAt = performance.now()
     while (queue.size > 0) {
-      dueAt = Math.max(dueAt + lookUpEveryMs(queue.size), Date.now() - MAX_LATE_MS)
-      await sleep(Math.max(0, dueAt - Date.now()))
+      dueAt = Math.max(dueAt + lookUpEveryMs(queue.size), performance.now() - MAX_LATE_MS)
+      await sleep(Math.max(0, dueAt - performance.now()))
       ports.beforeLookUp()
       const lookUp: Promise<void> = lookUpBatch(ports, takeBatch()).finally(() => open.delete(lookUp))
       open.add(lookUp)

@@ -101,10 +101,21 @@ test('batches: look-ups that are late are made up for', async () => {
   queries.length = 0
 
   // The process does not run for half a second.
-  vi.setSystemTime(Date.now() + 500)
+  const { now } = performance
+  using _ = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 500)
   await vi.advanceTimersByTimeAsync(500)
 
   expect(queries.length).toBeGreaterThanOrEqual(9)
+})
+
+test('batches: look-ups continue when the clock of the system is set back', async () => {
+  const { queries } = batchesOf(50)
+  await vi.advanceTimersByTimeAsync(1000)
+
+  vi.setSystemTime(Date.now() - 3_600_000)
+  await vi.advanceTimersByTimeAsync(2000)
+
+  expect(queries).toHaveLength(3)
 })
 
 test('batches: a slow store gets at most four queries at a time, and never two for the same run', async () => {
