@@ -1,6 +1,6 @@
 /** The tracer that the host of the service has installed: the embedding program, the runtime, or `exportSpans`. */
 
-import type { RequestTracer } from '../http/observe.ts'
+import type { RequestSpan, RequestTracer } from '../http/observe.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { Spans } from './spans.ts'
 
@@ -29,12 +29,21 @@ export function hostTracer(): HostTracer {
 
   return {
     startRequest(request) {
-      if (spans.current !== undefined) return spans.current.startRequest(request)
-      return isMissing || !isTracerInstalled() ? null : load().then((loaded) => loaded?.startRequest(request) ?? null)
+      if (spans.current !== undefined) return startSpan(spans.current, request)
+      return isMissing || !isTracerInstalled() ? null : load().then((loaded) => loaded && startSpan(loaded, request))
     },
     get loadedSpans() {
       return spans.current ?? null
     },
+  }
+}
+
+/** Null if the host's tracer throws: the request is served without a span. */
+function startSpan(spans: Spans, request: Request): RequestSpan | null {
+  try {
+    return spans.startRequest(request)
+  } catch {
+    return null
   }
 }
 

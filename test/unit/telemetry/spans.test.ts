@@ -39,6 +39,25 @@ describe('with a tracer', () => {
     expect([span?.traceId, host.loadedSpans === null]).toEqual([TRACE_ID, false])
   })
 
+  test('hostTracer: if the tracer of the host throws, requests are served without spans', async () => {
+    trace.disable()
+    trace.setGlobalTracerProvider({
+      getTracer: () => ({
+        startSpan() {
+          throw new Error('a bug of the host')
+        },
+        startActiveSpan: () => {
+          throw new Error('a bug of the host')
+        },
+      }),
+    })
+    const host = hostTracer()
+
+    const first = await host.startRequest(requestWith('01'))
+
+    expect([first, host.loadedSpans === null, host.startRequest(requestWith('01'))]).toEqual([null, false, null])
+  })
+
   test('startRequest: continues the trace of the client, without the query string', () => {
     createSpans().startRequest(requestWith('01')).end(ENDED)
 
