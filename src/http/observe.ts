@@ -108,9 +108,9 @@ function levelOf(c: Context<Env>, status: number): LogLevel {
   return PERIODIC.has(c.req.path) ? 'debug' : 'info'
 }
 
-/** Null when no route matched. */
+/** Null when no route matched. The first of several handles the request. */
 function routePattern(c: Context<Env>): string | null {
-  return matchedRoutes(c).findLast((route) => route.method !== 'ALL')?.path ?? null
+  return matchedRoutes(c)[0]?.path ?? null
 }
 
 /** Whether the cause is logged. The cause of a client error is not: it may quote the body. */

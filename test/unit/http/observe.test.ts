@@ -31,6 +31,14 @@ describe('log', () => {
     ])
   })
 
+  test('log: the route is the one that handles the request, if several match', async () => {
+    const { call, events } = makeApi()
+
+    await call('POST', '/workflow/signal-with-start/pause')
+
+    expect(events).toMatchObject([{ fields: { route: '/workflow/signal-with-start/:name' } }])
+  })
+
   test('log: an error response is logged with its name', async () => {
     const { call, events } = makeApi()
 
