@@ -84,7 +84,10 @@ function isRetrying({ attempt, lastFailure }: PendingActivity): boolean {
 }
 
 function lastError({ name, lastFailure }: PendingActivity): string {
-  return lastFailure === null ? '' : `worker reports: ${lastFailure.message || `activity ${name} failed`}; `
+  if (lastFailure === null) return ''
+  // The engine detects timeouts: the worker has reported nothing.
+  const source = lastFailure.name === 'TimeoutFailure' ? 'last attempt' : 'worker reports'
+  return `${source}: ${lastFailure.message || `activity ${name} failed`}; `
 }
 
 function attemptOf({ name, state, attempt, taskQueue, since, nextAttemptAt }: PendingActivity): string {

@@ -74,6 +74,10 @@ describe('reasonsOf', () => {
     expect(advice({ activities: [{ ...activity, attempt: 2, ...failed }] })).toBe(
       'worker reports: card declined; wait for attempt 2 of activity charge, running since 2026-11-21T02:55:53.503Z',
     )
+    const timeout = { lastFailure: { name: 'TimeoutFailure', message: 'activity Heartbeat timeout' } }
+    expect(advice({ activities: [{ ...next, ...timeout }] })).toBe(
+      'last attempt: activity Heartbeat timeout; next attempt at 2026-11-21T03:55:53.503Z',
+    )
     expect(states.map((state) => advice({ activities: [{ ...activity, state }] }))).toEqual([
       'activity charge waits for a worker that polls task queue orders',
       'wait for attempt 1 of activity charge, running since 2026-11-21T02:55:53.503Z',
