@@ -1,6 +1,6 @@
 /**
  * Removes from bundles what the service does not use of the message definitions: those of the SDK's core and of
- * Temporal Cloud's API, and the texts of the OpenAPI document and the paths of the HTTP API.
+ * Temporal Cloud's API, and the OpenAPI descriptions and the paths of the HTTP API.
  */
 import type { Plugin } from 'rolldown'
 

@@ -1,5 +1,5 @@
 /**
- * What surrounds the handler of each request. It is no middleware of Hono's, which keeps more than a kilobyte for each
+ * What surrounds the handler of each request. Hono's middleware is not used: it keeps more than a kilobyte for each
  * middleware while a request waits.
  */
 import type { Context, Hono } from 'hono'

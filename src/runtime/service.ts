@@ -12,7 +12,7 @@ import { systemErrorCode } from './system-error-code.ts'
 
 export interface ListenOptions {
   fetch(request: Request): Promise<Response>
-  /** How many requests have no complete response yet, without those that take no time. */
+  /** How many requests have no complete response yet, without probes and metrics. */
   openRequests?: () => number
   /** For servers that can respond before they create a `Request`. */
   loadShedder?: LoadShedder

@@ -30,7 +30,7 @@ export function createMetrics(build: { version: string; runtime: string; transpo
   const registry = createRegistry()
   const requests = registry.histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Duration of HTTP requests, from the first middleware to the end of the response.',
+    help: 'Duration of HTTP requests, from the arrival of the headers to the end of the response.',
     labels: ['http_request_method', 'http_route', 'http_response_status_code'],
     buckets: DURATION_BUCKETS,
   })
