@@ -103,8 +103,8 @@ export function createApp(options: AppOptions): App {
   ]
   const limit = createInFlightLimit(maxInFlight, options.observers.metrics ?? null)
   const work = [limitInFlight(limit), abortable(openRequests)]
-  const workflowChecks = [decodablePath, checkIdempotencyKey]
-  const workflowRequest = [...(forwarded.length > 0 ? [forwardHeaders(forwarded)] : []), ...workflowChecks, ...work]
+  const forward = forwarded.length > 0 ? [forwardHeaders(forwarded)] : []
+  const workflowRequest = [...forward, decodablePath, checkIdempotencyKey, ...work]
 
   function mountBelow(path: string, routes: Hono<Env>, steps: readonly Step[] = workflowRequest): void {
     mountRoutes(app.basePath(path), routes, options.observers, [...everyRequest, ...steps])
@@ -113,7 +113,7 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', health(workflows), [])
   if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
   mountBelow('/', capabilities(workflows), work)
-  const startRequest = [...workflowRequest, notReplayed]
+  const startRequest = [notReplayed, ...workflowRequest]
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   mountBelow('/workflow', start(startOptions), startRequest)
   mountBelow('/workflow', run(startOptions), startRequest)
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions): App {
     limit,
     observers: options.observers,
     corsOrigins: options.corsOrigins,
-    checks: [...checks, ...workflowChecks],
+    checks: [...checks, decodablePath],
     pathOf,
   })
   return { loadShedder, fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)) }

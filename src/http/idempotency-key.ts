@@ -42,7 +42,7 @@ export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
 
 const REPLAYED = 'Idempotency-Replayed'
 
-/** Every response to a start with a key has the header. It is `false` until `reportReplayed` is called. */
+/** Every response to a start with a key has the header, once the checks of all requests have passed. It is `false` until `reportReplayed` is called. */
 export const notReplayed: Step = (c) => {
   if (c.req.header(HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
   return undefined

@@ -60,6 +60,8 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
 
   function reject({ method, url, header }: ReceivedHead): Rejection | null {
     if (!limit.isReached() || !METHODS.has(method) || header('Host') === undefined) return null
+    // The response to a start with a key has one more header.
+    if (header('Idempotency-Key') !== undefined) return null
     const path = pathOf({ url })
     if (!isWork(path) || !passesChecks({ req: { method, path, url, header } })) return null
     count(method, status)

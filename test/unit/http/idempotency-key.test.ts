@@ -27,7 +27,9 @@ test('Idempotency-Key: is checked after the token, and before anything is execut
   const invalid = { 'Idempotency-Key': 'a b' }
 
   expect((await call('POST', '/workflow/start', {}, invalid)).status).toBe(401)
-  expect(await refusal(await makeApi().call('POST', '/workflow/start', {}, invalid))).toEqual([400, 'ValidationError'])
+  const rejected = await makeApi().call('POST', '/workflow/start', {}, invalid)
+  expect(rejected.headers.get('Idempotency-Replayed')).toBe('false')
+  expect(await refusal(rejected)).toEqual([400, 'ValidationError'])
 })
 
 test('Idempotency-Key: reaches the verb unchanged, also below a base path and for a pinned run', async () => {

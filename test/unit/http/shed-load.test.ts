@@ -67,6 +67,19 @@ describe('shed load', () => {
     expect(events.map(({ fields }) => fields.requestId)).toContain('mine')
   })
 
+  test('shed load: a rejected start with an Idempotency-Key says that it is not a replay', async () => {
+    const { call, release } = await full()
+
+    const keyed = await call('POST', '/workflow/start', {}, { 'Idempotency-Key': 'k' })
+    const unkeyed = await call('POST', '/workflow/start', {})
+    await release()
+
+    expect([keyed, unkeyed].map(({ status, headers }) => [status, headers.get('Idempotency-Replayed')])).toEqual([
+      [503, 'false'],
+      [503, null],
+    ])
+  })
+
   test('shed load: an unsafe request id is replaced, in the header and in the body', async () => {
     const { call, release } = await full()
 
@@ -162,8 +175,9 @@ describe('shed load', () => {
       pathOf: rawPath,
     })
 
+    const header = (name: string) => (name === 'Host' ? 'portico.test' : undefined)
     // Node has only the path, not the whole URL.
-    const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header: () => 'portico.test' })
+    const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
 
     expect(rejection?.status).toBe(503)
     expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
