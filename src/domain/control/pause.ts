@@ -5,14 +5,15 @@ import { ServiceError } from '../errors.ts'
 import type { Description } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import type { ControlCommand, Paused } from '../workflows.ts'
+import { notEnabled } from './not-enabled.ts'
 import { notRunning } from './not-running.ts'
 import { onLatestRun } from './on-latest-run.ts'
 
-/** The engine is called whatever the status is: only the engine knows whether the namespace allows it. */
+/** The engine is called also for a paused run: it rejects the call if the namespace does not allow pauses. */
 export function pause({ engine }: Pick<Ports, 'engine'>, command: ControlCommand, call: Call): Promise<Paused> {
   return onLatestRun({ engine }, command.ref, call, async (run) => {
     if (!isOpen(run.status)) throw notRunning(run)
-    await untilTaskStarted({ engine }, run, call)
+    if (run.status !== 'paused') await untilTaskStarted({ engine }, run, call)
     const { workflowId, runId } = run
     await engine.pause({ workflowId, runId }, command.reason, call)
     return { workflowId, runId, paused: true }
@@ -44,6 +45,7 @@ async function untilTaskStarted({ engine }: Pick<Ports, 'engine'>, run: Descript
     current = await engine.describe({ workflowId, runId }, call)
   }
   if (!current.hasUnstartedTask) return
+  if (!(await engine.pauseSupported(call))) throw notEnabled(run)
   const message = `Workflow ${workflowId} cannot be paused now: no worker has taken its pending workflow task`
   throw new ServiceError('WorkflowNotReadyError', message, {
     details: { workflowId, runId, source: 'gateway', retryAfterSeconds: 1 },

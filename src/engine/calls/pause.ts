@@ -1,5 +1,5 @@
 import type { Call } from '../../domain/call.ts'
-import { ServiceError } from '../../domain/errors.ts'
+import { notEnabled } from '../../domain/control/not-enabled.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY } from '../context.ts'
@@ -51,11 +51,6 @@ function isDone(error: unknown): error is RpcError {
 
 function isNotEnabled(error: unknown): error is RpcError {
   return error instanceof RpcError && error.code === GrpcCode.UNIMPLEMENTED
-}
-
-function notEnabled(run: RunRef, cause: RpcError): ServiceError {
-  const message = 'Pausing is not enabled in this namespace of the workflow engine (GET /capabilities: pause)'
-  return new ServiceError('NotSupportedError', message, { cause, details: executionIds(run) })
 }
 
 /** Whether runs of the namespace can be paused. */

@@ -19,6 +19,7 @@ function portsOf(descriptions: Partial<Description>[], act: (runId: string) => P
     describe: async () => aDescription(descriptions[Math.min(described++, descriptions.length - 1)]),
     pause: ({ runId }) => act(runId),
     unpause: ({ runId }) => act(runId),
+    pauseSupported: async () => true,
     async reset({ runId }) {
       await act(runId)
       return { runId: 'new', runsAgain: ['ship'] }
@@ -72,10 +73,25 @@ test('pause: waits until a worker has taken the pending workflow task, but not f
   const taken = portsOf([{ hasUnstartedTask: true }, { hasUnstartedTask: true }, {}], act)
 
   expect(await pause(taken, COMMAND, aCall())).toMatchObject({ paused: true })
-  const refused = await refusal(pause(portsOf([{ hasUnstartedTask: true }]), COMMAND, aCall()))
+  const notEnabled = portsOf([{ hasUnstartedTask: true }])
+  notEnabled.engine.pauseSupported = async () => false
+  const refused = await Promise.all(
+    [portsOf([{ hasUnstartedTask: true }]), notEnabled].map((ports) => refusal(pause(ports, COMMAND, aCall()))),
+  )
 
   expect(paused).toEqual(['run-1'])
-  expect(refused).toMatchObject({ error: 'WorkflowNotReadyError', runId: 'run-1', retryAfterSeconds: 1 })
+  expect(refused).toMatchObject([
+    { error: 'WorkflowNotReadyError', runId: 'run-1', retryAfterSeconds: 1 },
+    { error: 'NotSupportedError', runId: 'run-1' },
+  ])
+})
+
+test('pause: a paused run, whose workflow task no worker can take, is not waited for', async () => {
+  const paused: string[] = []
+  const ports = portsOf([{ status: 'paused', hasUnstartedTask: true }], async (runId) => void paused.push(runId))
+
+  expect(await pause(ports, COMMAND, aCall())).toMatchObject({ paused: true })
+  expect(paused).toEqual(['run-1'])
 })
 
 test('reset: messages to the workflow id are checked for the new run, not for the closed one', async () => {
