@@ -1,6 +1,8 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { attachIds } from '../../domain/attach-ids.ts'
 import type { UpdateState } from '../../domain/engine.ts'
+import { hasErrorName } from '../../domain/errors.ts'
 import type { SendCommand, Workflows } from '../../domain/workflows.ts'
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -22,11 +24,23 @@ export async function sendAsyncUpdate(
   const call = toCall(c)
   const sent = await workflows.startUpdate(command, call)
   const { workflowId, runId, updateId } = sent
-  const read = { ref: { workflowId, runId }, name, updateId, waitMs }
-  const state: UpdateState = waitMs === 0 ? { ...sent, stage: 'accepted' } : await workflows.readUpdate(read, call)
   setHeader(c, 'Location', updatePath(c, sent, name))
+  const accepted: UpdateState = { ...sent, stage: 'accepted' }
+  const read = () => workflows.readUpdate({ ref: { workflowId, runId }, name, updateId, waitMs }, call)
+  const state = waitMs === 0 ? accepted : await readAccepted(accepted, read)
   preferenceApplied(c, { waitMs })
   return stateResponse(c, state)
+}
+
+/** The client must not send an update again because only its result cannot be read now. */
+async function readAccepted(accepted: UpdateState, read: () => Promise<UpdateState>): Promise<UpdateState> {
+  try {
+    return await read()
+  } catch (error) {
+    if (hasErrorName(error, 'EngineUnavailableError', 'ResourceExhaustedError')) return accepted
+    const { workflowId, runId, updateId } = accepted
+    throw attachIds(error, { workflowId, runId, updateId })
+  }
 }
 
 /** How far an update is: its result, or a 202 while it is running. */

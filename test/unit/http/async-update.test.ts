@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UpdateState } from '../../../src/domain/engine.ts'
+import { ServiceError } from '../../../src/domain/errors.ts'
 import type { ReadUpdateCommand } from '../../../src/domain/workflows.ts'
 import { makeApi, refusal } from './api.ts'
 import { RUN_ID } from './run-api.ts'
@@ -9,7 +10,7 @@ const PATH = '/workflow/orders%2F17/update/add%2Fitem'
 const LOCATION = `/workflow/orders%2F17/runs/${RUN_ID}/update/add%2Fitem/u%201`
 
 /** `update` is only there for requests without the preference. */
-function makeUpdateApi(state: UpdateState = { ...UPDATE, stage: 'accepted' }) {
+function makeUpdateApi(state: UpdateState | ServiceError = { ...UPDATE, stage: 'accepted' }) {
   const reads: ReadUpdateCommand[] = []
   const api = makeApi({
     workflows: {
@@ -17,6 +18,7 @@ function makeUpdateApi(state: UpdateState = { ...UPDATE, stage: 'accepted' }) {
       startUpdate: async () => UPDATE,
       readUpdate: async (command) => {
         reads.push(command)
+        if (state instanceof ServiceError) throw state
         return state
       },
     },
@@ -61,6 +63,30 @@ test('update: with a time to wait it reads the run that accepted the update, at 
     { ...read, waitMs: 7000 },
     { ...read, waitMs: 60_000 },
   ])
+})
+
+test.for(['EngineUnavailableError', 'ResourceExhaustedError'] as const)(
+  'update: an accepted update that cannot be read because of %s is a 202',
+  async (name) => {
+    const { send } = makeUpdateApi(new ServiceError(name, 'away', { details: { retryAfterSeconds: 1 } }))
+
+    const response = await send('respond-async, wait=7')
+
+    const { headers } = response
+    expect([response.status, headers.get('Location'), headers.get('Retry-After')]).toEqual([202, LOCATION, null])
+    expect(await response.json()).toEqual({ ...UPDATE, stage: 'accepted' })
+  },
+)
+
+test('update: any other error after it was accepted has its ids and no Retry-After', async () => {
+  const details = { retryAfterSeconds: 1 }
+  const { send } = makeUpdateApi(new ServiceError('PayloadCodecError', 'The payload codec failed.', { details }))
+
+  const response = await send('respond-async, wait=7')
+
+  const { headers } = response
+  expect([response.status, headers.get('Location'), headers.get('Retry-After')]).toEqual([502, LOCATION, null])
+  expect(await response.json()).toMatchObject({ error: 'PayloadCodecError', ...UPDATE })
 })
 
 test('update: without the preference the response has the result', async () => {
