@@ -3,7 +3,7 @@ import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'
 import { isPolling } from '../catalog/is-polling.ts'
 import type { TaskKind } from '../engine.ts'
-import { hasErrorName } from '../errors.ts'
+import { hasErrorName, ServiceError } from '../errors.ts'
 import type { Description, ExecutionRef } from '../execution.ts'
 import { rejectReserved } from '../inspect/reserved-run.ts'
 import type { Ports } from '../ports.ts'
@@ -25,11 +25,8 @@ export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call
 
 async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Promise<[Reason, ...Reason[]]> {
   if (run.pendingWork === undefined) return [closed(run)]
-  const [read, { value: published }] = await Promise.all([
-    run.pendingWork(call),
-    withinCall(ports.catalogs.published(run.catalog), call),
-  ])
-  const work = published?.redacted === true ? withoutMessages(read) : read
+  const [read, { published, redacted }] = await Promise.all([run.pendingWork(call), readCatalog(ports, run, call)])
+  const work = redacted ? withoutMessages(read) : read
   const [queue, handlers] = await Promise.all([
     readQueue(ports, run, work, call),
     published !== null && isIdle(work) ? readHandlers(ports, run, published, call) : null,
@@ -40,6 +37,21 @@ async function reasonsFor(ports: ExplainPorts, run: Description, call: Call): Pr
 function closed({ status, completedAt }: Description): Reason {
   const advice = status === 'continued' ? 'explain the latest run: leave out the run id' : 'get the result of the run'
   return { kind: 'closed', since: completedAt, status, advice }
+}
+
+async function readCatalog(
+  { catalogs }: ExplainPorts,
+  { catalog }: Description,
+  call: Call,
+): Promise<{ published: Published | null; redacted: boolean }> {
+  try {
+    const { value: published } = await withinCall(catalogs.published(catalog), call)
+    return { published, redacted: published?.redacted === true }
+  } catch (error) {
+    // A name that the transport cannot carry: the worker may have its own redact function.
+    if (hasErrorName(error, 'NotSupportedError')) return { published: null, redacted: true }
+    throw error
+  }
 }
 
 /** Only the worker knows which messages of failures may be shown. */
@@ -85,12 +97,19 @@ function awaitedQueue(
     : { taskQueue: catalog, tasks: 'workflow' }
 }
 
+/** Null if they cannot be read: the other reasons are useful without them. */
 async function readHandlers(
   { catalogs }: ExplainPorts,
   { workflowName }: Description,
   published: Published,
   call: Call,
 ): Promise<RunFacts['handlers']> {
-  const workflows = await withinCall(catalogs.workflows(published), call)
-  return workflows?.find(({ name }) => name === workflowName) ?? null
+  try {
+    const workflows = await withinCall(catalogs.workflows(published), call)
+    return workflows?.find(({ name }) => name === workflowName) ?? null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    call.note({ handlersUnread: error })
+    return null
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import { explain } from '../../../../src/domain/explain/explain.ts'
 import type { PendingActivity, PendingWork } from '../../../../src/domain/explain/pending-work.ts'
-import { aCall } from '../../call.ts'
+import { aCall, refusal } from '../../call.ts'
 import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
 
 const idle: PendingWork = {
@@ -78,6 +78,35 @@ describe('explain', () => {
     fixture.engine.lastPolledAt = () => Promise.reject(new ServiceError('NotSupportedError', 'a/b is not supported'))
 
     expect((await fixture.explain()).verdict).toBe('activity_running')
+  })
+
+  test('redacts the messages of failures if the transport cannot carry the name of the catalog', async () => {
+    const problem = { kind: 'workflow_task_failing', attempt: 2, since: null, message: 'card 4242' } as const
+    const fixture = explained({ problem })
+    const rejectWith = (error: ServiceError) => {
+      const { describe: read } = fixture.engine
+      fixture.engine.describe = (ref, call) =>
+        ref.workflowId === 'orders-17' ? read(ref, call) : Promise.reject(error)
+    }
+
+    rejectWith(new ServiceError('NotSupportedError', 'a/b is not supported'))
+    expect((await fixture.explain()).reasons).toMatchObject([{ message: '[redacted]' }, { signals: null }])
+
+    rejectWith(new ServiceError('EngineError', 'no'))
+    expect(await refusal(fixture.explain())).toMatchObject({ error: 'EngineError' })
+  })
+
+  test('does not need the signals and updates', async () => {
+    const fixture = explained()
+    fixture.publish('catalog-run', [{ name: 'order', signals: [{ name: 'approve' }] }])
+    const error = new ServiceError('EngineUnavailableError', 'no')
+    fixture.engine.input = () => Promise.reject(error)
+    const call = aCall()
+
+    const { verdict, reasons } = await explain(fixture, { workflowId: 'orders-17' }, call)
+
+    expect([verdict, reasons]).toMatchObject(['waiting_handler', [{ signals: null, updates: null }]])
+    expect(call.notes.handlersUnread).toMatchObject({ error: 'EngineUnavailableError' })
   })
 
   test('redacts the messages of failures if the worker has its own redact function', async () => {
