@@ -92,18 +92,24 @@ function isWork(path: string): boolean {
 
 const LOG_EVERY_MS = 1000
 
-/** Counts every rejection in the metrics. The log gets one line per second: under load a line for each would cost more than the rest. */
+/**
+ * Counts every rejection in the metrics. The log gets one line for all within a second of the first: under load a line for each would
+ * cost more than the rest.
+ */
 function countRejections({ log, metrics }: Observers): (method: string, status: number) => void {
   let rejected = 0
-  let loggedAt = -LOG_EVERY_MS
+
+  function logRejected(): void {
+    log('warn', 'requests rejected: SERVICE_MAX_INFLIGHT requests are in flight', { rejected })
+    rejected = 0
+  }
+
   return (method, status) => {
     metrics?.requestStarted(method)
     metrics?.requestEnded({ method, route: null, status, ms: 0 })
-    rejected++
-    const now = performance.now()
-    if (now - loggedAt < LOG_EVERY_MS) return
-    log('warn', 'requests rejected: SERVICE_MAX_INFLIGHT requests are in flight', { rejected })
-    loggedAt = now
-    rejected = 0
+    if (rejected++ > 0) return
+    const timer: { unref?(): unknown } = setTimeout(logRejected, LOG_EVERY_MS)
+    // It must not delay the end of the process. On some runtimes it is a number.
+    timer.unref?.()
   }
 }

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { AppOptions } from '../../../src/http/app.ts'
 import { rawPath } from '../../../src/http/path.ts'
 import { createLoadShedder } from '../../../src/http/shed-load.ts'
 import { makeApi, never, running } from './api.ts'
 
 const SIGNAL = '/workflow/w/signal/s'
+
+afterEach(() => void vi.useRealTimers())
 
 /** A service whose only place is taken until `release` is called. */
 async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | 'mount' | 'maxBodyBytes'>> = {}) {
@@ -146,15 +148,25 @@ describe('shed load', () => {
     expect([inside.status, outside.status]).toEqual([503, 404])
   })
 
-  test('shed load: rejections do not get a log line each', async () => {
+  test('shed load: rejections do not get a log line each, but one per second that counts all of them', async () => {
     const { call, release, events } = await full()
+    vi.useFakeTimers()
+    const logged = () => events.splice(0).map(({ level, message, fields }) => [level, message, fields])
+    const warning = (rejected: number) => ['warn', expect.stringContaining('requests rejected'), { rejected }]
 
     for (let left = 3; left > 0; left--) await call('GET', '/workflow/w/status')
-    const logged = events.splice(0)
+    vi.advanceTimersByTime(999)
+    const before = logged()
+    vi.advanceTimersByTime(1)
+    const first = logged()
+    vi.advanceTimersByTime(5000)
+    for (let left = 2; left > 0; left--) await call('GET', '/workflow/w/status')
+    vi.advanceTimersByTime(1000)
+    const second = logged()
     await release()
     const after = await call('POST', SIGNAL, {})
 
-    expect(logged).toEqual([{ level: 'warn', message: expect.stringContaining('rejected'), fields: { rejected: 1 } }])
+    expect([before, first, second]).toEqual([[], [warning(3)], [warning(2)]])
     expect(after.status).toBe(200)
   })
 
