@@ -134,8 +134,14 @@ export function createApp(options: AppOptions): App {
     corsOrigins: options.corsOrigins,
     checks: [...checks, decodablePath],
     pathOf,
+    isWork,
   })
   return { loadShedder, fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)) }
+}
+
+/** Whether the path is below one of those that are mounted with `work`. */
+function isWork(path: string): boolean {
+  return path.startsWith('/workflow/') || path === '/capabilities'
 }
 
 function exceptPublic(reject: Check): Check {

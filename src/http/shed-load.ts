@@ -33,6 +33,8 @@ export interface LoadShedderOptions {
   checks: readonly Check[]
   /** The path below the base path, as the app routes it. */
   pathOf(request: { url: string }): string
+  /** Whether a request with this path counts. A path without a route may, too: it gets the same response while the limit is reached. */
+  isWork(path: string): boolean
 }
 
 // HEAD and OPTIONS are rare, and their responses differ. So are requests without `Host`.
@@ -41,7 +43,7 @@ const METHODS = new Set(['GET', 'POST', 'PATCH'])
 const REQUEST_ID = '{requestId}'
 
 export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
-  const { limit, corsOrigins, checks, pathOf } = options
+  const { limit, corsOrigins, checks, pathOf, isWork } = options
   const problem = toProblemBody(OVERLOADED, REQUEST_ID)
   const [beforeId = '', afterId = ''] = JSON.stringify(problem).split(REQUEST_ID)
   const { status } = problem
@@ -83,11 +85,6 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
       return rejection === null ? null : toResponse(rejection)
     },
   }
-}
-
-/** Requests that count. A path without a route gets the same response while the limit is reached. */
-function isWork(path: string): boolean {
-  return path.startsWith('/workflow/') || path === '/capabilities'
 }
 
 const LOG_EVERY_MS = 1000

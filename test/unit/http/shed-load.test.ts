@@ -185,6 +185,7 @@ describe('shed load', () => {
       corsOrigins: [],
       checks: [],
       pathOf: rawPath,
+      isWork: (path) => path === '/workflow/w/status',
     })
 
     const header = (name: string) => (name === 'Host' ? 'portico.test' : undefined)
@@ -192,6 +193,7 @@ describe('shed load', () => {
     const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
 
     expect(rejection?.status).toBe(503)
+    expect(reject({ method: 'GET', url: '/other', header })).toBe(null)
     expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
   })
 })
