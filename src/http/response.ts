@@ -20,13 +20,7 @@ export function respond(
   return new Response(body, { status, headers: { ...c.get('headers'), ...headers } })
 }
 
-/** A response that is ready before the request has a context. */
-export interface Rejection {
-  status: number
-  headers: Record<string, string>
-  body: string
-}
-
-export function toResponse({ body, ...init }: Rejection): Response {
+/** A response to a request that has no context. */
+export function respondWithoutContext(body: string, init: ResponseInit): Response {
   return new Response(body, init)
 }

@@ -27,7 +27,7 @@ async function noNext(): Promise<void> {}
 export function serve(observers: Observers, steps: readonly Step[], handler: Handler): Handler {
   const begin = observe(observers)
 
-  async function respond(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
+  async function handle(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
     const ends = [begin(c, span)]
     try {
       c.res = runSteps(c, steps, ends) ?? (await handler(c))
@@ -40,7 +40,7 @@ export function serve(observers: Observers, steps: readonly Step[], handler: Han
   }
 
   function traced(c: Context<Env>, span: RequestSpan | null): Promise<Response> {
-    return span === null ? respond(c, null) : span.run(() => respond(c, span))
+    return span === null ? handle(c, null) : span.run(() => handle(c, span))
   }
 
   return (c) => {

@@ -4,7 +4,7 @@ import { toProblemBody } from './errors.ts'
 import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
 import type { Observers } from './observe.ts'
 import { PROBLEM_TYPE, toRequestId } from './problem.ts'
-import { type Rejection, toResponse } from './response.ts'
+import { respondWithoutContext } from './response.ts'
 import type { Check, RequestHead } from './step.ts'
 
 export interface LoadShedder {
@@ -14,9 +14,15 @@ export interface LoadShedder {
    * The response to a request that is rejected because of too many others. Null if the app has to handle the request. `url` is
    * absolute, or begins with the path.
    */
-  reject(request: ReceivedHead): Rejection | null
+  reject(request: ReceivedHead): ShedResponse | null
   /** The same response to a `Request`. */
   respond(request: Request): Response | null
+}
+
+export interface ShedResponse {
+  status: number
+  headers: Record<string, string>
+  body: string
 }
 
 export interface ReceivedHead {
@@ -60,7 +66,7 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     }
   }
 
-  function reject({ method, url, header }: ReceivedHead): Rejection | null {
+  function reject({ method, url, header }: ReceivedHead): ShedResponse | null {
     if (!limit.isReached() || !METHODS.has(method) || header('Host') === undefined) return null
     // The response to a start with a key has one more header.
     if (header('Idempotency-Key') !== undefined) return null
@@ -81,8 +87,8 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
     respond(request) {
       if (!limit.isReached()) return null
       const { method, url, headers } = request
-      const rejection = reject({ method, url, header: (name) => headers.get(name) ?? undefined })
-      return rejection === null ? null : toResponse(rejection)
+      const shed = reject({ method, url, header: (name) => headers.get(name) ?? undefined })
+      return shed === null ? null : respondWithoutContext(shed.body, shed)
     },
   }
 }
