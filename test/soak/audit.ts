@@ -1,8 +1,8 @@
-/** Compares what the clients were told with what the engine recorded. */
+/** Compares what the responses said with what the engine recorded. */
 import type { Client } from '@temporalio/client'
 import type { temporal } from '@temporalio/proto'
 import { until } from '../../dev/servers/until.ts'
-import type { Ledger, Story } from './ledger.ts'
+import type { Ledger, WorkflowRecord } from './ledger.ts'
 
 type Event = temporal.api.history.v1.IHistoryEvent
 
@@ -20,19 +20,21 @@ export async function audit(
 ): Promise<number> {
   const recorded = await until('the list has every run', async () => {
     const runs = await listRuns(client)
-    const missing = ledger.stories.filter(({ workflowId, final }) => final !== null && !runs.has(workflowId))
+    const missing = ledger.workflows.filter(
+      ({ workflowId, finalStatus }) => finalStatus !== null && !runs.has(workflowId),
+    )
     const open = [...runs.values()].flat().filter(({ status }) => status === 'RUNNING')
     return missing.length === 0 && open.length === 0 ? runs : null
   }).catch(async (error) => {
     ledger.violate(`Runs are missing in the engine's list, or open: ${error.message}`)
     return listRuns(client)
   })
-  const stories = new Map(ledger.stories.map((story) => [story.workflowId, story]))
+  const workflows = new Map(ledger.workflows.map((workflow) => [workflow.workflowId, workflow]))
   let done = 0
   for (const [workflowId, runs] of recorded) {
-    const story = stories.get(workflowId)
-    if (story === undefined) ledger.violate(`${workflowId}: was started without a request`)
-    else checkStory(ledger, story, await readRuns(client, workflowId, runs))
+    const workflow = workflows.get(workflowId)
+    if (workflow === undefined) ledger.violate(`${workflowId}: was started without a request`)
+    else checkWorkflow(ledger, workflow, await readRuns(client, workflowId, runs))
     onProgress(++done, recorded.size)
   }
   return [...recorded.values()].flat().length
@@ -61,8 +63,8 @@ async function readRuns(client: Client, workflowId: string, runs: readonly Liste
   )
 }
 
-function checkStory(ledger: Ledger, story: Story, runs: readonly RecordedRun[]): void {
-  const { workflowId, startedRunIds, messages, final, isReset } = story
+function checkWorkflow(ledger: Ledger, workflow: WorkflowRecord, runs: readonly RecordedRun[]): void {
+  const { workflowId, startedRunIds, messages, finalStatus, isReset } = workflow
   const first = runs.filter(isFirstOfChain)
   const violate = (what: string) => ledger.violate(`${workflowId}: ${what}`)
   if (first.length !== 1) violate(`was started ${first.length} times`)
@@ -74,8 +76,8 @@ function checkStory(ledger: Ledger, story: Story, runs: readonly RecordedRun[]):
     if (times > 1 || (acknowledged && times === 0)) violate(`${kind} "${value}" was recorded ${times} times`)
   }
   const statuses = runs.map(({ status }) => status.toLowerCase().replace('cancelled', 'canceled'))
-  if (final !== null && !statuses.includes(final.status))
-    violate(`ended ${final.status}, but is ${statuses.join(', ')}`)
+  if (finalStatus !== null && !statuses.includes(finalStatus))
+    violate(`ended ${finalStatus}, but is ${statuses.join(', ')}`)
   if (runs.length > 1 && !isReset && !runs.some(({ status }) => status === 'CONTINUED_AS_NEW'))
     violate('has several runs')
 }

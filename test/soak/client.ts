@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ledger, Reply } from './ledger.ts'
 import type { Random } from './random.ts'
 
-export interface Ask {
+export interface SoakRequest {
   /** As the report names it. */
   endpoint: string
   method?: string
@@ -18,9 +18,9 @@ export interface Ask {
 
 export interface SoakClient {
   /** Null if no response arrived. */
-  send(ask: Ask): Promise<Reply | null>
+  send(request: SoakRequest): Promise<Reply | null>
   /** Sends it again until a response says for certain what happened; null if none did before the deadline. */
-  sendUntilSure(ask: Ask): Promise<Reply | null>
+  sendUntilSure(request: SoakRequest): Promise<Reply | null>
 }
 
 // The engine, or the way to it, is out of order, or there are too many requests.
@@ -29,32 +29,36 @@ const ALWAYS_POSSIBLE = [429, 503, 504]
 const TIMEOUT_MS = 90_000
 const SURE_WITHIN_MS = 120_000
 
-/** `replicas` returns the URLs of all replicas. One of them may be down. */
-export function createClient(
-  replicas: () => readonly [string, ...string[]],
-  random: Random,
-  ledger: Ledger,
-): SoakClient {
-  async function send(ask: Ask): Promise<Reply | null> {
-    const { endpoint, leaveAfterMs } = ask
+export interface Replicas {
+  /** Of the replica that is never stopped. It has to respond to every request. */
+  steadyUrl: string
+  /** Of the other one, which may be down. */
+  mortalUrl(): string
+}
+
+export function createClient({ steadyUrl, mortalUrl }: Replicas, random: Random, ledger: Ledger): SoakClient {
+  async function send(request: SoakRequest): Promise<Reply | null> {
+    const { endpoint, leaveAfterMs } = request
+    const url = random.pick([steadyUrl, mortalUrl()])
     const beganAt = performance.now()
     const signal = AbortSignal.timeout(leaveAfterMs ?? TIMEOUT_MS)
     try {
-      const response = await fetch(`${random.pick(replicas())}${ask.path}`, { ...toInit(ask), signal })
+      const response = await fetch(`${url}${request.path}`, { ...toInit(request), signal })
       const text = await response.text()
       ledger.count(endpoint, response.status, performance.now() - beganAt)
       const reply = { status: response.status, text, body: toJson(text) }
-      check(ask, reply, response.headers)
+      check(request, reply, response.headers)
       return reply
-    } catch {
+    } catch (error) {
       const hasLeft = signal.aborted && leaveAfterMs !== undefined
       ledger.count(endpoint, hasLeft ? 'left' : 'lost', performance.now() - beganAt)
-      if (signal.aborted && !hasLeft) ledger.violate(`${endpoint}: no response within ${TIMEOUT_MS} ms`)
+      const mayBeLost = hasLeft || (url !== steadyUrl && !signal.aborted)
+      if (!mayBeLost) ledger.violate(`${endpoint}: no response from ${url} (${error})`)
       return null
     }
   }
 
-  function check({ endpoint, expect }: Ask, { status, text, body }: Reply, headers: Headers): void {
+  function check({ endpoint, expect }: SoakRequest, { status, text, body }: Reply, headers: Headers): void {
     if (headers.get('x-request-id') === null) ledger.violate(`${endpoint}: ${status} without X-Request-Id`)
     if (![...expect, ...ALWAYS_POSSIBLE].includes(status))
       ledger.violate(`${endpoint}: ${status} ${text.slice(0, 300)}`)
@@ -64,10 +68,10 @@ export function createClient(
 
   return {
     send,
-    async sendUntilSure(ask) {
+    async sendUntilSure(request) {
       const deadlineAt = Date.now() + SURE_WITHIN_MS
       for (let waitMs = 100; Date.now() < deadlineAt; waitMs = Math.min(waitMs * 2, 3000)) {
-        const reply = await send(ask)
+        const reply = await send(request)
         if (reply !== null && !ALWAYS_POSSIBLE.includes(reply.status)) return reply
         await pause(waitMs / 2 + random.below(waitMs))
       }
@@ -76,7 +80,7 @@ export function createClient(
   }
 }
 
-function toInit({ method, body, headers }: Ask): RequestInit {
+function toInit({ method, body, headers }: SoakRequest): RequestInit {
   if (body === undefined) return { method: method ?? 'GET', ...(headers && { headers }) }
   return {
     method: method ?? 'POST',

@@ -1,4 +1,4 @@
-/** What the clients of a soak asked for, and which responses they got. */
+/** The requests of a soak, and what the responses said. */
 
 export interface Reply {
   status: number
@@ -16,20 +16,20 @@ export interface SentMessage {
 }
 
 /** A workflow id of a soak. Each is meant for one chain of runs. */
-export interface Story {
+export interface WorkflowRecord {
   workflowId: string
   /** Run ids in responses to its start. All must name the same run. */
   startedRunIds: Set<string>
   messages: SentMessage[]
-  /** The last status and output that a response said is final; null while none did. */
-  final: { status: string; output: unknown } | null
+  /** The last status that a response said is final; null while none did. */
+  finalStatus: string | null
   /** The client reset it, so it has more than one chain. */
   isReset: boolean
 }
 
 export interface Ledger {
-  stories: Story[]
-  addStory(workflowId: string): Story
+  workflows: WorkflowRecord[]
+  addWorkflow(workflowId: string): WorkflowRecord
   /** Counts a response, or `lost` if none came. */
   count(endpoint: string, outcome: number | 'left' | 'lost', ms: number): void
   /** Something that must never happen. */
@@ -44,16 +44,22 @@ interface Endpoint {
 }
 
 export function createLedger(): Ledger {
-  const stories: Story[] = []
+  const workflows: WorkflowRecord[] = []
   const violations: string[] = []
   const endpoints = new Map<string, Endpoint>()
   return {
-    stories,
+    workflows,
     violations,
-    addStory(workflowId) {
-      const story: Story = { workflowId, startedRunIds: new Set(), messages: [], final: null, isReset: false }
-      stories.push(story)
-      return story
+    addWorkflow(workflowId) {
+      const workflow: WorkflowRecord = {
+        workflowId,
+        startedRunIds: new Set(),
+        messages: [],
+        finalStatus: null,
+        isReset: false,
+      }
+      workflows.push(workflow)
+      return workflow
     },
     count(endpoint, outcome, ms) {
       const entry: Endpoint = endpoints.get(endpoint) ?? { outcomes: new Map(), ms: [] }

@@ -1,6 +1,7 @@
 /**
  * `npm run soak`: ten minutes of all kinds of requests on two replicas, while the engine restarts, connections break, a replica is
- * killed, polls are refused and clients leave. Afterwards every response is compared with the engine's histories.
+ * killed, polls are refused and clients leave. Afterwards the ids, messages and final statuses in the responses
+ * are compared with the engine's histories.
  *
  * `SOAK_MINUTES` (10) and `SOAK_SEED` (random) change it. Exits with 1 if anything was lost or doubled, if a response was wrong, or
  * if the memory, timers or sockets of the service grew.
@@ -22,8 +23,8 @@ import { type Fault, injectFaults } from './chaos.ts'
 import { createClient } from './client.ts'
 import { createLedger } from './ledger.ts'
 import { createRandom } from './random.ts'
-import { toText } from './report.ts'
-import { tellStories } from './stories.ts'
+import { formatReport } from './report.ts'
+import { runScenarios } from './scenarios.ts'
 
 const minutes = Number(process.env.SOAK_MINUTES ?? 10)
 const seed = Number(process.env.SOAK_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -98,7 +99,7 @@ const auditedRuns = await audit(new Client({ connection }), ledger, (done, of) =
   if (done % 200 === 0) print(`  ${done} of ${of} workflows`)
 })
 await connection.close()
-print(toText({ seed, minutes, ledger, faults: injected, auditedRuns, inventories: [early, late] }))
+print(formatReport({ seed, minutes, ledger, faults: injected, auditedRuns, inventories: [early, late] }))
 await Promise.all([steady.kill(), mortal.kill(), worker.stop().catch(() => {})])
 await proxy.close()
 await engine.stop()
@@ -109,16 +110,16 @@ async function runClients(forMinutes: number, phase: number): Promise<void> {
   const endsAt = Date.now() + forMinutes * 60_000
   const isOver = () => Date.now() >= endsAt
   const progress = setInterval(
-    () => print(`  ${ledger.stories.length} workflows, ${ledger.violations.length} violations`),
+    () => print(`  ${ledger.workflows.length} workflows, ${ledger.violations.length} violations`),
     30_000,
   )
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, number) => {
       const random = createRandom(seed + 1 + number + phase * CLIENTS)
-      const client = createClient(() => [steady.url, mortal.url], random, ledger)
-      let stories = 0
-      const newId = () => `soak-${seed}-${phase}-${number}-${++stories}`
-      await tellStories({ client, random, ledger, newId }, isOver)
+      const client = createClient({ steadyUrl: steady.url, mortalUrl: () => mortal.url }, random, ledger)
+      let workflows = 0
+      const newId = () => `soak-${seed}-${phase}-${number}-${++workflows}`
+      await runScenarios({ client, random, ledger, newId }, isOver)
     }),
   )
   clearInterval(progress)

@@ -15,7 +15,7 @@ const MEBIBYTE = 2 ** 20
 const SHOWN_VIOLATIONS = 30
 
 /** Tables of text. */
-export function toText({ seed, minutes, ledger, faults, auditedRuns, inventories }: SoakReport): string {
+export function formatReport({ seed, minutes, ledger, faults, auditedRuns, inventories }: SoakReport): string {
   const responses = ledger
     .rows()
     .map(({ endpoint, outcomes, p50Ms, p99Ms }) => [
@@ -41,7 +41,7 @@ export function toText({ seed, minutes, ledger, faults, auditedRuns, inventories
       ['sockets', ...[early, late].map(({ sockets }) => `${sockets}`)],
     ]),
     '',
-    `${ledger.stories.length} workflows, ${auditedRuns} runs compared with the engine's histories`,
+    `${ledger.workflows.length} workflows, ${auditedRuns} runs compared with the engine's histories`,
     `${ledger.violations.length} violations`,
     ...ledger.violations.slice(0, SHOWN_VIOLATIONS).map((violation) => `  ${violation}`),
   ].join('\n')

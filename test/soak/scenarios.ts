@@ -1,10 +1,10 @@
-/** What the clients of a soak do. Each story starts a workflow, does something with it, and ends it. */
+/** What the clients of a soak do. Most scenarios start a workflow, send requests about it, and end it. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Ask, SoakClient } from './client.ts'
-import type { Ledger, Reply, SentMessage, Story } from './ledger.ts'
+import type { SoakClient, SoakRequest } from './client.ts'
+import type { Ledger, Reply, SentMessage, WorkflowRecord } from './ledger.ts'
 import type { Random } from './random.ts'
 
-export interface Stage {
+export interface ScenarioContext {
   client: SoakClient
   random: Random
   ledger: Ledger
@@ -12,45 +12,45 @@ export interface Stage {
   newId(): string
 }
 
-type Teller = (stage: Stage) => Promise<void>
+type Scenario = (context: ScenarioContext) => Promise<void>
 
-const STORIES: readonly [Teller, ...Teller[]] = [
-  tellOfMessages,
-  tellOfMessages,
-  tellOfMessages,
-  tellOfRun,
-  tellOfRun,
-  tellOfReads,
-  tellOfReads,
-  tellOfWithStart,
-  tellOfReset,
+const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
+  runMessages,
+  runMessages,
+  runMessages,
+  runToResult,
+  runToResult,
+  runReads,
+  runReads,
+  runWithStart,
+  runReset,
 ]
 
-/** Tells random stories until `isOver`. Ends after the story that is being told. */
-export async function tellStories(stage: Stage, isOver: () => boolean): Promise<void> {
-  while (!isOver()) await stage.random.pick(STORIES)(stage)
+/** Runs random scenarios one after the other until `isOver`. The last one is not interrupted. */
+export async function runScenarios(context: ScenarioContext, isOver: () => boolean): Promise<void> {
+  while (!isOver()) await context.random.pick(SCENARIOS)(context)
 }
 
 /** A run with signals, updates, queries and reads, until it is ended in one of three ways. */
-async function tellOfMessages(stage: Stage): Promise<void> {
-  const { random, ledger, newId } = stage
-  const story = ledger.addStory(newId())
+async function runMessages(context: ScenarioContext): Promise<void> {
+  const { random, ledger, newId } = context
+  const workflow = ledger.addWorkflow(newId())
   const withKey = random.chance(0.7)
   // Without a key, the repeat of a start whose response was lost finds its own run.
-  const started = await stage.client.sendUntilSure({
+  const started = await context.client.sendUntilSure({
     endpoint: 'start',
     path: '/workflow/start',
-    body: { workflowName: 'messages', input: null, workflowId: story.workflowId },
-    ...(withKey && { headers: { 'Idempotency-Key': `start.${story.workflowId}` } }),
+    body: { workflowName: 'messages', input: null, workflowId: workflow.workflowId },
+    ...(withKey && { headers: { 'Idempotency-Key': `start.${workflow.workflowId}` } }),
     expect: withKey ? [200] : [200, 409],
   })
-  if (started?.body.runId === undefined) return ledger.violate(`${story.workflowId}: no response to its start`)
-  story.startedRunIds.add(started.body.runId)
-  for (let steps = random.below(8); steps > 0; steps--) await random.pick(STEPS)(stage, story)
-  await endMessages(stage, story)
+  if (started?.body.runId === undefined) return ledger.violate(`${workflow.workflowId}: no response to its start`)
+  workflow.startedRunIds.add(started.body.runId)
+  for (let steps = random.below(8); steps > 0; steps--) await random.pick(STEPS)(context, workflow)
+  await endMessages(context, workflow)
 }
 
-type Step = (stage: Stage, story: Story) => Promise<unknown>
+type Step = (context: ScenarioContext, workflow: WorkflowRecord) => Promise<unknown>
 
 const STEPS: readonly [Step, ...Step[]] = [
   sendSignal,
@@ -59,11 +59,11 @@ const STEPS: readonly [Step, ...Step[]] = [
   sendUpdate,
   updateLater,
   queryState,
-  pauseAndGoOn,
+  pauseAndUnpause,
   waitInVain,
   ...['status', 'input', 'explain', 'history', 'trace-log'].map(
     (endpoint) =>
-      ({ client }: Stage, { workflowId }: Story) =>
+      ({ client }: ScenarioContext, { workflowId }: WorkflowRecord) =>
         client.send({ endpoint, path: `/workflow/${workflowId}/${endpoint}`, expect: [200] }),
   ),
   ({ client, random }, { workflowId }) =>
@@ -75,45 +75,49 @@ const STEPS: readonly [Step, ...Step[]] = [
     }),
 ]
 
-async function sendSignal(stage: Stage, story: Story): Promise<void> {
-  await sendMessage(stage, story, 'signal', 'add', [200])
+async function sendSignal(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
+  await sendMessage(context, workflow, 'signal', 'add', [200])
 }
 
-async function sendUpdate(stage: Stage, story: Story): Promise<void> {
-  await sendMessage(stage, story, 'update', 'set', [200])
+async function sendUpdate(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
+  await sendMessage(context, workflow, 'update', 'set', [200])
 }
 
 async function sendMessage(
-  { client, random }: Stage,
-  story: Story,
+  { client, random }: ScenarioContext,
+  workflow: WorkflowRecord,
   kind: 'signal' | 'update',
   handler: string,
   expect: number[],
 ): Promise<void> {
-  const message = addMessage(story, kind)
-  const ask: Ask = {
+  const message = addMessage(workflow, kind)
+  const request: SoakRequest = {
     endpoint: kind,
-    path: `/workflow/${story.workflowId}/${kind}/${handler}`,
+    path: `/workflow/${workflow.workflowId}/${kind}/${handler}`,
     body: { payload: message.value },
     expect,
   }
   // Only a message with a key can be sent again.
-  const withKey = { ...ask, headers: { 'Idempotency-Key': message.value } }
-  const reply = random.chance(0.7) ? await client.sendUntilSure(withKey) : await client.send(ask)
+  const withKey = { ...request, headers: { 'Idempotency-Key': message.value } }
+  const reply = random.chance(0.7) ? await client.sendUntilSure(withKey) : await client.send(request)
   message.acknowledged = reply?.status === 200
 }
 
-function addMessage(story: Story, kind: SentMessage['kind']): SentMessage {
-  const message: SentMessage = { kind, value: `${story.workflowId}.${story.messages.length}`, acknowledged: false }
-  story.messages.push(message)
+function addMessage(workflow: WorkflowRecord, kind: SentMessage['kind']): SentMessage {
+  const message: SentMessage = {
+    kind,
+    value: `${workflow.workflowId}.${workflow.messages.length}`,
+    acknowledged: false,
+  }
+  workflow.messages.push(message)
   return message
 }
 
-async function updateLater({ client }: Stage, story: Story): Promise<void> {
-  const message = addMessage(story, 'update')
+async function updateLater({ client }: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
+  const message = addMessage(workflow, 'update')
   const accepted = await client.sendUntilSure({
     endpoint: 'update, respond-async',
-    path: `/workflow/${story.workflowId}/update/set`,
+    path: `/workflow/${workflow.workflowId}/update/set`,
     body: { payload: message.value },
     headers: { Prefer: 'respond-async', 'Idempotency-Key': message.value },
     expect: [200, 202],
@@ -123,32 +127,32 @@ async function updateLater({ client }: Stage, story: Story): Promise<void> {
   const { updateId } = accepted.body
   await client.sendUntilSure({
     endpoint: 'update outcome',
-    path: `/workflow/${story.workflowId}/update/set/${encodeURIComponent(updateId)}?wait=10s`,
+    path: `/workflow/${workflow.workflowId}/update/set/${encodeURIComponent(updateId)}?wait=10s`,
     expect: [200, 202],
   })
 }
 
 /** Shows every signal that was acknowledged before. */
-async function queryState({ client, ledger }: Stage, story: Story): Promise<void> {
+async function queryState({ client, ledger }: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
   const reply = await client.send({
     endpoint: 'query',
     method: 'POST',
-    path: `/workflow/${story.workflowId}/query/state`,
+    path: `/workflow/${workflow.workflowId}/query/state`,
     expect: [200],
   })
-  if (reply?.status === 200) checkGathered(ledger, story, reply.body, 'query')
+  if (reply?.status === 200) checkGathered(ledger, workflow, reply.body, 'query')
 }
 
-function checkGathered(ledger: Ledger, story: Story, state: { gathered: string[] }, where: string): void {
-  for (const { kind, value, acknowledged } of story.messages) {
+function checkGathered(ledger: Ledger, workflow: WorkflowRecord, state: { gathered: string[] }, where: string): void {
+  for (const { kind, value, acknowledged } of workflow.messages) {
     if (kind !== 'signal') continue
     const times = state.gathered.filter((it) => it === value).length
     if (times > 1 || (acknowledged && times === 0))
-      ledger.violate(`${story.workflowId}: signal "${value}" is ${times} times in the ${where}`)
+      ledger.violate(`${workflow.workflowId}: signal "${value}" is ${times} times in the ${where}`)
   }
 }
 
-async function pauseAndGoOn({ client }: Stage, { workflowId }: Story): Promise<void> {
+async function pauseAndUnpause({ client }: ScenarioContext, { workflowId }: WorkflowRecord): Promise<void> {
   const change = (endpoint: 'pause' | 'unpause', expect: number[]) =>
     client.sendUntilSure({ endpoint, path: `/workflow/${workflowId}/${endpoint}`, body: {}, expect })
   // 409: no worker has taken its workflow task.
@@ -156,7 +160,7 @@ async function pauseAndGoOn({ client }: Stage, { workflowId }: Story): Promise<v
   await change('unpause', [200])
 }
 
-async function waitInVain({ client, random }: Stage, { workflowId }: Story): Promise<void> {
+async function waitInVain({ client, random }: ScenarioContext, { workflowId }: WorkflowRecord): Promise<void> {
   await client.send({
     endpoint: 'result?wait',
     path: `/workflow/${workflowId}/result?wait=1s`,
@@ -165,9 +169,9 @@ async function waitInVain({ client, random }: Stage, { workflowId }: Story): Pro
   })
 }
 
-async function endMessages(stage: Stage, story: Story): Promise<void> {
-  const { client, random, ledger } = stage
-  const { workflowId } = story
+async function endMessages(context: ScenarioContext, workflow: WorkflowRecord): Promise<void> {
+  const { client, random, ledger } = context
+  const { workflowId } = workflow
   const [endpoint, method, path] = random.pick([
     ['signal', 'POST', 'signal/finish'],
     ['terminate', 'POST', 'terminate'],
@@ -178,8 +182,8 @@ async function endMessages(stage: Stage, story: Story): Promise<void> {
   await client.sendUntilSure({ endpoint, method, path: `/workflow/${workflowId}/${path}`, expect: [200, 409] })
   const reply = await waits
   if (reply?.status !== 200) return ledger.violate(`${workflowId}: no result (${reply?.status} ${reply?.text})`)
-  story.final = reply.body
-  if (reply.body.status === 'completed') checkGathered(ledger, story, reply.body.output, 'result')
+  workflow.finalStatus = reply.body.status
+  if (reply.body.status === 'completed') checkGathered(ledger, workflow, reply.body.output, 'result')
 }
 
 function awaitResult(client: SoakClient, workflowId: string): Promise<Reply | null> {
@@ -188,39 +192,39 @@ function awaitResult(client: SoakClient, workflowId: string): Promise<Reply | nu
 }
 
 /** Waits as long as it takes: a replica that shuts down ends its waits with 408. */
-async function untilEnded(client: SoakClient, ask: Ask): Promise<Reply | null> {
+async function untilEnded(client: SoakClient, request: SoakRequest): Promise<Reply | null> {
   for (let turn = 1; ; turn++) {
-    const reply = await client.sendUntilSure(ask)
+    const reply = await client.sendUntilSure(request)
     if (reply?.status !== 408 || turn === 5) return reply
   }
 }
 
 /** `run`, whose client sometimes leaves and comes back with the same key. */
-async function tellOfRun({ client, random, ledger, newId }: Stage): Promise<void> {
-  const story = ledger.addStory(newId())
+async function runToResult({ client, random, ledger, newId }: ScenarioContext): Promise<void> {
+  const workflow = ledger.addWorkflow(newId())
   const links = 1 + random.below(3)
   const [workflowName, input, output] = random.pick<[string, unknown, unknown]>([
-    ['echo', { id: story.workflowId }, { id: story.workflowId }],
+    ['echo', { id: workflow.workflowId }, { id: workflow.workflowId }],
     ['chain', { links }, { links, link: links }],
     ['manySteps', { n: 3 }, 3],
     ['sleepFor', { ms: 2000 }, 'slept'],
   ])
-  const ask: Ask = {
+  const request: SoakRequest = {
     endpoint: 'run',
     path: '/workflow/run',
-    body: { workflowName, input, workflowId: story.workflowId, timeout: '60s' },
-    headers: { 'Idempotency-Key': `run.${story.workflowId}` },
+    body: { workflowName, input, workflowId: workflow.workflowId, timeout: '60s' },
+    headers: { 'Idempotency-Key': `run.${workflow.workflowId}` },
     expect: [200, 408],
   }
-  if (random.chance(0.3)) await client.send({ ...ask, leaveAfterMs: random.below(1500) })
-  const reply = await untilEnded(client, ask)
-  if (reply?.status !== 200) return ledger.violate(`${story.workflowId}: no result of run (${reply?.status})`)
-  story.final = reply.body
+  if (random.chance(0.3)) await client.send({ ...request, leaveAfterMs: random.below(1500) })
+  const reply = await untilEnded(client, request)
+  if (reply?.status !== 200) return ledger.violate(`${workflow.workflowId}: no result of run (${reply?.status})`)
+  workflow.finalStatus = reply.body.status
   if (JSON.stringify(reply.body.output) !== JSON.stringify(output))
-    ledger.violate(`${story.workflowId}: ${workflowName} returned ${reply.text}`)
+    ledger.violate(`${workflow.workflowId}: ${workflowName} returned ${reply.text}`)
 }
 
-const READS: readonly [Ask, ...Ask[]] = [
+const READS: readonly [SoakRequest, ...SoakRequest[]] = [
   { endpoint: 'list', path: '/workflow/runs?pageSize=20', expect: [200] },
   { endpoint: 'list', path: '/workflow/runs?status=running&workflowName=messages', expect: [200] },
   { endpoint: 'count', path: '/workflow/runs/count?groupBy=status', expect: [200] },
@@ -239,36 +243,36 @@ const READS: readonly [Ask, ...Ask[]] = [
   },
 ]
 
-async function tellOfReads({ client, random }: Stage): Promise<void> {
+async function runReads({ client, random }: ScenarioContext): Promise<void> {
   for (let reads = random.below(6); reads >= 0; reads--) await client.send(random.pick(READS))
 }
 
 /** Starts by a signal or by an update, and sends it again with the same key. */
-async function tellOfWithStart(stage: Stage): Promise<void> {
-  const { client, random, ledger, newId } = stage
-  const story = ledger.addStory(newId())
+async function runWithStart(context: ScenarioContext): Promise<void> {
+  const { client, random, ledger, newId } = context
+  const workflow = ledger.addWorkflow(newId())
   const kind = random.pick<SentMessage['kind']>(['signal', 'update'])
-  const message = addMessage(story, kind)
+  const message = addMessage(workflow, kind)
   const endpoint = `${kind}-with-start`
-  const ask: Ask = {
+  const request: SoakRequest = {
     endpoint,
     path: `/workflow/${endpoint}/${kind === 'signal' ? 'add' : 'set'}`,
-    body: { workflowName: 'messages', input: null, workflowId: story.workflowId, payload: message.value },
+    body: { workflowName: 'messages', input: null, workflowId: workflow.workflowId, payload: message.value },
     headers: { 'Idempotency-Key': message.value },
     expect: [200],
   }
-  for (const reply of [await client.sendUntilSure(ask), await client.sendUntilSure(ask)]) {
-    if (reply?.status !== 200) return ledger.violate(`${story.workflowId}: no response to ${endpoint}`)
+  for (const reply of [await client.sendUntilSure(request), await client.sendUntilSure(request)]) {
+    if (reply?.status !== 200) return ledger.violate(`${workflow.workflowId}: no response to ${endpoint}`)
     message.acknowledged = true
-    story.startedRunIds.add(reply.body.runId)
+    workflow.startedRunIds.add(reply.body.runId)
   }
-  await endMessages(stage, story)
+  await endMessages(context, workflow)
 }
 
 /** Resets a closed run to its last step; the new run ends like the first. */
-async function tellOfReset({ client, ledger, newId }: Stage): Promise<void> {
-  const story = ledger.addStory(newId())
-  const { workflowId } = story
+async function runReset({ client, ledger, newId }: ScenarioContext): Promise<void> {
+  const workflow = ledger.addWorkflow(newId())
+  const { workflowId } = workflow
   const ran = await untilEnded(client, {
     endpoint: 'run',
     path: '/workflow/run',
@@ -283,10 +287,10 @@ async function tellOfReset({ client, ledger, newId }: Stage): Promise<void> {
     body: { stepName: 'step', reason: 'soak' },
     expect: [200],
   })
-  story.isReset = true
+  workflow.isReset = true
   if (reset?.status === 200 && reset.body.runId === ran.body.runId)
     ledger.violate(`${workflowId}: reset made no new run`)
   const again = await awaitResult(client, workflowId)
   if (again?.status !== 200 || again.body.output !== 3) ledger.violate(`${workflowId}: after a reset ${again?.text}`)
-  else story.final = again.body
+  else workflow.finalStatus = again.body.status
 }
