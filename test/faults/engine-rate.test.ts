@@ -8,7 +8,7 @@ import { testCatalog } from '../support/test-catalog.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
 
 // One round follows another, so that a slow machine is not given more than it can serve.
-const MIN_ROUNDS = 5
+const MIN_ROUNDS = 2
 const MIN_REFUSED_ENDPOINTS = 11
 
 interface Seen {
@@ -18,7 +18,7 @@ interface Seen {
   waited: Answer[]
 }
 
-const test = testWithOwnEngine({ dynamicConfig: { 'frontend.namespaceRPS': 30, 'frontend.namespaceBurstRatio': 1 } })
+const test = testWithOwnEngine({ dynamicConfig: { 'frontend.namespaceRPS': 10, 'frontend.namespaceBurstRatio': 1 } })
 test.override('workerOptions', { catalog: testCatalog })
 // The engine is to reject requests, not the service.
 test.override('serviceEnv', { SERVICE_MAX_INFLIGHT: '1000000' })
