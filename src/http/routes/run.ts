@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import { hasErrorName } from '../../domain/errors.ts'
 import type { WorkflowResult } from '../../domain/execution.ts'
 import type { RunStart, StartCommand, Workflows } from '../../domain/workflows.ts'
+import { isOpen, type Status } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type Env, toCall } from '../context.ts'
 import { prefersEvents } from '../events.ts'
@@ -34,9 +35,8 @@ export function run({ workflows, json, defaultCatalog, maxTimeoutMs, commentEver
     const preference = asyncPreference(c)
     if (preference === null) return jsonResponse(c, await wait(timeoutMs))
     const waitMs = Math.min(preference.waitMs, body.timeout ?? maxTimeoutMs)
-    return waitMs === 0 && last === null
-      ? accepted(c, await startNow(c, workflows, command), { waitMs })
-      : resultOrAccepted(c, { waitMs }, wait)
+    const result = () => resultOrAccepted(c, { waitMs }, wait)
+    return waitMs === 0 && last === null ? acceptedOrResult(c, await startNow(c, workflows, command), result) : result()
   })
 }
 
@@ -65,6 +65,15 @@ async function resultOrAccepted(c: Context<Env>, applied: AsyncPreference, wait:
     setHeader(c, 'Location', resultPath(c, workflowId))
     return accepted(c, { workflowId, runId, status: workflowStatus, ...(problem && { problem }) }, applied)
   }
+}
+
+/** The chain of a repeat may have ended: its result needs no wait. */
+function acceptedOrResult(
+  c: Context<Env>,
+  run: RunRef & { status: Status },
+  result: () => Promise<Response>,
+): Response | Promise<Response> {
+  return isOpen(run.status) ? accepted(c, run, { waitMs: 0 }) : result()
 }
 
 function accepted(c: Context<Env>, body: object, applied: AsyncPreference): Response {

@@ -110,6 +110,21 @@ test('Prefer: a result and other errors are ordinary responses', async () => {
   expect(failed.status).toBe(503)
 })
 
+test('Prefer: the repeat of a start whose run has closed is a 200 with the result', async () => {
+  const { call } = makeApi({
+    workflows: {
+      start: async () => ({ ...RUN, repeatedStatus: 'completed' as const }),
+      run: async () => result,
+    },
+  })
+
+  const response = await call('POST', '/workflow/run', BODY, { Prefer: 'respond-async', 'Idempotency-Key': 'k' })
+
+  const { headers } = response
+  expect([response.status, await response.json()]).toEqual([200, result])
+  expect([headers.get('Idempotency-Replayed'), headers.get('Preference-Applied')]).toEqual(['true', null])
+})
+
 test('Prefer: has no effect on an event stream', async () => {
   const { call } = makeApi({ workflows: { run: async () => result } })
 
