@@ -108,7 +108,7 @@ export interface UpdateWithStartCommand {
 
 /** What a with-start returns about its run. */
 export type WithStart<Result> = Result & {
-  /** Set for a run that an earlier request with the same key has started. */
+  /** Set for a run that an earlier request with the same key has started, or has signaled as its last one. */
   isRepeated?: true
 }
 

@@ -1,7 +1,7 @@
 import { admitMessage } from '../admission/admit-message.ts'
 import type { Call } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import { keyedId } from '../keyed-id.ts'
+import { signalIdOf } from '../keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import type { SendCommand, SignalAccepted } from '../workflows.ts'
 
@@ -12,7 +12,7 @@ export async function signal(
 ): Promise<SignalAccepted> {
   rejectOlderCatalog(ports, ref)
   await admitMessage(ports, { kind: 'signal', ref, message }, call)
-  const requestId = idempotencyKey && (await keyedId(idempotencyKey))
+  const requestId = idempotencyKey && (await signalIdOf(idempotencyKey, message.name))
   return {
     workflowId: ref.workflowId,
     ...(await ports.engine.signal(ref, { ...message, ...(requestId && { requestId }) }, call)),

@@ -16,5 +16,6 @@ export async function startUpdate(
   rejectOlderCatalog(ports, ref)
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
-  return ports.engine.startUpdate(ref, message, await updateIdOf(idempotencyKey), messageCall)
+  const updateId = await updateIdOf(idempotencyKey, message.name)
+  return ports.engine.startUpdate(ref, message, updateId, messageCall)
 }

@@ -13,5 +13,5 @@ export async function update(
   rejectOlderCatalog(ports, ref)
   const messageCall = withTimeout(call, ports.messageTimeoutMs)
   await admitMessage(ports, { kind: 'update', ref, message }, messageCall)
-  return ports.engine.update(ref, message, await updateIdOf(idempotencyKey), messageCall)
+  return ports.engine.update(ref, message, await updateIdOf(idempotencyKey, message.name), messageCall)
 }

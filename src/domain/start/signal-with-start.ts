@@ -1,9 +1,12 @@
+import { isOpen } from '../../protocol/execution.ts'
+import type { RunRef } from '../../protocol/run-ref.ts'
 import { admitWithStart } from '../admission/admit-message.ts'
 import { admitStart } from '../admission/admit-start.ts'
 import type { Call } from '../call.ts'
 import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import type { SignaledRun, StartRequest } from '../engine.ts'
-import { keyedId } from '../keyed-id.ts'
+import type { Signal, SignaledRun, StartRequest } from '../engine.ts'
+import { hasErrorName } from '../errors.ts'
+import { signalIdOf } from '../keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import type { SignalWithStartCommand, WithStart } from '../workflows.ts'
 import { toStartRequest, withKeyedId } from './start.ts'
@@ -35,17 +38,43 @@ async function signalWithStartOnce(
   const startKey = await toStartKey(idempotencyKey, start, signal)
   const id = { workflowId: keyed.workflowId, startKey }
   const before = await findRepeated(engine, id, call)
-  if (before !== null) return toSignaledRun(before)
-  const request = await admit(ports, { start: keyed, signal }, call)
+  if ('run' in before) return toSignaledRun(before.run)
   // The id of the start and of the signal: a run receives the signal once.
-  const requestId = await keyedId(idempotencyKey)
+  const requestId = await signalIdOf(idempotencyKey, signal.name)
+  if (before.other !== null && !isOpen(before.other.status)) {
+    const { workflowId, runId } = before.other
+    if (await hasSignal(engine, { workflowId, runId }, { ...signal, requestId }, call))
+      return { workflowId, runId, started: false, isRepeated: true }
+  }
+  const request = await admit(ports, { start: keyed, signal }, call)
   const sent = { ...request, protocolMemo: toProtocolMemo(startKey), requestId }
   const run = await engine.signalWithStart(sent, signal, call).catch((error) => {
     throw withRetryAfter(error, id)
   })
+  if (run.started) return run
   // Another request with the key may have started it at the same time.
-  const repeated = run.started ? null : await findRepeated(engine, id, call)
-  return repeated === null ? run : toSignaledRun(repeated)
+  const found = await findRepeated(engine, id, call).catch((error) => {
+    if (hasErrorName(error, 'IdempotencyKeyReusedError')) throw error
+    // The signal is delivered: the client must not hear that it failed.
+    return null
+  })
+  return found !== null && 'run' in found ? toSignaledRun(found.run) : run
+}
+
+/** Whether the closed run has received the signal, maybe as its last one. The engine still recognizes its request id. */
+async function hasSignal(
+  engine: SignalWithStartPorts['engine'],
+  closed: RunRef,
+  signal: Signal,
+  call: Call,
+): Promise<boolean> {
+  try {
+    await engine.signal(closed, signal, call)
+    return true
+  } catch (error) {
+    if (hasErrorName(error, 'WorkflowNotRunningError', 'WorkflowNotFoundError')) return false
+    throw error
+  }
 }
 
 /** The run has received the signal when it was started. */

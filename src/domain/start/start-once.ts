@@ -75,10 +75,9 @@ export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId
   return new ServiceError(error.error, message, { cause: error.cause, details })
 }
 
-/** The run that the key has started; null if there is none. Throws `IdempotencyKeyReusedError`. */
-export async function findRepeated(engine: Describe, keyed: KeyedId, call: Call): Promise<RepeatedRun | null> {
-  const found = await find(engine, { ...keyed, conflictPolicy: 'use-existing', isIdUsed: true }, call)
-  return 'run' in found ? found.run : null
+/** The run that the key has started, or else the latest run of the id. Throws `IdempotencyKeyReusedError`. */
+export async function findRepeated(engine: Describe, keyed: KeyedId, call: Call): Promise<Found> {
+  return find(engine, { ...keyed, conflictPolicy: 'use-existing', isIdUsed: true }, call)
 }
 
 // What an engine or a catalog can respond to the repeat of a request that was carried out.
@@ -112,7 +111,8 @@ function isUnsent({ error, details }: ServiceError): boolean {
   return error === 'EngineUnavailableError' && details.retryAfterSeconds !== undefined
 }
 
-type Found = { run: RepeatedRun } | { step: Extract<StepAfterFailure, 'start' | 'throw'> }
+/** `other`: the latest run of the id, which another request has started. */
+type Found = { run: RepeatedRun } | { step: Extract<StepAfterFailure, 'start' | 'throw'>; other: Description | null }
 
 async function find(
   engine: Describe,
@@ -120,14 +120,14 @@ async function find(
   call: Call,
 ): Promise<Found> {
   const latest = await describeOrNull(engine, { workflowId }, call)
-  if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw' }
+  if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw', other: null }
   const found = { startKey: await readKeyOfChain(engine, latest, call), open: isOpen(latest.status) }
   const step = stepAfterFailure({ ...failed, sent: startKey, found })
   const { runId, firstRunId, status } = latest
   if (step === 'return run') return { run: { workflowId, runId, firstRunId, status } }
-  if (step !== 'reject key') return { step }
+  if (step !== 'reject key') return { step, other: latest }
   const message =
-    'The Idempotency-Key was used for another request: workflow name, catalog, arguments or options differ'
+    'The Idempotency-Key was used for another request: workflow name, catalog, arguments, options or handler differ'
   throw new ServiceError('IdempotencyKeyReusedError', message, { details: { workflowId, runId } })
 }
 

@@ -39,7 +39,7 @@ async function updateWithStartOnce(
   const { engine, messageTimeoutMs } = ports
   const keyed = await withKeyedId(start, idempotencyKey)
   const { workflowId } = keyed
-  const updateId = await updateIdOf(idempotencyKey)
+  const updateId = await updateIdOf(idempotencyKey, update.name)
   const updateCall = () => withTimeout(call, messageTimeoutMs)
   let request: StartRequest | null = null
   const once = {

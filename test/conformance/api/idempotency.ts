@@ -118,7 +118,7 @@ export function idempotency(api: () => ApiFixture): void {
       expect(refusal(other)).toEqual([422, 'IdempotencyKeyReusedError'])
     })
 
-    test('Idempotency-Key: a run receives a signal and an update once for each key', async () => {
+    test('Idempotency-Key: a run receives a signal and an update once for each key and handler', async () => {
       const { body: run } = await post('start', anId(), { workflowName: 'messages', input: null })
       const path = run.workflowId
       const key = anId()
@@ -137,7 +137,8 @@ export function idempotency(api: () => ApiFixture): void {
       expect(signals.map(({ status, body }) => [status, body.runId])).toEqual(signals.map(() => [200, run.runId]))
       expect(updates.map(({ body }) => body)).toEqual(updates.map(() => ({ before: null, after: 'x' })))
       expect(state).toEqual({ gathered: [1, 2], value: 'x' })
-      await post(`${path}/signal/finish`, null)
+      expect((await post(`${path}/update/echo`, key, { args: [1, 2] })).body).toEqual([1, 2])
+      await post(`${path}/signal/finish`, key)
       await untilStatus(api(), path, 'completed')
       expect((await post(`${path}/update/set`, key, { payload: 'x' })).body).toEqual({ before: null, after: 'x' })
       const late = await post(`${path}/signal/add`, key, { payload: 1 })
@@ -191,6 +192,12 @@ export function idempotency(api: () => ApiFixture): void {
 
       const found = { workflowId: run.workflowId, runId: run.runId, started: false }
       expect([answers.map((answer) => answer.body), state.gathered]).toEqual([[found, found], ['x']])
+      await post(`${run.workflowId}/signal/finish`, null)
+      await untilStatus(api(), run.workflowId, 'completed')
+      const late = await post('signal-with-start/add', 'a', body)
+      expect([late.body, ...replayed(late)]).toEqual([found, 'true'])
+      const other = await post('signal-with-start/add', 'b', body)
+      expect([other.status, other.body.started, ...replayed(other)]).toEqual([200, true, 'false'])
       await post(`${run.workflowId}/terminate`, null)
     })
 
