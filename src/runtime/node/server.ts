@@ -44,22 +44,22 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
     return isComplete ? response : lastOfConnection(response, incoming)
   }
 
-  function respond(request: IncomingMessage, response: ServerResponse) {
+  function track(response: ServerResponse) {
     openResponses.add(response)
     response.on('close', onResponseClosed)
-    void handle(request, response)
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse) {
-    if (closing || !loadShedder?.isActive()) respond(request, response)
-    else void shedOrRespond(request, response, loadShedder)
+    track(response)
+    if (closing || !loadShedder?.isActive()) void handle(request, response)
+    else void shedOrHandle(request, response, loadShedder)
   }
 
   /** The connection stays open after a rejection, so that all of the request must have arrived. */
-  async function shedOrRespond(request: IncomingMessage, response: ServerResponse, { reject }: LoadShedder) {
+  async function shedOrHandle(request: IncomingMessage, response: ServerResponse, { reject }: LoadShedder) {
     const isComplete = isBodiless(request) || (await hasArrived(request))
     const rejection = isComplete ? reject(headOf(request)) : null
-    if (rejection === null) return respond(request, response)
+    if (rejection === null) return void handle(request, response)
     const { status, headers, body } = rejection
     // Without its length Node would send the body in chunks.
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
@@ -72,10 +72,14 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
 
   const server = createServer(SERVER_OPTIONS, onRequest)
   server.on('checkContinue', (request, response) => {
+    track(response)
     continueOnRead(request, response)
-    respond(request, response)
+    void handle(request, response)
   })
-  server.on('checkExpectation', respond)
+  server.on('checkExpectation', (request, response) => {
+    track(response)
+    void handle(request, response)
+  })
   server.on('connect', rejectConnect)
   server.on('clientError', onClientError)
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 /** The app on a real socket. */
 async function serveApi(options: Parameters<typeof makeApi>[0] = {}) {
   const api = makeApi(options)
-  const server = await serveNode({ fetch: api.fetch, host: '127.0.0.1', port: 0 })
+  const server = await serveNode({ fetch: api.fetch, loadShedder: api.loadShedder, host: '127.0.0.1', port: 0 })
   const sockets: Socket[] = []
   open.push({ server, sockets })
 
@@ -131,6 +131,26 @@ describe('serveNode', () => {
     await expect.poll(() => seen.closed).toBe(true)
 
     expect(errors).toEqual([])
+  })
+
+  test('serveNode: a request that is rejected because of too many others gets its response if the server is closed meanwhile', async () => {
+    const { loadShedder, server, dial } = await serveApi({ maxInFlight: 0 })
+    const { socket, seen } = await dial()
+    let closing: Promise<void> | undefined
+    const { isActive } = loadShedder
+    loadShedder.isActive = () => {
+      // The request has arrived, and its response is not ready.
+      closing = server.close()
+      return isActive()
+    }
+
+    socket.write(
+      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+    )
+    await expect.poll(() => seen.closed).toBe(true)
+    await closing
+
+    expect(seen.text).toContain('503 Service Unavailable')
   })
 
   test('serveNode: a small rejected body does not close the connection', async () => {
