@@ -1,5 +1,10 @@
 /** Vitest setup file: every line that a process prints is checked for secrets and internal strings. */
+import { setPriority } from 'node:os'
 import { observeProcesses } from '../../dev/servers/process.ts'
 import { checkLines } from './log-leak-recorder.ts'
 
 observeProcesses(checkLines)
+
+// All test files share one engine, which runs already. On a busy machine it has to respond within the deadlines of requests, so
+// the tests and what they start leave it more of the processors.
+setPriority(5)
