@@ -67,9 +67,9 @@ const faults: [Fault, ...Fault[]] = [
     },
   },
   {
-    name: 'engine killed',
+    name: 'engine restarted',
     async inject() {
-      await engine.kill()
+      await engine.stop()
       engine = await engine.restart()
     },
   },
