@@ -3,6 +3,7 @@ import { defineConfig } from 'rolldown'
 import { asciiOnly } from './dev/build/ascii-only.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
+import { serviceAsFile } from './dev/build/service-as-file.ts'
 
 // Workers bring their own SDK. Two copies of it in one process would not share their state.
 const sdk = /^@(temporalio|opentelemetry)\//
@@ -15,11 +16,8 @@ export default defineConfig([
       node: 'src/runtime/node/index.ts',
       bun: 'src/runtime/bun.ts',
       deno: 'src/runtime/deno.ts',
-      cli: 'src/runtime/cli.ts',
     },
     platform: 'node',
-    // `portico archive` runs the worker kit, which is not part of the service.
-    external: ['portico/worker'],
     resolve: {
       // OpenTelemetry's packages are five times as large as CommonJS.
       mainFields: ['module', 'main'],
@@ -40,6 +38,14 @@ export default defineConfig([
       // Bun does not transpile files with this comment (decision 020).
       postBanner: '// @bun',
     },
+  },
+  {
+    input: { cli: 'src/cli/main.ts' },
+    platform: 'node',
+    // `portico archive` runs the worker kit, which brings its own packages.
+    external: ['portico/worker'],
+    plugins: [serviceAsFile()],
+    output: { dir: 'dist', format: 'esm', minify: true, chunkFileNames: 'cli-[name].js' },
   },
   {
     input: { workerd: 'src/runtime/workerd.ts' },

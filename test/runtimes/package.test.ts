@@ -42,7 +42,9 @@ test('npx portico: --help and --version print the usage and the version', async 
 })
 
 test('npx portico: an unknown command is rejected', async () => {
-  await expect(inFolder('npx', '--no-install', 'portico', 'archieve')).rejects.toThrow('Unknown command "archieve"')
+  await expect(inFolder('npx', '--no-install', 'portico', 'archieve')).rejects.toThrow(
+    "error: unknown command 'archieve'\n(Did you mean archive?)",
+  )
 })
 
 test('npx portico: the service starts, or its configuration errors are printed', async () => {

@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Component, ensureComponent, type LocalSource, type RemoteSource } from '../../../dev/servers/component.ts'
+import {
+  type Component,
+  ensureComponent,
+  type LocalSource,
+  type RemoteSource,
+} from '../../../../src/cli/dev/servers/component.ts'
 
 let cache: string
 beforeEach(async () => {

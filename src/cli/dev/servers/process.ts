@@ -1,0 +1,158 @@
+/** Child processes that are killed when this process exits for any reason. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { cacheFolder, runsFromSources } from './cache-folder.ts'
+
+export interface ProcessOptions {
+  command: string
+  args?: string[]
+  /** The whole environment. Default: that of this process. */
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  /** Called with each line of stdout and stderr. */
+  onLine?: (line: string) => void
+}
+
+export interface Ended {
+  /** Null if a signal ended the process. */
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface RunningProcess {
+  /** Also the id of its process group, so Ctrl-C in the terminal does not reach it. */
+  pid: number
+  /** Resolves when the process has exited for any reason. Never rejects. */
+  ended: Promise<Ended>
+  /** The last lines of stdout and stderr. */
+  output(): string
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
+  stop(graceMs: number): Promise<Ended>
+  /** Sends SIGKILL to the process and its process group. */
+  kill(): Promise<Ended>
+}
+
+/** Called with the environment of each process that starts. Returns a function that gets each line of its output, or null. */
+export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
+
+const observers: ProcessObserver[] = []
+
+/** Registers an observer of every process that this module starts from now on. Tests check the output of all of them with it. */
+export function observeProcesses(observer: ProcessObserver): void {
+  observers.push(observer)
+}
+
+// Node keeps the compiled and type-stripped sources here: a process of ours then starts with two thirds of the CPU time.
+const COMPILE_CACHE = runsFromSources ? { NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled') } : {}
+
+const KEPT_LINES = 200
+
+// A grandchild may keep the pipes open. The child's own output has arrived by then.
+const LAST_LINES_MS = 500
+
+/** Rejects if the command cannot be started. */
+export async function startProcess({ command, args = [], env, cwd, onLine }: ProcessOptions): Promise<RunningProcess> {
+  const child = spawn(command, args, {
+    env: { ...COMPILE_CACHE, ...(env ?? process.env) },
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${command} cannot be started: ${error.code}`, { cause: error })
+  })
+  const pid = pidOf(child)
+  const stopGuard = killWhenParentExits(pid)
+
+  const lines: string[] = []
+  const watchers = observers.map((observe) => observe(env ?? process.env))
+  const handleLine = (line: string) => {
+    lines.push(line)
+    if (lines.length > KEPT_LINES) lines.shift()
+    for (const watch of watchers) watch?.(line)
+    onLine?.(line)
+  }
+  readLines(child.stdout, handleLine)
+  readLines(child.stderr, handleLine)
+
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('exit', (code, signal) => {
+      stopGuard()
+      const settle = () => resolve({ code, signal })
+      const timer = setTimeout(settle, LAST_LINES_MS)
+      child.once('close', () => {
+        clearTimeout(timer)
+        settle()
+      })
+    })
+  })
+
+  const kill = () => {
+    signalGroup(pid, 'SIGKILL')
+    return ended
+  }
+  return {
+    pid,
+    ended,
+    output: () => lines.join('\n'),
+    kill,
+    async stop(graceMs) {
+      child.kill('SIGTERM')
+      const timer = setTimeout(kill, graceMs)
+      return ended.finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+/** Whether no process with that id is running. A zombie counts as gone. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return true // ESRCH
+  }
+  return isZombie(pid)
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false // no /proc (macOS), or the process has just exited
+  }
+}
+
+/**
+ * Starts a shell that kills the process group when its stdin ends. Only this process holds that pipe, so it ends even after a SIGKILL.
+ * The shell ignores signals from a terminal and has its own process group. Returns a function that stops it.
+ */
+function killWhenParentExits(pid: number): () => void {
+  const guard = spawn('sh', ['-c', `trap '' INT TERM HUP; read -r _; kill -9 -$0`, String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  // Without a shell (Windows) there is no guard, and children outlive a killed parent.
+  guard.once('error', () => {})
+  return () => guard.kill('SIGKILL')
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The whole group has already exited.
+  }
+}
+
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine)
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error(`${child.spawnfile} has no process id`)
+  return child.pid
+}

@@ -1,0 +1,51 @@
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { errorCode } from '../lib/error-code.ts'
+import { isObject } from '../lib/is-object.ts'
+import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
+
+const NAME = '.portico.json'
+const KNOWN = ['url', 'token', 'catalog']
+
+export interface SettingsFile {
+  path: string
+  given: Record<string, unknown>
+  /** What is wrong with the file as a whole, and keys that are not settings. */
+  issues: string[]
+}
+
+/** The nearest `.portico.json`: in the folder or in one of its parents. Empty if there is none. */
+export async function readSettingsFile(directory: string): Promise<SettingsFile> {
+  const path = join(directory, NAME)
+  const parent = dirname(directory)
+  try {
+    const issue = await ownerIssue(path)
+    return issue === null ? parse(path, await readFile(path, 'utf8')) : { path, given: {}, issues: [issue] }
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      return { path, given: {}, issues: [`${path} cannot be read (${code})`] }
+    return parent === directory ? { path, given: {}, issues: [] } : readSettingsFile(parent)
+  }
+}
+
+/** In a shared folder, such as `/tmp`, somebody else's file could send the token anywhere. */
+async function ownerIssue(path: string): Promise<string | null> {
+  const { uid } = await stat(path)
+  const own = process.getuid?.() ?? uid
+  return uid === own || uid === 0 ? null : `${path} belongs to another user; use --url, or copy the file`
+}
+
+function parse(path: string, text: string): SettingsFile {
+  const error = findJsonSyntaxError(text)
+  if (error !== null)
+    return { path, given: {}, issues: [`${path} is not valid JSON: line ${error.line}, column ${error.column}`] }
+  const given: unknown = JSON.parse(text)
+  if (!isObject(given)) return { path, given: {}, issues: [`${path} must contain a JSON object`] }
+  const unknown = Object.keys(given).filter((key) => !KNOWN.includes(key))
+  return {
+    path,
+    given,
+    issues: unknown.map((key) => `${path}: ${JSON.stringify(key)} is not a setting; there are ${KNOWN.join(', ')}`),
+  }
+}
