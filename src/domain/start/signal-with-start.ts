@@ -1,15 +1,13 @@
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { admitWithStart } from '../admission/admit-message.ts'
-import { admitStart } from '../admission/admit-start.ts'
 import type { Call } from '../call.ts'
-import { rejectOlderCatalog } from '../control/catalog-guard.ts'
-import type { Signal, SignaledRun, StartRequest } from '../engine.ts'
+import type { Signal, SignaledRun } from '../engine.ts'
 import { hasErrorName } from '../errors.ts'
 import { signalIdOf } from '../keyed-id.ts'
 import type { Ports } from '../ports.ts'
 import type { SignalWithStartCommand, WithStart } from '../workflows.ts'
-import { toStartRequest, withKeyedId } from './start.ts'
+import { admitStartWith } from './admit-start-with.ts'
+import { withKeyedId } from './start.ts'
 import { toStartKey } from './start-key.ts'
 import { findRepeated, type RepeatedRun, toProtocolMemo, withRetryAfter } from './start-once.ts'
 
@@ -23,7 +21,11 @@ export async function signalWithStart(
 ): Promise<WithStart<SignaledRun>> {
   const { idempotencyKey } = command.start
   if (idempotencyKey !== undefined) return signalWithStartOnce(ports, command, idempotencyKey, call)
-  return ports.engine.signalWithStart(await admit(ports, command, call), command.signal, call)
+  return ports.engine.signalWithStart(
+    await admitStartWith(ports, { kind: 'signal', start: command.start, message: command.signal }, call),
+    command.signal,
+    call,
+  )
 }
 
 /** The engine cannot start only under an unused id and signal in one step, so that the id is read before. */
@@ -46,7 +48,7 @@ async function signalWithStartOnce(
     if (await hasSignal(engine, { workflowId, runId }, { ...signal, requestId }, call))
       return { workflowId, runId, started: false, isRepeated: true }
   }
-  const request = await admit(ports, { start: keyed, signal }, call)
+  const request = await admitStartWith(ports, { kind: 'signal', start: keyed, message: signal }, call)
   const sent = { ...request, protocolMemo: toProtocolMemo(startKey), requestId }
   const run = await engine.signalWithStart(sent, signal, call).catch((error) => {
     throw withRetryAfter(error, id)
@@ -80,17 +82,4 @@ async function hasSignal(
 /** The run has received the signal when it was started. */
 function toSignaledRun({ workflowId, firstRunId: runId }: RepeatedRun): WithStart<SignaledRun> {
   return { workflowId, runId, started: true, isRepeated: true }
-}
-
-async function admit(
-  ports: SignalWithStartPorts,
-  { start, signal }: SignalWithStartCommand,
-  call: Call,
-): Promise<StartRequest> {
-  const request = toStartRequest(start, await admitStart(ports, start, call))
-  // After the catalog was read: the id may be that of the catalog itself.
-  rejectOlderCatalog(ports, request)
-  const target = { ...start, workflowName: request.workflowName }
-  await admitWithStart(ports, { kind: 'signal', start: target, message: signal }, call)
-  return request
 }

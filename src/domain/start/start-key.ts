@@ -11,7 +11,7 @@ import type { ConflictPolicy } from './workflow-options.ts'
 export interface StartKey {
   /** Stands for the key, which is not recorded. */
   key: string
-  /** A hash of the request. The key is part of it, so that nobody can guess arguments that a codec encrypts. */
+  /** A hash of the request. The key is part of it, so that a reader of the memo cannot guess arguments that a codec encrypts. */
   request: string
 }
 

@@ -1,8 +1,5 @@
 import type { RunRef } from '../../protocol/run-ref.ts'
-import { admitWithStart } from '../admission/admit-message.ts'
-import { admitStart } from '../admission/admit-start.ts'
 import { type Call, withTimeout } from '../call.ts'
-import { rejectOlderCatalog } from '../control/catalog-guard.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { StartedUpdate, StartRequest } from '../engine.ts'
 import { ServiceError } from '../errors.ts'
@@ -11,7 +8,8 @@ import { newId } from '../new-id.ts'
 import type { Ports } from '../ports.ts'
 import { assertSupported } from '../supported-feature.ts'
 import type { UpdateWithStartCommand, WithStart } from '../workflows.ts'
-import { toStartRequest, withKeyedId } from './start.ts'
+import { admitStartWith } from './admit-start-with.ts'
+import { withKeyedId } from './start.ts'
 import { toStartKey } from './start-key.ts'
 import { type RepeatedRun, startOnce } from './start-once.ts'
 
@@ -26,7 +24,7 @@ export async function updateWithStart(
   assertSupported(ports.deployment.features, 'updateWithStart')
   const { idempotencyKey } = command.start
   if (idempotencyKey !== undefined) return updateWithStartOnce(ports, command, idempotencyKey, call)
-  const request = await admit(ports, command, call)
+  const request = await admitStartWith(ports, { kind: 'update', start: command.start, message: command.update }, call)
   return ports.engine.updateWithStart(request, command.update, newId(), withTimeout(call, ports.messageTimeoutMs))
 }
 
@@ -47,7 +45,7 @@ async function updateWithStartOnce(
     startKey: await toStartKey(idempotencyKey, start, update),
     conflictPolicy: start.options?.workflowIdConflictPolicy ?? 'use-existing',
     async start(withKey: (request: StartRequest) => StartRequest): Promise<WithStart<StartedUpdate>> {
-      request ??= await admit(ports, { start: keyed, update }, call)
+      request ??= await admitStartWith(ports, { kind: 'update', start: keyed, message: update }, call)
       const sent = withKey(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
       // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
@@ -72,17 +70,4 @@ function idInUse({ workflowId, runId }: RunRef): ServiceError {
   return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${workflowId} is in use`, {
     details: { workflowId, runId },
   })
-}
-
-async function admit(
-  ports: UpdateWithStartPorts,
-  { start, update }: UpdateWithStartCommand,
-  call: Call,
-): Promise<StartRequest> {
-  const request = toStartRequest(start, await admitStart(ports, start, call))
-  // After the catalog was read: the id may be that of the catalog itself.
-  rejectOlderCatalog(ports, request)
-  const target = { ...start, workflowName: request.workflowName }
-  await admitWithStart(ports, { kind: 'update', start: target, message: update }, call)
-  return request
 }

@@ -18,7 +18,7 @@ type Described = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionRespo
 // One page, so that an explanation takes one call for any history. Pages of the engine count batches of events.
 const PAGE_SIZE = 100
 
-// A run may have thousands of pending activities. Nobody reads the reasons of all of them.
+// A run may have thousands of pending activities. The response lists the reasons of the first ones only.
 const MAX_LISTED = 50
 
 const STATES = new Map<number, ActivityState>([

@@ -1,0 +1,28 @@
+import { admitWithStart } from '../admission/admit-message.ts'
+import { admitStart } from '../admission/admit-start.ts'
+import type { Call } from '../call.ts'
+import { rejectOlderCatalog } from '../control/catalog-guard.ts'
+import type { StartRequest } from '../engine.ts'
+import type { Ports } from '../ports.ts'
+import type { MessageCommand, StartCommand } from '../workflows.ts'
+import { toStartRequest } from './start.ts'
+
+export interface StartWithMessage {
+  kind: 'signal' | 'update'
+  start: StartCommand
+  message: MessageCommand
+}
+
+/** Validates a start and the message that goes with it. */
+export async function admitStartWith(
+  ports: Pick<Ports, 'catalogs' | 'deployment' | 'engine' | 'knownRuns' | 'now'>,
+  { kind, start, message }: StartWithMessage,
+  call: Call,
+): Promise<StartRequest> {
+  const request = toStartRequest(start, await admitStart(ports, start, call))
+  // After the catalog was read: the id may be that of the catalog itself.
+  rejectOlderCatalog(ports, request)
+  const target = { ...start, workflowName: request.workflowName }
+  await admitWithStart(ports, { kind, start: target, message }, call)
+  return request
+}
