@@ -4,19 +4,9 @@ import { explain } from '../../../../src/domain/explain/explain.ts'
 import type { PendingActivity, PendingWork } from '../../../../src/domain/explain/pending-work.ts'
 import { aCall, refusal } from '../../call.ts'
 import { aDescription, makeCatalogs } from '../catalog-fixture.ts'
+import { IDLE_WORK } from './idle-work.ts'
 
-const idle: PendingWork = {
-  paused: null,
-  canceling: null,
-  workflowTask: null,
-  problem: null,
-  activities: [],
-  children: [],
-  timers: [],
-  waitsForNexus: false,
-  idleSince: new Date(2000),
-  readFromStart: true,
-}
+const idle: PendingWork = { ...IDLE_WORK, idleSince: new Date(2000) }
 
 const waiting: PendingActivity = {
   activityId: '1',

@@ -1,22 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { PendingActivity, PendingWork } from '../../../../src/domain/explain/pending-work.ts'
 import { type RunFacts, reasonsOf } from '../../../../src/domain/explain/reasons.ts'
+import { IDLE_WORK } from './idle-work.ts'
 
 const AT = new Date('2026-11-21T02:55:53.503Z')
 const LATER = new Date('2026-11-21T03:55:53.503Z')
 
-const idle: PendingWork = {
-  paused: null,
-  canceling: null,
-  workflowTask: null,
-  problem: null,
-  activities: [],
-  children: [],
-  timers: [],
-  waitsForNexus: false,
-  idleSince: AT,
-  readFromStart: true,
-}
+const idle: PendingWork = { ...IDLE_WORK, idleSince: AT }
 
 const activity: PendingActivity = {
   activityId: '1',

@@ -1,0 +1,15 @@
+import type { PendingWork } from '../../../../src/domain/explain/pending-work.ts'
+
+/** Of a run that only a message can move. */
+export const IDLE_WORK: PendingWork = {
+  paused: null,
+  canceling: null,
+  workflowTask: null,
+  problem: null,
+  activities: [],
+  children: [],
+  timers: [],
+  waitsForNexus: false,
+  idleSince: new Date('2026-11-21T02:55:53.503Z'),
+  readFromStart: true,
+}
