@@ -1,4 +1,4 @@
-import type { Closing, Execution } from '../protocol/execution.ts'
+import type { Closing, Execution, Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 import type { EncodedPayload, TraceEntry } from '../protocol/trace/entry.ts'
 import type { Call } from './call.ts'
@@ -28,6 +28,8 @@ export interface Started extends RunRef {
 export interface StartedRun extends Started {
   /** Set for an open run that the request found instead of starting one (`use-existing`). */
   isExisting?: true
+  /** Set when an earlier request with the same `requestId` has started the run, and it has ended since. */
+  endedStatus?: Status
 }
 
 export interface StartInput {

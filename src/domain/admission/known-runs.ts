@@ -59,7 +59,7 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
     ...engine,
     async start(request, call) {
       const run = await engine.start(request, call)
-      if (!run.isExisting) knownRuns.add({ ...request, ...run })
+      if (!run.isExisting && run.endedStatus === undefined) knownRuns.add({ ...request, ...run })
       return run
     },
     async signalWithStart(request, ...rest) {

@@ -25,8 +25,8 @@ export type StartResult =
 /** Every response about a start has the id of the first run, also if the chain continued before the start was repeated. */
 export function toRunStart(result: StartResult): RunStart {
   if ('started' in result) {
-    const { firstRunId: _, ...run } = result.started
-    return run
+    const { workflowId, runId, isExisting } = result.started
+    return { workflowId, runId, ...(isExisting && { isExisting }) }
   }
   const { workflowId, firstRunId, status } = result.repeated
   return { workflowId, runId: firstRunId, repeatedStatus: status }
@@ -54,7 +54,9 @@ export async function startOrRepeat(
     async start(withKey: (request: StartRequest) => StartRequest): Promise<StartResult> {
       admitted ??= await admitStart(ports, keyed, call)
       const started = await startAdmitted(ports, withKey(toStartRequest(keyed, admitted)), startCall)
-      return { admitted, started }
+      const { endedStatus: status } = started
+      // Another request with the key came first: at the same time, or its response was lost.
+      return status === undefined ? { admitted, started } : { repeated: { ...started, status } }
     },
     repeat: (repeated: RepeatedRun): StartResult => ({ repeated }),
   }

@@ -4,6 +4,7 @@ import { isOpen } from '../../protocol/execution.ts'
 import { WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
 import { toMemo } from '../../temporal/memo.ts'
 import type { Payload } from '../../temporal/payload.ts'
+import { toStatus } from '../../temporal/status.ts'
 import { startTimeOf } from '../clock.ts'
 import { type EngineContext, IDENTITY } from '../context.ts'
 import { idInUse, toServiceError } from '../errors.ts'
@@ -67,9 +68,16 @@ export async function start(context: EngineContext, request: StartRequest, call:
     clock.observe(startTimeOf(response.runId))
     if ('firstRunId' in response) return response
     const { runId, firstExecutionRunId, started } = response
+    const status = toStatus(response.status)
     // Older engines do not set `started`, but only with `use-existing` can the engine return a run that it has not started.
     const isExisting = !started && options.workflowIdConflictPolicy === 'use-existing'
-    return { workflowId, runId, firstRunId: firstExecutionRunId || runId, ...(isExisting && { isExisting }) }
+    return {
+      workflowId,
+      runId,
+      firstRunId: firstExecutionRunId || runId,
+      ...(isExisting && { isExisting }),
+      ...(!isOpen(status) && { endedStatus: status }),
+    }
   } catch (error) {
     throw rejectedOption(error, request) ?? toServiceError(error, { kind: 'write', details: atMostOnce.details })
   }

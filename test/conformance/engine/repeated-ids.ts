@@ -65,7 +65,7 @@ export function describeRepeatedIds(name: string, makeTransport: MakeTransport):
       await fixture.closed(run)
       const closed = await fixture.engine.start(ofId, call())
 
-      expect([open, closed]).toEqual([run, run])
+      expect([open, closed]).toEqual([run, { ...run, endedStatus: 'completed' }])
       expect(other).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: run.runId })
     })
 

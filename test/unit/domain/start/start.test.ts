@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { StartRequest } from '../../../../src/domain/engine.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import { start } from '../../../../src/domain/start/start.ts'
+import { aCall } from '../../call.ts'
+import { aDescription, anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+
+const WORKFLOW_ID = 'orders-17'
+const COMMAND = {
+  workflowId: WORKFLOW_ID,
+  workflowName: 'order',
+  catalog: 'orders',
+  args: [],
+  argumentPointer: '/input',
+  idempotencyKey: 'k',
+}
+
+test('start: a run that a request with the same key has started meanwhile, and that has ended, is a repeat', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  const sent: StartRequest[] = []
+  const engine = anEngine({
+    async start(request) {
+      sent.push(request)
+      if (sent.length === 1) throw new ServiceError('WorkflowAlreadyStartedError', 'used')
+      return { workflowId: WORKFLOW_ID, runId: 'run-2', firstRunId: 'run-2', endedStatus: 'completed' }
+    },
+    describe: async (ref) => aDescription({ ...ref, runId: 'run-1', status: 'completed' }),
+  })
+
+  const started = await start({ engine, catalogs: fixture.catalogs, deployment: DEPLOYMENT }, COMMAND, aCall())
+
+  expect(started).toEqual({ workflowId: WORKFLOW_ID, runId: 'run-2', repeatedStatus: 'completed' })
+  expect(sent).toHaveLength(2)
+})
