@@ -345,6 +345,15 @@ const examples: Record<string, () => Promise<void>> = {
     await post(`/workflow/${orderId}/terminate`)
   },
 
+  async 'check a request without starting anything'() {
+    const order = { workflowName: 'order', input: { orderId: newOrderId(), amount: 250, card: '4242' } }
+    const right = await post('/workflow/validate', order)
+    assert.deepEqual([right.status, right.body], [200, { valid: true }])
+
+    const wrong = await post('/workflow/validate', { ...order, input: { amount: 'much' } })
+    assert.deepEqual([wrong.status, wrong.body.error], [400, 'ValidationError'])
+  },
+
   async 'pause a workflow, and let it continue'() {
     const { pause } = (await get('/capabilities')).body.features
     const path = await startWaitingOrder(newOrderId())

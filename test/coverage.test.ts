@@ -101,6 +101,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
       'GET /capabilities',
       'POST /workflow/run',
       'POST /workflow/start',
+      'POST /workflow/validate',
       'POST /workflow/signal-with-start/:name',
       'POST /workflow/update-with-start/:name',
       'GET /workflow/catalog',

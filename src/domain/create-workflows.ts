@@ -25,6 +25,7 @@ import { run } from './start/run.ts'
 import { signalWithStart } from './start/signal-with-start.ts'
 import { start } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
+import { validate } from './start/validate.ts'
 import { readCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
@@ -58,6 +59,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   return {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),
+    validate: (command, call) => validate(ports, command, call),
     signalWithStart: (command, call) => signalWithStart(ports, command, call),
     updateWithStart: (command, call) => updateWithStart(ports, command, call),
     status: (ref, call) => readStatus(ports, ref, call),

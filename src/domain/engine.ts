@@ -122,6 +122,9 @@ export interface Engine {
    */
   start(request: StartRequest, call: Call): Promise<StartedRun>
 
+  /** Rejects as `start` does before it calls the engine: with `PayloadTooLargeError` or `PayloadCodecError`. */
+  checkStart(request: StartRequest, call: Call): Promise<void>
+
   /** Waits for this run to close; null when `call` ends first. Continues to wait through outages of the engine. */
   wait(run: RunRef, call: Call): Promise<Closing | null>
 

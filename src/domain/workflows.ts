@@ -27,6 +27,8 @@ export interface Workflows {
   start(command: StartCommand, call: Call): Promise<RunStart>
   /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
+  /** Rejects as `run` does, as far as that is known without sending the start to the engine. Starts nothing. */
+  validate(command: StartCommand, call: Call): Promise<void>
   /** Signals the open run of the workflow id, after starting one when none is open, in one step. */
   signalWithStart(command: SignalWithStartCommand, call: Call): Promise<WithStart<SignaledRun>>
   /** Updates the open run of the workflow id, after starting one when none is open, in one step. */

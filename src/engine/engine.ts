@@ -18,7 +18,7 @@ import { reset } from './calls/reset.ts'
 import { searchAttributeTypes } from './calls/search-attribute-types.ts'
 import { signal } from './calls/signal.ts'
 import { signalWithStart } from './calls/signal-with-start.ts'
-import { start } from './calls/start.ts'
+import { checkStart, start } from './calls/start.ts'
 import { startUpdate, update } from './calls/update.ts'
 import { updateWithStart } from './calls/update-with-start.ts'
 import { wait } from './calls/wait.ts'
@@ -56,6 +56,7 @@ export function createEngine(options: EngineOptions): Engine {
   const eventToJson = lazyEventToJson()
   return {
     start: (request, call) => start(context, request, call),
+    checkStart: (request, call) => checkStart(context, request, call),
     wait: (run, call) => (sharedWaits === null ? wait(context, run, call) : sharedWaits.wait(run, call)),
     describe: (ref, call) => describe(context, ref, call),
     read: (ref, call, closing) => read(context, ref, call, closing),

@@ -10,6 +10,7 @@ export function lazyEngine(options: EngineOptions): Engine {
   )
   return {
     start: async (...args) => (await engine.get()).start(...args),
+    checkStart: async (...args) => (await engine.get()).checkStart(...args),
     // Without an async function of its own: each one that a waiting request is suspended in takes half a KiB.
     wait: (...args) => engine.current?.wait(...args) ?? engine.get().then(({ wait }) => wait(...args)),
     describe: async (...args) => (await engine.get()).describe(...args),

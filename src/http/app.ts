@@ -28,6 +28,7 @@ import { result } from './routes/result.ts'
 import { run } from './routes/run.ts'
 import { runs } from './routes/runs.ts'
 import { start } from './routes/start.ts'
+import { validate } from './routes/validate.ts'
 import { withStart } from './routes/with-start.ts'
 import { mountRoutes, serve } from './serve.ts'
 import { createLoadShedder, type LoadShedder } from './shed-load.ts'
@@ -118,6 +119,7 @@ export function createApp(options: AppOptions): App {
   mountBelow('/workflow', start(startOptions), startRequest)
   mountBelow('/workflow', run(startOptions), startRequest)
   mountBelow('/workflow', withStart(startOptions), startRequest)
+  mountBelow('/workflow', validate(startOptions))
   mountBelow('/workflow/catalog', catalog(workflows, defaultCatalog))
   mountBelow('/workflow/runs', runs(workflows))
   for (const path of ['/workflow/:id', '/workflow/:id/runs/:rid']) {

@@ -10,7 +10,7 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/
 
 // The path is still percent-encoded, so that an id contains no slash.
 const ROUTES_WITH_KEY =
-  /^\/workflow\/(?:run|start|(?:signal|update)-with-start\/[^/]+|[^/]+\/(?:runs\/[^/]+\/)?(?:signal|update)\/[^/]+)$/
+  /^\/workflow\/(?:run|start|validate|(?:signal|update)-with-start\/[^/]+|[^/]+\/(?:runs\/[^/]+\/)?(?:signal|update)\/[^/]+)$/
 
 const READING_ROUTES = /^\/workflow\/[^/]+\/(?:runs\/[^/]+\/)?query\/[^/]+$/
 

@@ -28,6 +28,7 @@ import { start } from './api/start.ts'
 import { startOptions } from './api/start-options.ts'
 import { storedElsewhere } from './api/stored-elsewhere.ts'
 import { updateWithStart } from './api/update-with-start.ts'
+import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
 
 /** The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour. */
@@ -41,6 +42,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     runEvents(api)
     start(api)
     startOptions(api)
+    validate(api)
     idempotency(api)
     waiting(api)
     inspect(api)

@@ -43,6 +43,13 @@ describe('calls of the engine', () => {
     expect(await counted(starting)).toEqual({ StartWorkflowExecution: 2, PollWorkflowExecutionHistory: 1 })
   })
 
+  test('validate: 0; 1 for a refusal, which is never based on a cached catalog', async () => {
+    const validate = (workflowName: string) => post('/workflow/validate', { workflowName, input: 1 })
+
+    expect(await counted(() => validate('echo'))).toEqual({})
+    expect(await counted(() => validate('no-such-workflow'))).toEqual({ DescribeWorkflowExecution: 1 })
+  })
+
   test('start with options, and a message with headers: no more than without', async () => {
     const options = { memo: { a: 1 }, retry: { maximumAttempts: 2 }, workflowIdConflictPolicy: 'use-existing' }
     const workflowId = crypto.randomUUID()

@@ -107,6 +107,7 @@ const STATIC_ROUTES = new Set([
   '/capabilities',
   '/workflow/run',
   '/workflow/start',
+  '/workflow/validate',
   '/workflow/catalog',
   '/workflow/runs',
   '/workflow/runs/count',

@@ -83,10 +83,15 @@ function startAdmitted(
   request: StartRequest,
   call: Call,
 ): Promise<StartedRun> {
-  const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
-  // After the catalog was read: the id may be that of the catalog itself, which `fail` leaves alone.
-  if (workflowIdConflictPolicy !== 'fail') rejectOlderCatalog(ports, request)
+  rejectStartOfCatalog(ports, request)
   return ports.engine.start(request, call)
+}
+
+/** Throws `ForbiddenError` for a start that could end, or find, the run of a catalog. Call it after the catalog was read. */
+export function rejectStartOfCatalog(ports: Pick<Ports, 'catalogs'>, request: StartRequest): void {
+  const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
+  // The id may be that of the catalog itself, which `fail` leaves alone.
+  if (workflowIdConflictPolicy !== 'fail') rejectOlderCatalog(ports, request)
 }
 
 /** The request for the canonical workflow name, with a new id when the command has none. */

@@ -83,6 +83,11 @@ export async function start(context: EngineContext, request: StartRequest, call:
   }
 }
 
+/** Encodes the start, and drops it. */
+export async function checkStart(context: EngineContext, request: StartRequest, call: Call): Promise<void> {
+  await toStartWorkflow(context, request, call)
+}
+
 /**
  * The engine's form of a start, with a new request id. `others` are arguments that the same call carries, which
  * `otherPayloads` returns encoded.

@@ -139,6 +139,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
         ['POST', '/workflow/run'],
         ['POST', '/workflow/start'],
         ['POST', '/workflow/update-with-start/any'],
+        ['POST', '/workflow/validate'],
         ['GET', '/workflow/catalog'],
         ['GET', '/workflow/catalog/any'],
         ['GET', `${run}/status`],

@@ -229,6 +229,18 @@ export function describeStartOptions(name: string, makeTransport: MakeTransport)
         refused.map(() => ['PayloadTooLargeError', 'gateway']),
       )
     })
+
+    test('checkStart: rejects what is too large to be sent, and starts nothing', async () => {
+      const workflowId = crypto.randomUUID()
+      const request = { workflowId, workflowName: 'neverEnds', catalog: fixture.taskQueue, args: [1] }
+      const memo = { large: 'x'.repeat(2 * 1024 * 1024) }
+
+      const refused = await refusal(fixture.engine.checkStart({ ...request, options: { memo } }, call()))
+      await fixture.engine.checkStart(request, call())
+
+      expect([refused.error, refused.source]).toEqual(['PayloadTooLargeError', 'gateway'])
+      expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+    })
   })
 }
 

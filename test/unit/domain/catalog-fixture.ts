@@ -129,6 +129,7 @@ function never(): Promise<never> {
 
 const unexpected: Engine = {
   start: never,
+  checkStart: never,
   wait: never,
   describe: never,
   read: never,

@@ -71,6 +71,7 @@ export function never(): Promise<never> {
 const unexpected: Workflows = {
   start: never,
   run: never,
+  validate: never,
   updateWithStart: never,
   pause: never,
   unpause: never,

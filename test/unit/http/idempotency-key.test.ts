@@ -39,6 +39,9 @@ test('Idempotency-Key: reaches the verb unchanged, also below a base path and fo
       keys.push(idempotencyKey)
       return { workflowId: 'w', runId: 'r' }
     },
+    async validate({ idempotencyKey }) {
+      keys.push(idempotencyKey)
+    },
     async signal({ idempotencyKey }) {
       keys.push(idempotencyKey)
       return { workflowId: 'w', runId: 'r' }
@@ -55,7 +58,8 @@ test('Idempotency-Key: reaches the verb unchanged, also below a base path and fo
   )
   await call('POST', signal, {}, keyed)
   await call('POST', signal, {})
+  await call('POST', '/base/workflow/validate', { workflowName: 'echo', input: 1 }, keyed)
 
-  expect(keys).toEqual(['"~!', 'k1', undefined])
+  expect(keys).toEqual(['"~!', 'k1', undefined, 'k1'])
   expect(start.headers.get('Idempotency-Replayed')).toBe('false')
 })

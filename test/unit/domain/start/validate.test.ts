@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { StartRequest } from '../../../../src/domain/engine.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import { validate } from '../../../../src/domain/start/validate.ts'
+import type { StartCommand } from '../../../../src/domain/workflows.ts'
+import { aCall, refusal } from '../../call.ts'
+import { anEngine, DEPLOYMENT, makeCatalogs } from '../catalog-fixture.ts'
+
+const COMMAND: StartCommand = {
+  workflowName: 'buy',
+  catalog: 'orders',
+  args: [{ amount: 1 }],
+  argumentPointer: '/input',
+}
+
+/** An engine that only checks starts. */
+function makeValidate({ id, checkStart = async () => {} }: { id?: string; checkStart?: () => Promise<void> } = {}) {
+  const checked: StartRequest[] = []
+  const { catalogs, publish, reads, now } = makeCatalogs()
+  const engine = anEngine({
+    checkStart: (request) => {
+      checked.push(request)
+      return checkStart()
+    },
+  })
+  const inputSchema = { type: 'object', properties: { amount: { type: 'number' } } }
+  publish('c1', [{ name: 'order', aliases: ['buy'], inputSchema }], id === undefined ? {} : { id })
+  const ports = { engine, catalogs, deployment: DEPLOYMENT, now }
+  return {
+    checked,
+    reads,
+    validate: (command: Partial<StartCommand>) => validate(ports, { ...COMMAND, ...command }, aCall()),
+  }
+}
+
+test('validate: checks the request that start would send, by the name of the catalog', async () => {
+  const { validate, checked } = makeValidate()
+
+  await validate({ workflowId: 'w', options: { memo: { a: 1 } } })
+
+  const request = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: [{ amount: 1 }] }
+  expect(checked).toEqual([{ ...request, options: { memo: { a: 1 } } }])
+})
+
+test('validate: rejects what the catalog rejects before the request is encoded', async () => {
+  const { validate, checked } = makeValidate()
+
+  const refused = [
+    await refusal(validate({ workflowName: 'oder' })),
+    await refusal(validate({ args: [{ amount: 'x' }] })),
+    await refusal(validate({ idempotencyKey: 'k', options: { workflowIdConflictPolicy: 'terminate-existing' } })),
+  ]
+
+  expect(refused.map(({ error }) => error)).toEqual(['UnsupportedWorkflowError', 'ValidationError', 'ValidationError'])
+  expect(checked).toEqual([])
+})
+
+test('validate: rejects the id of a catalog of the older form where start would end or find its run', async () => {
+  const { validate } = makeValidate({ id: 'orders' })
+
+  const refused = await refusal(
+    validate({ workflowId: 'orders', options: { workflowIdConflictPolicy: 'use-existing' } }),
+  )
+
+  expect(refused.error).toBe('ForbiddenError')
+  await validate({ workflowId: 'orders' })
+})
+
+test('validate: rejects what cannot be sent', async () => {
+  const tooLarge = new ServiceError('PayloadTooLargeError', 'too large')
+  const { validate } = makeValidate({ checkStart: () => Promise.reject(tooLarge) })
+
+  expect((await refusal(validate({}))).error).toBe('PayloadTooLargeError')
+})
+
+test('validate: a key gives the start its id, and is not looked up', async () => {
+  const { validate, checked, reads } = makeValidate()
+
+  await validate({ idempotencyKey: 'k' })
+
+  expect(checked[0]?.workflowId).toMatch(/^key-/)
+  expect(reads.filter((read) => read.includes('key-'))).toEqual([])
+})
