@@ -13,7 +13,8 @@ interface ProblemKind {
   source?: 'workflow' | 'engine'
 }
 
-const PROBLEMS = {
+/** In the order of docs/errors.md. */
+export const PROBLEMS = {
   ValidationError: { status: 400, title: 'Invalid request' },
   InvalidPageTokenError: { status: 400, title: 'Invalid page token' },
   UnauthorizedError: { status: 401, title: 'Unauthorized' },

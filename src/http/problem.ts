@@ -1,10 +1,13 @@
 /** The body of every error response (RFC 9457), also of requests that the server rejects before they reach the app. */
+import type { ErrorName } from '../domain/errors.ts'
+import { docsUrl } from './docs-url.ts'
+
 export const PROBLEM_TYPE = 'application/problem+json'
 
 export interface ProblemFields<Status extends number = number> {
   status: Status
   /** Name of the error, which never changes. */
-  error: string
+  error: ErrorName
   title: string
   message: string
   /** What rejected the request; `gateway` when absent. */
@@ -20,7 +23,8 @@ export function toProblem<Status extends number>({
   source = 'gateway',
   requestId,
 }: ProblemFields<Status>) {
-  const type = `urn:portico:error:${error.replace(/\B[A-Z]/g, '-$&').toLowerCase()}`
+  // The heading of the error's section, as GitHub makes an anchor of it.
+  const type = docsUrl(`errors.md#${error.toLowerCase()}`)
   return { type, title, status, detail: message, error, message, source, requestId }
 }
 

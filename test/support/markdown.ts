@@ -12,6 +12,20 @@ export function relativeLinks(text: string): string[] {
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 
+/** Anchors of headings, in the form that GitHub and npm use. */
+export function anchorsIn(text: string): Set<string> {
+  const headings = [...proseOf(text).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/g, '-'),
+    ),
+  )
+}
+
 /** The text below a heading of the second level, up to the next one. */
 export function chapterOf(text: string, heading: string): string {
   const chapter = new RegExp(`^## ${heading}\\n(.*?)(?=^## |$(?![^]))`, 'ms').exec(text)?.[1]

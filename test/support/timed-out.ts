@@ -14,7 +14,7 @@ export function timedOutAtShutdown(workflowId: string, { message }: { message?: 
     ),
   )
   return {
-    type: 'urn:portico:error:workflow-execution-timed-out-error',
+    type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflowexecutiontimedouterror',
     title: 'Workflow did not complete in time',
     status: 408,
     detail: expected,

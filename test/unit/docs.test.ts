@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { firstSteps } from '../../dev/first-steps.ts'
-import { chapterOf, codeBlocks, namedFiles, proseOf, relativeLinks } from '../support/markdown.ts'
+import { anchorsIn, chapterOf, codeBlocks, namedFiles, proseOf, relativeLinks } from '../support/markdown.ts'
 import { makeApi } from './http/api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -194,21 +194,7 @@ function linksOf(page: string): string[] {
 function leadsSomewhere(page: string, link: string): boolean {
   const [file = '', anchor] = link.split('#')
   const target = file === '' ? page : posix.join(posix.dirname(page), file)
-  return isThere(target) && (anchor === undefined || anchorsOf(target).has(anchor))
-}
-
-/** Anchors of headings, in the form that GitHub and npm use. */
-function anchorsOf(page: string): Set<string> {
-  const headings = [...proseOf(textOf(page)).matchAll(/^#+ +(.+)$/gm)].map(([, heading = '']) => heading)
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-        .trim()
-        .replaceAll(/\s/g, '-'),
-    ),
-  )
+  return isThere(target) && (anchor === undefined || anchorsIn(textOf(target)).has(anchor))
 }
 
 function pathsIn(page: string): string[] {

@@ -5,6 +5,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { checkedString } from '../../protocol/checked-string.ts'
 import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
+import { docsUrl } from '../docs-url.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { setHeader } from '../response.ts'
 import { duration } from './fields/duration.ts'
@@ -73,5 +74,5 @@ const TASK_QUEUE_DEPRECATED_SINCE = 1_767_225_600
 /** Deprecation header: RFC 9745. */
 function deprecateTaskQueue(c: Context<Env>): void {
   setHeader(c, 'Deprecation', `@${TASK_QUEUE_DEPRECATED_SINCE}`)
-  setHeader(c, 'Link', '<urn:portico:deprecation:task-queue>; rel="deprecation"')
+  setHeader(c, 'Link', `<${docsUrl('api.md#deprecated-fields')}>; rel="deprecation"`)
 }

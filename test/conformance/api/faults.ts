@@ -219,7 +219,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       expect([status, body]).toEqual([
         500,
         {
-          type: 'urn:portico:error:internal-error',
+          type: 'https://github.com/portico/portico/blob/main/docs/errors.md#internalerror',
           title: 'Internal error',
           status: 500,
           detail: expect.any(String),

@@ -19,7 +19,7 @@ describe('problem', () => {
     expect(response.status).toBe(424)
     expect(response.headers.get('Content-Type')).toBe('application/problem+json')
     expect(await response.json()).toEqual({
-      type: 'urn:portico:error:workflow-not-completed-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflownotcompletederror',
       title: 'Workflow not completed',
       status: 424,
       detail: 'Workflow w is still running',

@@ -94,7 +94,9 @@ test('run as events: an error after the start is an event with the ids; a bug ha
   ended.reject(new Error('secret'))
   const text = await response.text()
 
-  expect(text).toContain('event: server_error\ndata: {"type":"urn:portico:error:internal-error"')
+  expect(text).toContain(
+    'event: server_error\ndata: {"type":"https://github.com/portico/portico/blob/main/docs/errors.md#internalerror"',
+  )
   expect(text).not.toContain('secret')
   await expect
     .poll(() => events)

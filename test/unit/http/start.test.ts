@@ -84,8 +84,16 @@ describe('run', () => {
     ]
 
     expect(responses.map(({ status, headers }) => [status, headers.get('Deprecation'), headers.get('Link')])).toEqual([
-      [200, '@1767225600', '<urn:portico:deprecation:task-queue>; rel="deprecation"'],
-      [503, '@1767225600', '<urn:portico:deprecation:task-queue>; rel="deprecation"'],
+      [
+        200,
+        '@1767225600',
+        '<https://github.com/portico/portico/blob/main/docs/api.md#deprecated-fields>; rel="deprecation"',
+      ],
+      [
+        503,
+        '@1767225600',
+        '<https://github.com/portico/portico/blob/main/docs/api.md#deprecated-fields>; rel="deprecation"',
+      ],
       [200, null, null],
     ])
   })

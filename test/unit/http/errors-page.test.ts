@@ -1,0 +1,93 @@
+/** `docs/errors.md`, to which the `type` of every error leads. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { type ErrorFacts, type ErrorName, ServiceError } from '../../../src/domain/errors.ts'
+import { docsUrl } from '../../../src/http/docs-url.ts'
+import { PROBLEMS, toProblemBody } from '../../../src/http/errors.ts'
+import { readApiDocs } from '../../support/api-docs.ts'
+import { anchorsIn, chapterOf, codeBlocks } from '../../support/markdown.ts'
+import { makeApi } from './api.ts'
+
+const page = textOf('docs/errors.md')
+const names = Object.keys(PROBLEMS) as ErrorName[]
+
+test('docs/errors.md: has a section for each error name, in the order of the source', () => {
+  const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+
+  expect(headings).toEqual(names)
+})
+
+test('docs/errors.md: each section says the same things in the same order', () => {
+  const labels = ['Status', 'What happened', 'Causes', 'What to do', 'Retry']
+
+  for (const name of names)
+    expect([name, [...chapterOf(page, name).matchAll(/^- \*\*(.+?):\*\* \S/gm)].map(([, label]) => label)]).toEqual([
+      name,
+      labels,
+    ])
+})
+
+test('docs/errors.md: the statuses are those of docs/api.md, the usual one first', () => {
+  for (const name of names) {
+    const shown = [...bullet(name, 'Status').matchAll(/\b\d{3}\b/g)].map(([status]) => Number(status))
+    const rows = readApiDocs().errors.flatMap(({ error, status }) => (error === name ? [status] : []))
+
+    expect([name, shown[0], shown]).toEqual([name, PROBLEMS[name].status, [...new Set(rows)]])
+  }
+})
+
+test('docs/errors.md: says whether to retry in its first word', () => {
+  expect(names.filter((name) => !/^(?:Yes|No|Depends)[,. ]/.test(bullet(name, 'Retry')))).toEqual([])
+})
+
+test('docs/errors.md: each example is the body of that error', () => {
+  for (const name of names) {
+    const [code = '', ...others] = codeBlocks(chapterOf(page, name), 'json')
+    const {
+      type: _,
+      title: __,
+      status: ___,
+      detail: ____,
+      error: _____,
+      message,
+      requestId,
+      ...facts
+    } = JSON.parse(code)
+    const error = new ServiceError(name, message, { details: facts as ErrorFacts })
+
+    expect(others).toEqual([])
+    expect(JSON.parse(code)).toEqual(toProblemBody(error, requestId))
+  }
+})
+
+test('errors: type is the URL of the section of the error, below the homepage of the package', async () => {
+  const { homepage } = JSON.parse(textOf('package.json'))
+  const pageUrl = `${homepage.replace('#readme', '')}/blob/main/docs/errors.md`
+
+  const { type } = await (await makeApi().call('GET', '/nope')).json()
+  const types = names.map((name) => toProblemBody(new ServiceError(name, 'x'), 'r').type)
+
+  expect(type).toBe(`${pageUrl}#notfounderror`)
+  expect(new Set(types).size).toBe(names.length)
+  const anchors = anchorsIn(page)
+  expect(types.filter((one) => !one.startsWith(`${pageUrl}#`) || !anchors.has(new URL(one).hash.slice(1)))).toEqual([])
+})
+
+test('Link of a deprecated field: is the URL of a section of docs/api.md', async () => {
+  const { call } = makeApi({ workflows: { start: async () => ({ workflowId: 'w', runId: 'r' }) } })
+
+  const { headers } = await call('POST', '/workflow/start', { workflowName: 'greet', input: 1, taskQueue: 'b' })
+  const [, url = ''] = /^<(.+)>; rel="deprecation"$/.exec(headers.get('Link') ?? '') ?? []
+
+  expect(url.split('#')[0]).toBe(docsUrl('api.md'))
+  expect(anchorsIn(textOf('docs/api.md'))).toContain(new URL(url).hash.slice(1))
+})
+
+/** What the section says behind this label. */
+function bullet(name: ErrorName, label: string): string {
+  return new RegExp(`^- \\*\\*${label}:\\*\\* (.+)$`, 'm').exec(chapterOf(page, name))?.[1] ?? ''
+}
+
+function textOf(path: string): string {
+  return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+}
