@@ -38,6 +38,8 @@ export interface Config {
   forwardHeaders: readonly string[]
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
+  /** Whether to warn of outputs that do not match the schema of their workflow. */
+  checkOutputs: boolean
   /** How long a query or an update may wait for a worker. */
   messageTimeoutMs: number
   traces: TracesConfig
@@ -113,6 +115,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       catalogTtlMs: read('SERVICE_CATALOG_TTL', duration({ minMs: 0 })) ?? 5000,
       forwardHeaders: read('SERVICE_FORWARD_HEADERS', forwardedHeaderList) ?? [],
       resultCacheBytes: read('SERVICE_RESULT_CACHE_BYTES', integer(0)) ?? 16 * MEBIBYTE,
+      checkOutputs: read('SERVICE_CHECK_OUTPUTS', flag) ?? false,
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
       traces: tracesConfig(variables, { isolated }),
       metrics: metricsConfig(variables, { isolated, servicePort: port }),

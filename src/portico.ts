@@ -96,6 +96,7 @@ export function createPortico(parts: Parts): Portico {
     },
     messageTimeoutMs: config.messageTimeoutMs,
     resultCacheBytes: config.resultCacheBytes,
+    checksOutputs: config.checkOutputs,
     sharesPending,
     onCacheRead,
   })

@@ -15,6 +15,8 @@ export interface Call {
   note(fields: Record<string, unknown>): void
   /** Says that the request only waits from now on: it no longer counts towards the limit on requests in flight. */
   startWaiting(): void
+  /** Says in the response, beside its body, that the workflow's output does not match its schema. */
+  warnOfOutput(message: string): void
   /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void
 }
@@ -25,7 +27,8 @@ export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'A
 /** A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts. */
 export function backgroundCall(name: string, timeoutMs: number): Call {
   const { signal } = new AbortController()
-  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, note() {}, startWaiting() {}, warn() {} }
+  const nowhere = { note() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, ...nowhere }
 }
 
 /** The same call with `timeoutMs` from now on, and a signal that never aborts: for a last read after the call was aborted. */

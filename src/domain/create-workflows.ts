@@ -12,6 +12,7 @@ import { followHistory } from './inspect/follow-history.ts'
 import { readHistory } from './inspect/history.ts'
 import { readInput } from './inspect/input.ts'
 import { countRuns, listRuns } from './inspect/list-runs.ts'
+import { withOutputChecks } from './inspect/output-checks.ts'
 import { readResult } from './inspect/result.ts'
 import { createSearchAttributes } from './inspect/search-attributes.ts'
 import { readStatus } from './inspect/status.ts'
@@ -38,6 +39,8 @@ export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'sea
   onCacheRead?: OnCacheRead | undefined
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
+  /** Whether to warn of outputs that do not match their published schema. Default: false. */
+  checksOutputs?: boolean
 }
 
 // A hundred calls fit on one connection, and an engine answers thousands per second in this way.
@@ -45,7 +48,7 @@ const LAST_READS_AT_ONCE = 100
 
 /** The verbs of the service, over their ports. */
 export function createWorkflows(options: WorkflowsOptions): Workflows {
-  const { sharesPending = true, onCacheRead, resultCacheBytes, ...given } = options
+  const { sharesPending = true, onCacheRead, resultCacheBytes, checksOutputs = false, ...given } = options
   const engine = keepClosedRuns(given.engine, { maxBytes: resultCacheBytes, sharesPending, onCacheRead })
   const knownRuns = createKnownRuns({ engine, sharesPending, onCacheRead })
   const searchAttributes = createSearchAttributes({ engine, sharesPending, onCacheRead })
@@ -56,7 +59,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     searchAttributes,
     ...(sharesPending && { limitLastReads: createLimiter(LAST_READS_AT_ONCE) }),
   }
-  return {
+  const workflows: Workflows = {
     start: (command, call) => start(ports, command, call),
     run: (command, call) => run(ports, command, call),
     validate: (command, call) => validate(ports, command, call),
@@ -86,4 +89,5 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     capabilities: (call) => readCapabilities(ports, call),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }
+  return checksOutputs ? withOutputChecks(workflows, ports) : workflows
 }

@@ -51,6 +51,9 @@ export const TIMEOUT_MS = {
   /** Reading a run that has ended, or describing one that did not end in time, after `run` has waited for it. */
   closedRun: 4000,
 
+  /** Reading the schema of an output after the run, if outputs are checked. Without it the output is not checked. */
+  outputSchema: 500,
+
   /** The same while the service shuts down. */
   closedRunAtShutdown: 600,
 

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { Call } from '../domain/call.ts'
 import { TIMEOUT_MS } from '../domain/deadlines.ts'
 import type { Log } from '../log.ts'
+import { toHeaderValue } from './header-value.ts'
 
 /** The variables of a request in the Hono context. Read them with `c.get`: each use of `c.var` copies all of them. */
 export interface Env {
@@ -40,6 +41,9 @@ export function toCall(c: Context<Env>): Call {
     ...(forwardedHeaders && { forwardedHeaders }),
     note: (fields) => void Object.assign(c.get('facts'), fields),
     startWaiting: c.get('startWork')(),
+    warnOfOutput: (message) => {
+      c.get('headers')['Portico-Output-Warning'] = toHeaderValue(message)
+    },
     warn: (message, fields) => c.get('log')('warn', message, { requestId: c.get('requestId'), ...fields }),
   }
 }

@@ -21,6 +21,7 @@ export function traceCall(overrides: Partial<Call> = {}): Call {
     requestId: 'test',
     note() {},
     startWaiting() {},
+    warnOfOutput() {},
     warn() {},
     ...overrides,
   }

@@ -34,5 +34,6 @@ export const testCatalog = defineCatalog<typeof workflows>({
     },
     updates: { set: { description: 'Sets the value.' }, validated: { input: z.number() } },
   },
-  saysTrace: {},
+  // Its output is longer, for `SERVICE_CHECK_OUTPUTS`.
+  saysTrace: { output: z.string().max(3) },
 })

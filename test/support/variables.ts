@@ -74,6 +74,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   // Not what a wait of 30 s may have taken, which its answer tells.
   SERVICE_SHUTDOWN_TIMEOUT: nowhere('28657'),
   SERVICE_LOG_LEVEL: word,
+  SERVICE_CHECK_OUTPUTS: word,
   SERVICE_METRICS_ON: word,
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
 

@@ -4,6 +4,7 @@ import { type ErrorFacts, type ErrorName, ServiceError } from '../../src/domain/
 /** A call with 5 s that records its notes and warnings. */
 export function aCall(overrides: Partial<Call> = {}) {
   const notes: Record<string, unknown> = {}
+  const outputWarnings: string[] = []
   const warnings: { message: string; [fact: string]: unknown }[] = []
   return {
     signal: new AbortController().signal,
@@ -11,9 +12,11 @@ export function aCall(overrides: Partial<Call> = {}) {
     requestId: 'test',
     note: (fields: Record<string, unknown>) => void Object.assign(notes, fields),
     startWaiting: () => {},
+    warnOfOutput: (message: string) => void outputWarnings.push(message),
     warn: (message: string, fields: Record<string, unknown>) => void warnings.push({ message, ...fields }),
     notes,
     warnings,
+    outputWarnings,
     ...overrides,
   }
 }

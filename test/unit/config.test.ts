@@ -30,6 +30,7 @@ describe('parseConfig', () => {
       messageTimeoutMs: 60_000,
       forwardHeaders: [],
       resultCacheBytes: 16_777_216,
+      checkOutputs: false,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       metrics: null,
       logLevel: 'info',

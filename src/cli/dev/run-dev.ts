@@ -158,6 +158,7 @@ export async function runDev(options: DevOptions): Promise<number> {
 function defaults(catalog: string): Environment {
   return {
     SERVICE_CATALOG_ID: catalog,
+    SERVICE_CHECK_OUTPUTS: 'true',
     SERVICE_TRACE_LOCAL_ON: 'true',
     SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
     // Everything must have exited five seconds after Ctrl-C.

@@ -1,8 +1,6 @@
 /** Whether a message fits the schema that the catalog publishes for its handler: docs/decisions/022-handler-schemas.md. */
-import type { JsonSchema } from '../../protocol/catalog.ts'
-import { isSameVersion } from '../../protocol/worker-version.ts'
 import { atMost, type Call } from '../call.ts'
-import type { Catalogs } from '../catalog/catalogs.ts'
+import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import { hasErrorName, type Issue, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
@@ -95,31 +93,12 @@ async function findRejection(
 ): Promise<{ error: ServiceError; readAt: number } | null> {
   const target = await find(freshSince, call)
   if (target === null) return null
-  const { schema, readAt } = await readSchema(catalogs, target, kind, message.name, freshSince, call)
+  const { entry, readAt } = await publishedEntry(catalogs, target, freshSince, call)
+  const schema = entry?.[HANDLERS[kind]].find(({ name }) => name === message.name)?.inputSchema ?? null
   const owner = `${kind} "${message.name}" of workflow "${target.workflowName}" in catalog "${target.catalog}"`
   const issues = schema === null ? [] : await checkArgument(message, schema, owner, call)
   if (issues.length === 0) return null
   return { error: invalid(target, kind, message, issues), readAt: Math.min(target.readAt, readAt) }
-}
-
-/**
- * The schema of the handler; null when the message is not checked: the catalog has no schema for it, is of the older
- * form, whose schemas are informational, or is of another version than the one that the run is pinned to.
- */
-async function readSchema(
-  catalogs: Catalogs,
-  { workflowName, catalog, pinnedVersion }: Target,
-  kind: MessageKind,
-  handlerName: string,
-  freshSince: number,
-  call: Call,
-): Promise<{ schema: JsonSchema | null; readAt: number }> {
-  const { value: published, readAt } = await withinCall(catalogs.published(catalog, freshSince), call)
-  const isOther = pinnedVersion !== null && !isSameVersion(pinnedVersion, published?.version ?? null)
-  if (published === null || isOther || catalogs.isOlderForm(published.run.workflowId)) return { schema: null, readAt }
-  const workflows = await withinCall(catalogs.workflows(published), call)
-  const workflow = workflows?.find(({ name }) => name === workflowName)
-  return { schema: workflow?.[HANDLERS[kind]].find(({ name }) => name === handlerName)?.inputSchema ?? null, readAt }
 }
 
 /** The engine rejects signals and updates for a closed run itself. */

@@ -42,7 +42,7 @@ export interface ApiFixture {
   hasGap(gap: Gap): boolean
   /** The service with its defaults; anonymous access is allowed. */
   service: Api & Pick<Server, 'pid' | 'url'>
-  /** Requires one of two tokens, allows one origin, waits one second for a message, accepts bodies that the engine rejects. */
+  /** Requires a token, allows one origin, waits 1 s for a message, accepts bodies that the engine rejects, checks outputs. */
   restrictedService: Api & { url: string }
   /** Its calls to the engine go through `faultProxy`. */
   serviceBehindFaultProxy: Api & Pick<Server, 'pid'>
@@ -95,6 +95,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
         SERVICE_MAX_PAYLOAD_BYTES: String(8 << 20),
         SERVICE_RUN_MAX_TIMEOUT: '10m',
         SERVICE_CATALOG_TTL: '1s',
+        SERVICE_CHECK_OUTPUTS: 'true',
       }),
       start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),
       start({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` }),

@@ -202,6 +202,27 @@ export function runEnds(api: () => ApiFixture): void {
       expect([body.status, body.trace]).toEqual(['failed', { destinations: { local: '/traces/failed.json' } }])
     })
 
+    test('SERVICE_CHECK_OUTPUTS: run and result warn of an output that does not match its schema, and do not change it', async () => {
+      const { service, restrictedService } = api()
+      const workflowId = anId()
+      const read = (from: typeof service | typeof restrictedService) =>
+        from.call('GET', `/workflow/${workflowId}/result`)
+
+      const run = await restrictedService.run('saysTrace', { trace: null }, { workflowId })
+      const answers = [run, await read(restrictedService), await read(service)]
+      const matching = await restrictedService.run('sleepFor', { ms: 0 })
+
+      const warning = '/output must have at most 3 characters'
+      expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [200, run.body]))
+      expect([run.body.status, run.body.output]).toEqual(['completed', 'said'])
+      expect([...answers, matching].map(({ headers }) => headers.get('Portico-Output-Warning'))).toEqual([
+        warning,
+        warning,
+        null,
+        null,
+      ])
+    })
+
     test('run: every result names the trace destinations of its catalog', async () => {
       const { service, client } = api()
       const catalog = `traced-${randomUUID()}`

@@ -30,7 +30,8 @@ export interface EngineFixture {
 export const UNANSWERED_MS = 2500
 
 export function call(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): Call {
-  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', note() {}, startWaiting() {}, warn() {} }
+  const nowhere = { note() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
+  return { signal, deadlineAt: Date.now() + timeoutMs, requestId: 'test', ...nowhere }
 }
 
 /** Starts everything before the first test of the suite around it. The suites of a file share one worker. */

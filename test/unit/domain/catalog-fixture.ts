@@ -53,6 +53,7 @@ export interface PublishedWorkflow {
   name: string
   aliases?: string[]
   inputSchema?: object
+  outputSchema?: object
   signals?: PublishedHandler[]
   queries?: PublishedHandler[]
   updates?: PublishedHandler[]

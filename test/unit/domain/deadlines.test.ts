@@ -35,6 +35,10 @@ test('deadlines: a run is read and answered within the contract once it has ende
   expect(TIMEOUT_MS.closedRun).toBeLessThan(CONTRACT_MS)
 })
 
+test('deadlines: an output is checked within the contract after the run was read', () => {
+  expect(sum('closedRun', 'outputSchema')).toBeLessThanOrEqual(CONTRACT_MS)
+})
+
 test('deadlines: a run is described before the process exits, one second after its waits', () => {
   expect(TIMEOUT_MS.closedRunAtShutdown).toBeLessThan(1000)
 })

@@ -22,7 +22,7 @@ export function makeApi({
 } = {}) {
   const events: Event[] = []
   const app = createApp({
-    workflows: { ...unexpected, ...workflows },
+    workflows: { ...unexpectedVerbs, ...workflows },
     defaultCatalog: 'orders',
     auth: null,
     maxBodyBytes: 2 * 1024 * 1024,
@@ -68,7 +68,8 @@ export function never(): Promise<never> {
   return Promise.reject(new Error('This verb was not expected'))
 }
 
-const unexpected: Workflows = {
+/** Each of them is a bug. */
+export const unexpectedVerbs: Workflows = {
   start: never,
   run: never,
   validate: never,

@@ -52,7 +52,7 @@ describe('CORS', () => {
     const response = await api().call('GET', '/health', undefined, { Origin: 'https://app.example' })
 
     expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
-      'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Started,Idempotency-Replayed',
+      'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Started,Portico-Output-Warning,Idempotency-Replayed',
     )
   })
 

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import type { WorkflowResult } from '../../../../src/domain/execution.ts'
+import { withOutputChecks } from '../../../../src/domain/inspect/output-checks.ts'
+import { aCall } from '../../call.ts'
+import { unexpectedVerbs } from '../../http/api.ts'
+import { result as completed } from '../../http/run-api.ts'
+import { aDescription, anEngine, makeCatalogs } from '../catalog-fixture.ts'
+
+const NUMBER = { type: 'number' }
+
+/** Verbs that return this result, on a catalog whose workflow `order` publishes `outputSchema`. */
+function checking(overrides: Partial<WorkflowResult>, outputSchema: object = NUMBER, beforeDescribe = async () => {}) {
+  const { catalogs, publish, pass, now } = makeCatalogs()
+  const described: string[] = []
+  const engine = anEngine({
+    describe: async ({ workflowId, runId = 'run-1' }) => {
+      described.push(`${workflowId} ${runId}`)
+      await beforeDescribe()
+      return aDescription({ workflowId, runId })
+    },
+  })
+  publish('c1', [{ name: 'order', outputSchema }])
+  const result = { ...completed, workflowId: 'orders-17', ...overrides }
+  const read = async () => result
+  const verbs = { ...unexpectedVerbs, run: read, result: read, waitForResult: read }
+  const workflows = withOutputChecks(verbs, { catalogs, knownRuns: createKnownRuns({ engine, now }), now })
+  const call = aCall()
+  return { workflows, result, call, described, publish, pass }
+}
+
+const REF = { workflowId: 'orders-17' }
+const START = { workflowName: 'buy', catalog: 'orders', args: [], argumentPointer: '/input', timeoutMs: 1 }
+
+test('output checks: an output that matches, or without a schema, gets no warning', async () => {
+  for (const { workflows, call } of [checking({ output: 1 }), checking({ output: 'x' }, {})]) {
+    await workflows.result(REF, call)
+    expect([call.outputWarnings, call.warnings]).toEqual([[], []])
+  }
+})
+
+test('output checks: warn of an output that does not match, for each verb that returns it, and do not change it', async () => {
+  const { workflows, call, result } = checking({ output: 'x' })
+
+  const results = [
+    await workflows.run(START, call),
+    await workflows.result(REF, call),
+    await workflows.waitForResult({ ref: REF, followsChain: true, waitMs: 1 }, call),
+  ]
+
+  const message = '/output must be of type number, not string'
+  expect(results).toEqual([result, result, result])
+  expect(call.outputWarnings).toEqual([message, message, message])
+  expect(call.warnings).toHaveLength(3)
+  expect(call.warnings[0]).toMatchObject({ workflowId: 'orders-17', workflowName: 'order', message })
+})
+
+test('output checks: the workflow is that of the run in the result, whatever was started', async () => {
+  const { workflows, call, described, result } = checking({ output: 'x' })
+
+  await workflows.run({ ...START, workflowName: 'other', catalog: 'elsewhere' }, call)
+
+  expect(described).toEqual([`orders-17 ${result.runId}`])
+  expect(call.outputWarnings).toHaveLength(1)
+})
+
+test('output checks: say how many more issues there are', async () => {
+  const { workflows, call } = checking({ output: {} }, { type: 'object', required: ['a', 'b', 'c'] })
+
+  await workflows.result(REF, call)
+
+  expect(call.outputWarnings[0]).toMatch(/^\/output\S* .+ \(and 2 more\)$/)
+})
+
+test('output checks: a failed workflow has no output to check', async () => {
+  const { workflows, call, described } = checking({ status: 'failed', output: null })
+
+  await workflows.result(REF, call)
+
+  expect([described, call.outputWarnings]).toEqual([[], []])
+})
+
+test('output checks: a schema that was published since is used before a warning', async () => {
+  const { workflows, call, result, publish, pass } = checking({ output: 1 })
+  await workflows.result(REF, call)
+  publish('c2', [{ name: 'order', outputSchema: { type: ['number', 'string'] } }])
+  pass(1)
+
+  result.output = 'x'
+  await workflows.result(REF, call)
+
+  expect(call.outputWarnings).toEqual([])
+})
+
+test('output checks: a run that cannot be described is returned unchecked', async () => {
+  const { workflows, call, result } = checking({ output: 'x' }, NUMBER, () => Promise.reject(new Error('gone')))
+
+  expect(await workflows.result(REF, call)).toEqual(result)
+  expect(call.notes.outputUnchecked).toContain('gone')
+  expect(call.outputWarnings).toEqual([])
+})
