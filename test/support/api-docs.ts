@@ -1,9 +1,9 @@
-/** `docs/api.md` as data: its examples, its table of errors, its rules. */
+/** `docs/api.md` as data: its examples, its table of errors, its rules. Other pages have examples in the same form. */
 import { readFileSync } from 'node:fs'
 
 export interface Example {
-  /** Where it stands, for messages. */
-  line: number
+  /** Page and line, for messages. */
+  where: string
   method: string
   /** Of the URL, with its query. */
   path: string
@@ -24,48 +24,54 @@ export interface ErrorRow {
   error: string
 }
 
-const DOCUMENT = new URL('../../docs/api.md', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 const ORIGIN = 'localhost:3001'
 
 export function readApiDocs(): { examples: Example[]; errors: ErrorRow[]; rules: string[] } {
-  const text = readFileSync(DOCUMENT, 'utf8')
+  const page = 'docs/api.md'
+  const text = readFileSync(new URL(page, ROOT), 'utf8')
   const rows = [...text.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)]
   return {
-    examples: toExamples(text),
+    examples: toExamples(page, text),
     errors: rows.map(([, status, error = '']) => ({ status: Number(status), error })),
     rules: [...text.matchAll(/^\| `([a-z-]+\.[\w-]+)` \|/gm)].map(([, id = '']) => id),
   }
 }
 
-function toExamples(text: string): Example[] {
+/** The requests with curl that the page shows. */
+export function readExamples(page: string): Example[] {
+  return toExamples(page, readFileSync(new URL(page, ROOT), 'utf8'))
+}
+
+function toExamples(page: string, text: string): Example[] {
   const blocks = [...text.matchAll(/^```(\w+)\n(.*?)\n```$/gms)].map(
     ({ 1: language = '', 2: content = '', index }) => ({
       language,
       content,
-      line: text.slice(0, index).split('\n').length,
+      where: `${page}:${text.slice(0, index).split('\n').length}`,
     }),
   )
-  return blocks.flatMap(({ language, content, line }, at) => {
+  return blocks.flatMap(({ language, content, where }, at) => {
     if (language !== 'sh') return []
     const next = blocks[at + 1]
-    return [{ line, ...toRequest(content, line), answer: next?.language === 'http' ? toAnswer(next.content) : null }]
+    return [{ where, ...toRequest(content, where), answer: next?.language === 'http' ? toAnswer(next.content) : null }]
   })
 }
 
-/** Of curl only what the document uses; anything else is refused rather than overlooked. */
-function toRequest(command: string, line: number): Omit<Example, 'answer' | 'line'> {
+/** Of curl only what the pages use; anything else is refused rather than overlooked. */
+function toRequest(command: string, where: string): Omit<Example, 'answer' | 'where'> {
   const [curl, ...words] = wordsOf(command)
   const request: Request = { method: '', path: '', headers: {}, body: null }
   while (words.length > 0) {
     const [word = '', value = ''] = words
     const option = OPTIONS.get(word)
     if (option === undefined && !word.startsWith(ORIGIN))
-      throw new Error(`docs/api.md:${line}: this test does not support ${word} of curl`)
+      throw new Error(`${where}: this test does not support ${word} of curl`)
     if (option === undefined) request.path = word.slice(ORIGIN.length)
     else option(request, value)
     words.splice(0, option === undefined ? 1 : 2)
   }
-  if (curl !== 'curl' || request.path === '') throw new Error(`docs/api.md:${line}: this is not a curl of ${ORIGIN}`)
+  if (curl !== 'curl' || request.path === '') throw new Error(`${where}: this is not a curl of ${ORIGIN}`)
   return { ...request, method: request.method || (request.body === null ? 'GET' : 'POST') }
 }
 

@@ -12,7 +12,15 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** As in `attachIds` (`src/domain/attach-ids.ts`). */
 const SYMBOL_IN_FILE = /`([A-Za-z_$][\w$]*)` \(`((?:src|test|dev|examples)\/[\w./-]+\.ts)`\)/g
 
-const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...markdownIn('docs'), ...markdownIn('deploy')]
+const pages = [
+  'README.md',
+  'SKILL.md',
+  'llms.txt',
+  'AGENTS.md',
+  'CHANGELOG.md',
+  ...markdownIn('docs'),
+  ...markdownIn('deploy'),
+]
 
 test('docs: each relative link leads to a file, and to a heading of it', () => {
   const broken = pages.flatMap((page) =>
@@ -62,7 +70,7 @@ test('docs: README.md, docs/ and AGENTS.md contain no phrase that the glossary o
   const retired = [...glossary.matchAll(/^\| .* \| (.*) \|$/gm)].flatMap(([, words = '']) =>
     [...words.matchAll(/"([^"]+)"/g)].map(([, phrase = '']) => phrase),
   )
-  const checked = ['README.md', 'AGENTS.md', ...markdownIn('docs')]
+  const checked = ['README.md', 'SKILL.md', 'llms.txt', 'AGENTS.md', ...markdownIn('docs')]
   const found = checked.flatMap((page) => {
     const prose = withoutCode(textOf(page).replace(glossary, '')).replaceAll(/\s+/g, ' ').toLowerCase()
     return retired.filter((phrase) => wholePhrase(phrase).test(prose)).map((phrase) => `${page}: ${phrase}`)
@@ -87,6 +95,41 @@ test('docs: each message they quote stands in the source', () => {
 
   expect(quoted.length).toBeGreaterThan(5)
   expect(parts.filter((part) => part.length > 8 && !source.includes(part))).toEqual([])
+})
+
+test('docs: no page needs HTML to be read', () => {
+  const html = pages.flatMap((page) =>
+    [...withoutCode(textOf(page)).matchAll(/<\/?[a-z][^>\n]*>|&[a-z]+;/gi)].map(([tag]) => `${page}: ${tag}`),
+  )
+
+  expect(html).toEqual([])
+})
+
+test('llms.txt: has a title, a summary, and lists of links with a description each', () => {
+  const [title, summary, text, ...lists] = textOf('llms.txt').trimEnd().split('\n\n')
+  const items = lists.filter((block) => !block.startsWith('## ')).flatMap((block) => block.split('\n'))
+
+  expect([title, summary?.slice(0, 2), text?.startsWith('#')]).toEqual(['# Portico', '> ', false])
+  expect(items.filter((item) => !/^- \[[^\]]+\]\([^)]+\): \S/.test(item))).toEqual([])
+})
+
+test('llms.txt: links to every page of docs/ and deploy/', () => {
+  const linked = new Set(linksOf('llms.txt'))
+  const unlinked = [...markdownIn('docs'), ...markdownIn('deploy')].filter(
+    (page) => !page.startsWith('docs/decisions/') && !linked.has(page),
+  )
+
+  expect(unlinked).toEqual([])
+})
+
+test('SKILL.md: begins with its name and a description, and has no link out of the package', () => {
+  const { files } = JSON.parse(textOf('package.json'))
+  const folders = linksOf('SKILL.md').map((link) => link.split(/[/#]/)[0])
+
+  expect(textOf('SKILL.md')).toMatch(/^---\nname: [a-z-]{1,64}\ndescription: [^\n]{50,1024}\n---\n\n# /)
+  expect(files).toEqual(expect.arrayContaining(['docs', 'llms.txt', 'SKILL.md']))
+  // npm adds README.md to every package.
+  expect(folders.filter((folder) => folder !== 'README.md' && !files.includes(folder))).toEqual([])
 })
 
 test('docs: AGENTS.md has at most 80 lines', () => {
