@@ -27,7 +27,7 @@ import { signalWithStart } from './start/signal-with-start.ts'
 import { start } from './start/start.ts'
 import { updateWithStart } from './start/update-with-start.ts'
 import { validate } from './start/validate.ts'
-import { readCapabilities } from './status/capabilities.ts'
+import { createCapabilities } from './status/capabilities.ts'
 import { createReadiness } from './status/readiness.ts'
 import { readTrace } from './trace/read-trace.ts'
 import { waitForResult } from './wait/wait-for-result.ts'
@@ -86,7 +86,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     reset: (command, call) => reset(ports, command, call),
     catalog: (catalog, call) => readCatalog(ports, catalog, call),
     trace: (ref, call) => readTrace(ports, ref, call),
-    capabilities: (call) => readCapabilities(ports, call),
+    capabilities: createCapabilities({ ...ports, sharesPending, onCacheRead }),
     ready: createReadiness({ engine: ports.engine, sharesPending, onCacheRead }),
   }
   return checksOutputs ? withOutputChecks(workflows, ports) : workflows

@@ -1,26 +1,56 @@
-import { type Call, withTimeout } from '../call.ts'
+import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { backgroundCall, type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Ports } from '../ports.ts'
+import { withinCall } from '../within-call.ts'
 import type { Capabilities } from '../workflows.ts'
 
-export async function readCapabilities(
-  { engine, deployment }: Pick<Ports, 'deployment' | 'engine'>,
-  call: Call,
-): Promise<Capabilities> {
-  const { version, runtime, transport, uiUrl } = deployment
-  const bounded = withTimeout(call, TIMEOUT_MS.engineVersion)
-  const [ping, pause] = await Promise.all([
-    unlessUnavailable('engineVersion', engine.ping(bounded), call),
-    unlessUnavailable('pause', engine.pauseSupported(bounded), call),
-  ])
-  const features = {
-    ...deployment.features,
-    slashInIds: deployment.features.slashInIds.supported,
-    updateWithStart: deployment.features.updateWithStart.supported,
-    asyncUpdates: deployment.features.asyncUpdates.supported,
-    pause,
+export interface CapabilitiesOptions extends Pick<Ports, 'deployment' | 'engine' | 'now'> {
+  sharesPending: boolean
+  onCacheRead: OnCacheRead | undefined
+}
+
+// A setting of the namespace, which hardly ever changes.
+const PAUSE_TTL_MS = 60_000
+
+/** Returns the function that describes the deployment. The engine's version is always read, as a sign that it responds. */
+export function createCapabilities({
+  engine,
+  deployment,
+  now = Date.now,
+  sharesPending,
+  onCacheRead: onRead,
+}: CapabilitiesOptions): (call: Call) => Promise<Capabilities> {
+  const pauseSupport = readThroughCache({
+    name: 'pause_support',
+    read: () => engine.pauseSupported(backgroundCall('capabilities', TIMEOUT_MS.engineVersion)),
+    ttlMs: PAUSE_TTL_MS,
+    maxKeys: 1,
+    now,
+    sharesPending,
+    onRead,
+  })
+
+  async function isPauseSupported(call: Call): Promise<boolean> {
+    return (await withinCall(pauseSupport.get(''), call)).value
   }
-  return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features }
+
+  return async (call) => {
+    const { version, runtime, transport, uiUrl } = deployment
+    const bounded = withTimeout(call, TIMEOUT_MS.engineVersion)
+    const [ping, pause] = await Promise.all([
+      unlessUnavailable('engineVersion', engine.ping(bounded), call),
+      unlessUnavailable('pause', isPauseSupported(bounded), call),
+    ])
+    const features = {
+      ...deployment.features,
+      slashInIds: deployment.features.slashInIds.supported,
+      updateWithStart: deployment.features.updateWithStart.supported,
+      asyncUpdates: deployment.features.asyncUpdates.supported,
+      pause,
+    }
+    return { version, runtime, transport, engine: { version: ping?.version ?? null, uiUrl }, features }
+  }
 }
 
 /** Null if the engine does not respond, or does not say it to this service. */

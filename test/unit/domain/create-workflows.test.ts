@@ -285,6 +285,25 @@ test('capabilities: the version, and whether runs can be paused, are null when t
   expect(await workflows.capabilities(aCall())).toEqual({ ...CAPABILITIES, features, engine })
 })
 
+test('capabilities: whether runs can be paused is read once a minute; a failed read is not kept', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const answers = [
+    () => Promise.reject(new ServiceError('EngineUnavailableError', 'gone')),
+    async () => false,
+    async () => true,
+  ]
+  const { workflows } = makeWorkflows({
+    ping: async () => ({ version: '1.32.0' }),
+    pauseSupported: () => answers.shift()?.() ?? Promise.reject(new Error('read too often')),
+  })
+  const isSupported = async () => (await workflows.capabilities(aCall())).features.pause
+
+  const first = [await isSupported(), await isSupported(), await isSupported()]
+  vi.advanceTimersByTime(60_000)
+
+  expect([...first, await isSupported()]).toEqual([null, false, false, true])
+})
+
 test('capabilities: an unsupported feature is false', async () => {
   const slashInIds = { supported: false, reason: 'there is no such path' } as const
   const { workflows } = makeWorkflows({}, { ...DEPLOYMENT, features: { ...DEPLOYMENT.features, slashInIds } })
