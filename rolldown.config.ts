@@ -59,6 +59,11 @@ export default defineConfig([
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
+    input: { client: 'src/client/index.ts' },
+    platform: 'neutral',
+    output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
+  },
+  {
     input: {
       index: 'src/index.ts',
       worker: 'src/worker/index.ts',

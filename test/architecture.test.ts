@@ -17,6 +17,7 @@ interface Row {
  * What each file of src may import. Only the row with the longest matching name applies to a file. Imports go only down:
  * runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
+ * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
@@ -62,6 +63,8 @@ const MAY_IMPORT: Record<string, Row> = {
   'worker/catalog/json-schema.ts': row('worker/ protocol/ lib/ json-schema/', 'zod'),
   'worker/catalog/zod-input-schema.ts': row('protocol/ lib/', 'zod'),
 
+  'client/': row('client/ domain/ protocol/ lib/', ''),
+
   'store/': row('store/ lib/', ''),
   'store/kv/redis.ts': row('store/ lib/', 'ioredis'),
   'store/kv/redis-client.ts': row('', 'ioredis'),
@@ -95,7 +98,7 @@ const WIDE_FOLDERS = new Map([
 ])
 
 /** Folders whose files see status codes: they speak HTTP. */
-const SPEAKS_HTTP = ['src/http/', 'src/runtime/', 'src/store/', 'src/engine/transport/http/']
+const SPEAKS_HTTP = ['src/http/', 'src/client/', 'src/runtime/', 'src/store/', 'src/engine/transport/http/']
 
 const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -167,6 +170,12 @@ test('architecture: portico/span loads neither the worker nor zod', () => {
   const reached = [...reach('src/worker/tracing/span.ts')].filter((name) => !name.endsWith('.ts'))
 
   expect(reached).toEqual(['node:async_hooks', 'node:crypto'])
+})
+
+test('architecture: portico/client loads no part of the service, and no package', () => {
+  const others = [...reach('src/client/index.ts')].filter((name) => !name.startsWith('src/client/'))
+
+  expect(others.toSorted()).toEqual(['src/lib/abort.ts', 'src/lib/duration.ts'])
 })
 
 test('architecture: no file of src has more than 300 lines, except those with a reason', () => {

@@ -17,6 +17,8 @@ export interface TcpProxy {
   restore(): void
   /** Open connections stay open, but no longer transfer any data. */
   silence(): void
+  /** The next data from the target is lost, with its connection. */
+  loseNextResponse(): void
   close(): Promise<void>
 }
 
@@ -39,6 +41,7 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
   let accepted = 0
   let refused = 0
   let interrupted = false
+  let losesNext = false
 
   const accept = (client: Socket) => {
     client.on('error', () => {}) // closed by the proxy or by the client
@@ -59,6 +62,10 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
       engine.destroy()
     })
     clients.set(client, engine)
+    engine.prependListener('data', () => {
+      if (losesNext) client.destroy()
+      losesNext = false
+    })
     if (latencyMs === 0) client.pipe(engine).pipe(client)
     else {
       forwardLater(client, engine, latencyMs / 2)
@@ -86,6 +93,9 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
     silence() {
       // Reading continues, so that a close is noticed.
       for (const socket of [...clients].flat()) socket.unpipe().resume()
+    },
+    loseNextResponse() {
+      losesNext = true
     },
     async close() {
       interrupt()

@@ -40,8 +40,9 @@ export function result({ workflows, maxTimeoutMs, commentEveryMs }: ResultOption
       return runEvents(c, { last, commentEveryMs, wait })
     }
     // Without `wait` other parameters have always been ignored.
-    return c.req.query('wait') === undefined
-      ? jsonResponse(c, await workflows.result(execution(c), toCall(c)))
-      : jsonResponse(c, await workflows.waitForResult(waitCommand(c, 0), toCall(c)))
+    if (c.req.query('wait') === undefined) return jsonResponse(c, await workflows.result(execution(c), toCall(c)))
+    const command = waitCommand(c, 0)
+    const ref = lastReadRun(c, command.ref)?.run ?? command.ref
+    return jsonResponse(c, await workflows.waitForResult({ ...command, ref }, toCall(c)))
   })
 }

@@ -51,7 +51,7 @@ export type WorkflowDescriptions<Workflows> = {
     : never
 }
 
-type WorkflowNames<Workflows> = {
+export type WorkflowNames<Workflows> = {
   [Name in keyof Workflows]: Workflows[Name] extends AnyWorkflow ? Name : never
 }[keyof Workflows]
 
@@ -70,7 +70,7 @@ type HandlersOf<Workflows> = [Definition<Workflows[keyof Workflows]>] extends [n
       readonly updates: OfKind<Workflows, 'Update'>
     }
 
-type Kind = 'Signal' | 'Query' | 'Update'
+export type Kind = 'Signal' | 'Query' | 'Update'
 
 type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows], K>] extends [never]
   ? Readonly<Record<string, `the workflows module exports no define${K}`>>
@@ -79,20 +79,25 @@ type OfKind<Workflows, K extends Kind> = [Definition<Workflows[keyof Workflows],
     }
 
 /** The name in the definition's type, or the export's name: the type of `defineSignal<[Args]>('name')` has no name. */
-type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
+export type NameOf<Exported, Key, K extends Kind> = [Definition<Exported, K>] extends [never]
   ? never
   : string extends Definition<Exported, K>['name']
     ? (Key & string) | (Key extends `${infer Stem}${K}` ? Stem : never)
     : Definition<Exported, K>['name']
 
 /** `never` for an export that is not a definition of this kind. */
-type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
+export type Definition<Exported, K extends Kind = Kind> = unknown extends Exported
   ? never
   : Exported extends { type: Lowercase<K>; name: infer Name extends string } & Record<
         ArgsBrand,
         infer Args extends unknown[]
       >
-    ? { name: Name; description: HandlerDescription<First<Args>, ReturnedBy<Exported>> }
+    ? {
+        name: Name
+        args: Args
+        result: ReturnedBy<Exported>
+        description: HandlerDescription<First<Args>, ReturnedBy<Exported>>
+      }
     : never
 
 type ReturnedBy<Exported> = Exported extends Record<ReturnBrand, infer Returned> ? JsonResult<Returned> : null

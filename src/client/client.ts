@@ -1,0 +1,248 @@
+/** The client's interfaces. `docs/client.md` shows them in use. */
+import type { SearchAttributeType } from '../domain/inspect/run-filter.ts'
+import type * as domain from '../domain/start/workflow-options.ts'
+import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
+import type { Pages } from './pages.ts'
+import type {
+  Explanation,
+  HistoryEvent,
+  HistoryPage,
+  ListedRun,
+  RunFilter,
+  RunPage,
+  SignalAccepted,
+  Stopped,
+  Terminated,
+  WorkflowResult,
+  WorkflowStatus,
+} from './responses.ts'
+
+export interface ClientOptions {
+  /** Where the service is: `http://127.0.0.1:3001`, with the base path if it has one. */
+  url: string
+  /** One of the service's tokens, if it requires one. */
+  token?: string
+  /** Sent with every request. */
+  headers?: Record<string, string>
+  /** Default: the global `fetch`. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats. */
+  retryMs?: number
+  /**
+   * How long one request waits for a result, in milliseconds. Default 25 000. If connections are cut earlier, the client
+   * waits for a shorter time by itself. At most `SERVICE_RUN_MAX_TIMEOUT` of the service.
+   */
+  maxWaitMs?: number
+}
+
+/** Options of every call. Neither of them ends the workflow. */
+export interface CallOptions {
+  /** Ends the call, which rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+  /**
+   * How long the call may take, in milliseconds, with all its attempts. `run` and `result` then reject with
+   * `WorkflowExecutionTimedOutError`, other calls with `DeadlineExceededError`. Default: no limit.
+   */
+  timeoutMs?: number | undefined
+}
+
+/** A workflow id, which names its latest run, or one run of it. */
+export type WorkflowRef = string | { workflowId: string; runId?: string }
+
+/** Milliseconds, or a string such as `30s` or `5m`. */
+export type Duration = number | string
+
+/** `input` for one argument, `args` for several, neither for none. `Key` is what the one argument is called. */
+export type Arguments<Args extends readonly unknown[], Key extends string> =
+  | ({ args: Args } & { [K in Key]?: never })
+  | ([Args[0]] extends Args ? { [K in Key]: Args[0] } & { args?: never } : never)
+  | ([] extends Args ? { [K in Key]?: never } & { args?: never } : never)
+
+/** Can be left out if none of its properties is required. */
+export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]
+
+/** What can be said about a start, besides its arguments: docs/api.md, Start options. */
+export interface StartOptions extends CallOptions {
+  /** Default: an id that is derived from the idempotency key. */
+  workflowId?: string
+  /** Task queue of the workers. Default: that of the service. */
+  catalog?: string
+  /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
+  idempotencyKey?: string
+  memo?: Record<string, unknown>
+  searchAttributes?: Record<string, { type: SearchAttributeType; value: unknown }>
+  /** Temporal headers. */
+  headers?: Record<string, unknown>
+  startDelay?: Duration
+  /** For the whole chain of runs. */
+  executionTimeout?: Duration
+  /** For each run of the chain. */
+  runTimeout?: Duration
+  taskTimeout?: Duration
+  retry?: {
+    initialInterval?: Duration
+    backoffCoefficient?: number
+    maximumInterval?: Duration
+    maximumAttempts?: number
+    nonRetryableErrorTypes?: string[]
+  }
+  cronSchedule?: string
+  /** Default `fail`. A start with `terminate-existing` is not repeated. */
+  workflowIdConflictPolicy?: domain.ConflictPolicy
+  /** Default `allow-duplicate`. */
+  workflowIdReusePolicy?: domain.ReusePolicy
+  priority?: domain.PriorityOptions
+  versioningOverride?: domain.VersioningOverride
+  /** Shown in Temporal's web UI, like `details`. */
+  summary?: string
+  details?: string
+}
+
+export type StartRequest<Args extends readonly unknown[] = unknown[]> = StartOptions & Arguments<Args, 'input'>
+
+export interface QueryOptions extends CallOptions {
+  /** Temporal headers. */
+  headers?: Record<string, unknown>
+}
+
+export type QueryRequest<Args extends readonly unknown[] = unknown[]> = QueryOptions & Arguments<Args, 'payload'>
+
+/** `idempotencyKey`: 1 to 255 visible ASCII characters. Default: a new one for each call. */
+export type MessageRequest<Args extends readonly unknown[] = unknown[]> = QueryRequest<Args> & {
+  idempotencyKey?: string
+}
+
+export interface ReasonOptions extends CallOptions {
+  /** Recorded in the history. */
+  reason?: string
+}
+
+export interface ListOptions extends RunFilter, CallOptions {
+  /** 1 to 1000. Default 100. */
+  pageSize?: number
+  /** `nextPageToken` of the page before. */
+  pageToken?: string
+}
+
+export interface HistoryOptions extends CallOptions {
+  /** 1 to 1000. Default 100. */
+  pageSize?: number
+  /** `nextPageToken` of the page before. */
+  pageToken?: string
+  /** False leaves out arguments, results and other encoded values. Default true. */
+  includePayloads?: boolean
+  /** Waits for new events until the run is closed. Default false: ends with the last recorded event. */
+  follow?: boolean
+}
+
+/** A workflow by its id. With a run id, all calls are about this run; without, about the latest one. */
+export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
+  readonly workflowId: string
+  /** The run that `get` was given, or that was started. */
+  readonly runId?: string
+  /**
+   * Waits for the end of the run and returns its output. Follows the chain: continue-as-new and retries by the engine.
+   * Throws `WorkflowFailedError` if it does not complete.
+   */
+  result(options?: CallOptions): Promise<Types['output']>
+  /** Waits for the end of the run, and returns how it ended. Does not throw if it failed. */
+  resultSettled(options?: CallOptions): Promise<WorkflowResult<Types['output']>>
+  status(options?: CallOptions): Promise<WorkflowStatus>
+  /** Why the run does not move, and what a person can do about it. */
+  explain(options?: CallOptions): Promise<Explanation>
+  /** The recorded events, oldest first. */
+  history(options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
+  /** Resolves when the engine has accepted the signal. */
+  signal<Name extends keyof Types['signals'] & string>(
+    name: Name,
+    ...request: Optional<MessageRequest<ArgsOf<Types['signals'][Name]>>>
+  ): Promise<SignalAccepted>
+  /** Returns the result of the handler. */
+  query<Name extends keyof Types['queries'] & string>(
+    name: Name,
+    ...request: Optional<QueryRequest<ArgsOf<Types['queries'][Name]>>>
+  ): Promise<ResultOf<Types['queries'][Name]>>
+  /**
+   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it; otherwise as long as
+   * the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
+   */
+  update<Name extends keyof Types['updates'] & string>(
+    name: Name,
+    ...request: Optional<MessageRequest<ArgsOf<Types['updates'][Name]>>>
+  ): Promise<ResultOf<Types['updates'][Name]>>
+  /** Requests cancellation. The workflow may clean up first, or ignore it. */
+  stop(request?: ReasonOptions): Promise<Stopped>
+  /** Ends the run at once, without cleanup. */
+  terminate(request?: ReasonOptions): Promise<Terminated>
+}
+
+/** One workflow by its name. */
+export interface Workflow<Types extends Shape = AnyWorkflow> {
+  /**
+   * Starts the workflow, waits for its end and returns its output. Throws `WorkflowFailedError` if it does not complete.
+   */
+  run(...request: Optional<StartRequest<Types['args']>>): Promise<Types['output']>
+  /** Like `run`, but returns how the run ended, and does not throw if it failed. */
+  runSettled(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowResult<Types['output']>>
+  /** Starts the workflow without waiting for its end. */
+  start(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowHandle<Types>>
+  /** A workflow that was started before. Sends no request. */
+  get(ref: WorkflowRef): WorkflowHandle<Types>
+}
+
+type Shape = Pick<AnyWorkflow, 'output'> & {
+  args: readonly unknown[]
+  signals: object
+  queries: object
+  updates: object
+}
+
+/** `Workflows`: the interface that `npx portico types` generates. */
+export interface Client<Workflows> {
+  /** A workflow of `Workflows` by its name. */
+  workflow<Name extends WorkflowName<Workflows>>(name: Name): Workflow<TypesOf<Workflows[Name]>>
+  /** A workflow by its function: `client.workflow<typeof order>('order')`. */
+  workflow<Function extends WorkflowFunction = never>(
+    // Without the type of a function, only names of `Workflows`.
+    name: [Function] extends [never] ? never : string,
+  ): Workflow<TypesOf<Function>>
+
+  run<Name extends WorkflowName<Workflows>>(
+    name: Name,
+    ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
+  ): Promise<TypesOf<Workflows[Name]>['output']>
+  runSettled<Name extends WorkflowName<Workflows>>(
+    name: Name,
+    ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
+  ): Promise<WorkflowResult<TypesOf<Workflows[Name]>['output']>>
+  start<Name extends WorkflowName<Workflows>>(
+    name: Name,
+    ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
+  ): Promise<WorkflowHandle<TypesOf<Workflows[Name]>>>
+  /** The runs that match all filters, open ones first. */
+  list(options?: ListOptions): Pages<ListedRun, RunPage>
+
+  result(ref: WorkflowRef, options?: CallOptions): Promise<unknown>
+  resultSettled(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowResult>
+  status(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowStatus>
+  explain(ref: WorkflowRef, options?: CallOptions): Promise<Explanation>
+  history(ref: WorkflowRef, options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
+  signal(ref: WorkflowRef, name: string, request?: MessageRequest): Promise<SignalAccepted>
+  query(ref: WorkflowRef, name: string, request?: QueryRequest): Promise<unknown>
+  update(ref: WorkflowRef, name: string, request?: MessageRequest): Promise<unknown>
+  stop(ref: WorkflowRef, request?: ReasonOptions): Promise<Stopped>
+  terminate(ref: WorkflowRef, request?: ReasonOptions): Promise<Terminated>
+
+  /** Any other request of the API: parses the response, repeats a GET, and throws the same errors. */
+  request(method: string, path: string, options?: RequestOptions): Promise<unknown>
+}
+
+export interface RequestOptions extends CallOptions {
+  /** Parameters of the URL. Those that are undefined are left out. */
+  query?: Record<string, unknown>
+  /** Sent as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+  /** With a key other requests than GET can be repeated too. */
+  idempotencyKey?: string
+}

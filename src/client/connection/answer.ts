@@ -1,0 +1,54 @@
+/** What came back for one attempt of a request. */
+
+import { PorticoError } from '../portico-error.ts'
+import { parseJson } from './json.ts'
+
+export interface Answer {
+  status: number
+  body: unknown
+}
+
+/** Reads the response. Throws a `PorticoError` for an error, and for a response that is not Portico's. */
+export async function readAnswer(response: Response, request: string): Promise<Answer> {
+  const { status, ok, headers } = response
+  const body = parseOrUndefined(await response.text())
+  if (ok && body !== undefined) return { status, body }
+  const facts = { status, ...requestId(headers), ...retryAfter(headers) }
+  const message = `${request}: unexpected response with status ${status}`
+  if (ok || !isProblem(body)) throw new PorticoError('UnexpectedResponseError', message, facts)
+  // Keys of RFC 9457 that say the same as others.
+  const { type: _type, title: _title, detail: _detail, error, message: text, ...more } = body
+  throw new PorticoError(error, text, { ...more, ...facts })
+}
+
+type Problem = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
+
+function isProblem(body: unknown): body is Problem {
+  return (
+    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body
+  )
+}
+
+/** Undefined for what is not JSON. */
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    // The page of a proxy, for example.
+    return undefined
+  }
+}
+
+function requestId(headers: Headers): { requestId?: string } {
+  const id = headers.get('X-Request-Id')
+  return id === null ? {} : { requestId: id }
+}
+
+/** Seconds, or a date, which proxies may send. */
+function retryAfter(headers: Headers): { retryAfterMs?: number } {
+  const value = headers.get('Retry-After')
+  if (value === null) return {}
+  const seconds = Number(value)
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) }
+}

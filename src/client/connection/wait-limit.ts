@@ -1,0 +1,26 @@
+/** How long a request may wait for its response before something on the way cuts the connection. */
+export interface WaitLimit {
+  /** For the next request, which should not last longer than `remainingMs`. */
+  next(remainingMs: number): number
+  /** A request got its response. */
+  completed(elapsedMs: number): void
+  /** A request got none. */
+  cut(elapsedMs: number): void
+}
+
+// A connection that fails sooner has other reasons than its age.
+const MIN_MS = 500
+
+/** Half of the time after which a connection was cut, and twice the time after which one was not. */
+export function createWaitLimit(maxMs: number): WaitLimit {
+  let limitMs = maxMs
+  return {
+    next: (remainingMs) => Math.max(1, Math.floor(Math.min(limitMs, remainingMs))),
+    completed(elapsedMs) {
+      limitMs = Math.min(maxMs, Math.max(limitMs, elapsedMs * 2))
+    },
+    cut(elapsedMs) {
+      if (elapsedMs > MIN_MS) limitMs = Math.min(limitMs, Math.max(MIN_MS, elapsedMs / 2))
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** `portico/client`: a client of the API for every JavaScript runtime. */
+export type { AnyWorkflow, AnyWorkflows, WorkflowTypes } from './catalog-types.ts'
+export type {
+  CallOptions,
+  Client,
+  ClientOptions,
+  HistoryOptions,
+  ListOptions,
+  MessageRequest,
+  QueryRequest,
+  ReasonOptions,
+  RequestOptions,
+  StartOptions,
+  StartRequest,
+  Workflow,
+  WorkflowHandle,
+  WorkflowRef,
+} from './client.ts'
+export { createClient } from './create-client.ts'
+export type { Pages } from './pages.ts'
+export { type ClientErrorName, PorticoError } from './portico-error.ts'
+export type {
+  Explanation,
+  HistoryEvent,
+  HistoryPage,
+  ListedRun,
+  RunPage,
+  SignalAccepted,
+  Stopped,
+  Terminated,
+  WorkflowResult,
+  WorkflowStatus,
+} from './responses.ts'

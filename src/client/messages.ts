@@ -1,0 +1,65 @@
+/** Signals, queries and updates. */
+import { sleep } from '../lib/abort.ts'
+import type { MessageRequest, QueryRequest } from './client.ts'
+import type { Connection } from './connection/connection.ts'
+import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import { PorticoError } from './portico-error.ts'
+import type { SignalAccepted } from './responses.ts'
+
+export function signal(
+  connection: Connection,
+  path: string,
+  name: string,
+  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+): Promise<SignalAccepted> {
+  const request = {
+    method: 'POST',
+    path: `${path}/signal/${encodeURIComponent(name)}`,
+    body,
+    ...withKey(idempotencyKey),
+  }
+  return connection.send(request, { signal, timeoutMs })
+}
+
+export function query(
+  connection: Connection,
+  path: string,
+  name: string,
+  { signal, timeoutMs, ...body }: QueryRequest,
+): Promise<unknown> {
+  const request = { method: 'POST', path: `${path}/query/${encodeURIComponent(name)}`, body, isRepeatable: true }
+  return connection.send(request, { signal, timeoutMs })
+}
+
+// The service reports at once that no worker polls.
+const NEXT_ATTEMPT_MS = 1000
+
+/** The service waits for a limited time, after which a request with the same key waits for the same update. */
+export async function update(
+  connection: Connection,
+  path: string,
+  name: string,
+  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+): Promise<unknown> {
+  const request = {
+    method: 'POST',
+    path: `${path}/update/${encodeURIComponent(name)}`,
+    body,
+    ...withKey(idempotencyKey),
+  }
+  const deadlineAt = Date.now() + (timeoutMs ?? 0)
+  while (true) {
+    try {
+      const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())
+      return await connection.send(request, { signal, timeoutMs: remainingMs })
+    } catch (error) {
+      if (!isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt) throw error
+      await sleep(NEXT_ATTEMPT_MS, signal)
+      signal?.throwIfAborted()
+    }
+  }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof PorticoError && error.error === 'DeadlineExceededError' && error.updateId !== undefined
+}

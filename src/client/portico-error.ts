@@ -1,0 +1,53 @@
+import type { ErrorFacts, ErrorName } from '../domain/errors.ts'
+import type { AsJson } from './catalog-types.ts'
+import type { WorkflowResult } from './responses.ts'
+
+/** Errors that the client itself finds. */
+export type ClientErrorName =
+  /** The run has ended, but not with `completed`. `result` says how. */
+  | 'WorkflowFailedError'
+  /** No response: the service cannot be reached, or the connection was cut. `cause` has the reason. */
+  | 'ConnectionError'
+  /** The response is not Portico's, but that of a proxy, for example. */
+  | 'UnexpectedResponseError'
+
+/** What is known about an error. `issues`, `available` and the others are described in docs/api.md, Errors. */
+export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSeconds'>> {
+  /** HTTP status of the response; null if there was none. */
+  status: number | null
+  /** `X-Request-Id` of the response, which the service's log has too. */
+  requestId?: string
+  /** The key of a run or start that may have been carried out: with the same key it is not started again. */
+  idempotencyKey?: string
+  /** Set if the service says that the request can be sent again. */
+  retryAfterMs?: number
+  /** How the run has ended, for `WorkflowFailedError`. */
+  result?: WorkflowResult
+}
+
+/** Every error of the client, except those of `signal`: an aborted call rejects with the signal's reason. */
+export class PorticoError extends Error implements PorticoErrorFacts {
+  /** The stable name, for programs; `name` has the same value. */
+  readonly error: ErrorName | ClientErrorName
+  declare readonly status: number | null
+  declare readonly requestId?: string
+  declare readonly idempotencyKey?: string
+  declare readonly retryAfterMs?: number
+  declare readonly result?: WorkflowResult
+  declare readonly workflowId?: string
+  declare readonly runId?: string
+  declare readonly updateId?: string
+  declare readonly workflowStatus?: NonNullable<PorticoErrorFacts['workflowStatus']>
+  declare readonly problem?: NonNullable<PorticoErrorFacts['problem']>
+  declare readonly sizeBytes?: number
+  declare readonly available?: string[]
+  declare readonly issues?: NonNullable<PorticoErrorFacts['issues']>
+  declare readonly source?: NonNullable<PorticoErrorFacts['source']>
+
+  constructor(error: ErrorName | ClientErrorName, message: string, facts: PorticoErrorFacts, cause?: unknown) {
+    super(message, { cause })
+    this.name = error
+    this.error = error
+    Object.assign(this, facts)
+  }
+}

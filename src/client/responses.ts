@@ -1,0 +1,61 @@
+/** What the service responds with, as JSON carries it: times are ISO 8601 strings in UTC. */
+import type { HistoryEvent as Event, HistoryRun } from '../domain/inspect/history-page.ts'
+import type { ListedRun as Run, RunFilter } from '../domain/inspect/run-filter.ts'
+import type * as domain from '../domain/workflows.ts'
+import type { ErrorDetails, Status } from '../protocol/execution.ts'
+import type { RunRef } from '../protocol/run-ref.ts'
+import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
+import type { AsJson } from './catalog-types.ts'
+
+export type { ErrorDetails, RunFilter, RunRef, Status }
+
+/** How a run has ended. `output` is the workflow's return value, null for a workflow that returns nothing. */
+export type WorkflowResult<Output = unknown> = RunRef & {
+  /** The workflow's one argument, null for none, an array for several. Also null if it cannot be read. */
+  input: unknown
+  /** Where the run's trace is stored, if the worker says so. */
+  trace: TraceMeta | null
+} & (
+    | { status: 'completed'; output: Output; error: null; errorDetails: null }
+    | {
+        status: 'failed' | 'canceled' | 'terminated' | 'timed_out'
+        output: null
+        error: string
+        errorDetails: ErrorDetails
+      }
+    /** Only of a run that was named by its run id. */
+    | { status: 'continued'; output: null; error: null; errorDetails: null }
+  )
+
+export type WorkflowStatus = AsJson<domain.WorkflowStatus>
+
+export type Explanation = AsJson<Awaited<ReturnType<domain.Workflows['explain']>>>
+
+export type HistoryEvent = AsJson<Event>
+
+export interface HistoryPage {
+  workflow: AsJson<HistoryRun>
+  events: HistoryEvent[]
+  /** Null after the last event of a closed run. */
+  nextPageToken: string | null
+}
+
+export type ListedRun = AsJson<Run>
+
+export interface RunPage {
+  runs: ListedRun[]
+  /** Null after the last page. */
+  nextPageToken: string | null
+}
+
+export interface SignalAccepted extends RunRef {
+  /** Name of the signal. */
+  signal: string
+  accepted: true
+}
+
+export type Stopped = AsJson<domain.Stopped>
+
+export interface Terminated extends RunRef {
+  terminated: true
+}

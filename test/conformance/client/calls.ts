@@ -1,0 +1,183 @@
+import { anId, type ClientCase, equal, failure, until } from './client-fixture.ts'
+
+/** What each call of the client returns. */
+export const calls: Record<string, ClientCase> = {
+  async 'run: returns the output'({ connect }) {
+    const client = connect()
+
+    equal(await client.run('echo', { input: { name: 'Ada' } }), { name: 'Ada' })
+    equal(await client.run('several', { args: [1, 'two'] }), [1, 'two'])
+    equal(await client.run('nothing'), null)
+  },
+
+  async 'run: throws the failure of the workflow, with its result'({ connect }) {
+    const workflowId = anId()
+
+    const error = await failure(connect().run('failWithCauses', { workflowId }), 'WorkflowFailedError')
+
+    const { status, workflowStatus, result, runId } = error
+    equal([status, workflowStatus, error.workflowId, error.message], [null, 'failed', workflowId, 'the outer failure'])
+    equal([result?.runId, result?.errorDetails?.name, result?.output], [runId, 'Outer', null])
+  },
+
+  async 'runSettled, resultSettled: return how the run ended'({ connect }) {
+    const client = connect()
+
+    const failed = await client.runSettled('failWithCauses')
+    const completed = await client.runSettled('echo', { input: 7 })
+
+    equal([failed.status, failed.error, failed.errorDetails?.retryable], ['failed', 'the outer failure', false])
+    equal([completed.status, completed.input, completed.output], ['completed', 7, 7])
+    equal(await client.resultSettled(completed.workflowId), completed)
+    equal(await client.result(completed), 7)
+    await failure(client.result(failed.workflowId), 'WorkflowFailedError')
+  },
+
+  async 'start, query, update, signal, result: work on the run that was started'({ connect }) {
+    const client = connect()
+
+    const run = await client.start('messages', { workflowId: anId() })
+    equal(await run.update('set', { payload: 17 }), { before: null, after: 17 })
+    equal(await run.query('echo', { args: [1, 'x'] }), [1, 'x'])
+    const accepted = await run.signal('add', { args: ['a', 'b'] })
+    await client.signal(run.workflowId, 'finish')
+
+    equal(accepted, { workflowId: run.workflowId, runId: run.runId, signal: 'add', accepted: true })
+    equal(await run.result(), { gathered: ['a', 'b'], value: 17 })
+    const status = await run.status()
+    equal([status.status, status.workflowName, status.problem], ['completed', 'messages', null])
+  },
+
+  async 'workflow: a workflow by its name runs, starts, and finds what was started'({ connect, catalog }) {
+    const echo = connect().workflow<(text: string) => Promise<string>>('echo')
+    const workflowId = anId()
+
+    const started = await echo.start({ input: 'x', workflowId, catalog, memo: { order: 17 }, executionTimeout: '1h' })
+
+    equal(await echo.get(workflowId).result(), 'x')
+    equal(await echo.get({ workflowId, runId: started.runId ?? '' }).result(), 'x')
+    equal(await echo.run({ args: ['y'] }), 'y')
+    equal((await echo.runSettled({ input: 'z' })).output, 'z')
+  },
+
+  async 'result: follows the chain of runs; with a run id it is that of one run'({ connect }) {
+    const client = connect()
+    const run = await client.start('chain', { input: { links: 2 } })
+
+    equal(await run.result(), { links: 2, link: 2 })
+    const first = await client.resultSettled({ workflowId: run.workflowId, runId: run.runId ?? '' })
+    equal([first.status, first.output], ['continued', null])
+    await failure(client.result({ workflowId: run.workflowId, runId: run.runId ?? '' }), 'WorkflowFailedError')
+  },
+
+  async 'result: of a run that was started is not that of a later run with the same id'({ connect }) {
+    const client = connect()
+    const workflowId = anId()
+    const first = await client.start('waitForSignal', { workflowId })
+    await first.signal('finish', { payload: 'first' })
+    await until('the first run has ended', async () => (await first.status()).status === 'completed')
+    const second = await client.start('waitForSignal', { workflowId })
+
+    equal(await first.result(), ['first'])
+
+    await second.signal('finish', { payload: 'second' })
+    equal(await Promise.all([second.result(), client.result(workflowId)]), [['second'], ['second']])
+  },
+
+  async 'stop, terminate: end the run'({ connect }) {
+    const client = connect()
+    const stopped = await client.start('catchesCancel')
+    const terminated = await client.start('neverEnds')
+    await until('the workflow runs', async () => (await stopped.status()).historyLength > 3)
+
+    const answer = await stopped.stop({ reason: 'a test' })
+    equal([answer.cancelRequested, answer.status], [true, 'running'])
+    equal(await stopped.result(), 'stopped, and glad of it')
+    equal((await client.terminate(terminated.workflowId, { reason: 'a test' })).terminated, true)
+    equal((await failure(terminated.result(), 'WorkflowFailedError')).workflowStatus, 'terminated')
+    equal((await client.stop(terminated)).cancelRequested, false)
+    await failure(client.terminate(terminated.workflowId), 'WorkflowNotRunningError')
+  },
+
+  async 'explain: says what the run waits for'({ connect }) {
+    const run = await connect().start('waitForSignal')
+
+    await until('the run waits', async () => (await run.explain()).verdict === 'waiting_handler')
+    await run.signal('finish')
+    await run.result()
+    equal((await run.explain()).verdict, 'closed')
+  },
+
+  async 'list: reads one page, all pages, or all runs'({ connect }) {
+    const client = connect()
+    const ids = [anId(), anId(), anId()]
+    await Promise.all(ids.map((workflowId) => client.run('nothing', { workflowId })))
+    const query = `WorkflowId IN (${ids.map((id) => `'${id}'`)})`
+    const list = client.list({ query, workflowName: 'nothing', status: 'completed', pageSize: 2 })
+    await until(
+      'all are listed',
+      async () => (await client.list({ query, status: 'completed' }).page()).runs.length === 3,
+    )
+
+    const listed: string[] = []
+    for await (const run of list) listed.push(run.workflowId)
+    const sizes: number[] = []
+    for await (const page of list.pages()) sizes.push(page.runs.length)
+
+    equal(listed.toSorted(), ids.toSorted())
+    equal(sizes, [2, 1])
+    const { nextPageToken, runs } = await list.page()
+    equal([typeof nextPageToken, runs.length], ['string', 2])
+  },
+
+  async 'history: reads the recorded events, and follows an open run to its end'({ connect }) {
+    const client = connect()
+    const run = await client.start('waitForSignal')
+    await until('the workflow runs', async () => (await run.status()).historyLength > 3)
+
+    const recorded: number[] = []
+    for await (const { eventId } of run.history({ pageSize: 2 })) recorded.push(eventId)
+    const types: string[] = []
+    for await (const { eventType } of run.history({ follow: true, includePayloads: false })) {
+      types.push(eventType)
+      if (types.length === recorded.length) await run.signal('finish')
+    }
+
+    equal(
+      recorded,
+      recorded.map((_, index) => index + 1),
+    )
+    equal([types[0], types.at(-1)], ['WorkflowExecutionStarted', 'WorkflowExecutionCompleted'])
+  },
+
+  async 'idempotencyKey: a second call with the key is about the same run'({ connect }) {
+    const client = connect()
+    const idempotencyKey = anId()
+
+    const first = await client.start('echo', { input: 1, idempotencyKey })
+    const second = await client.start('echo', { input: 1, idempotencyKey })
+
+    equal(second.runId, first.runId)
+    equal(await client.run('echo', { input: 1, idempotencyKey }), 1)
+    await failure(client.run('echo', { input: 2, idempotencyKey }), 'IdempotencyKeyReusedError')
+  },
+
+  async 'numbers: integers of any size keep their digits, in both directions'({ connect }) {
+    const client = connect()
+
+    equal(await client.run('hugeNumbers'), { id: 9007199254740993n, price: 0.12345678901234568, plain: 1.5 })
+    const run = await client.start('echo', { input: [9007199254740993n, -1234567890123456789n, 9007199254740991] })
+    const { input } = (await client.request('GET', `/workflow/${run.workflowId}/input`)) as { input: unknown }
+    equal(input, [9007199254740993n, -1234567890123456789n, 9007199254740991])
+  },
+
+  async 'request: sends any other request of the API'({ connect, catalog }) {
+    const client = connect()
+
+    const listed = (await client.request('GET', '/workflow/catalog')) as { catalog: string }
+    const counted = (await client.request('GET', '/workflow/runs/count', { query: { catalog: anId() } })) as object
+
+    equal(listed.catalog, catalog)
+    equal(counted, { count: 0, groups: [] })
+  },
+}

@@ -1,0 +1,116 @@
+import { anId, type ClientCase, equal, until, untilListed } from './client-fixture.ts'
+
+/** Connections that are cut, responses that are lost, and a service that is killed: nothing is done twice. */
+export const cuts: Record<string, ClientCase> = {
+  async 'run: attaches to its run again when the connection is cut'({ connect, proxied, act }) {
+    const workflowId = anId()
+    const running = proxied().run('waitForSignal', { workflowId })
+    const runs = await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1)
+
+    await act('interrupt')
+    await act('restore')
+    await connect().signal(workflowId, 'finish', { payload: 'done' })
+
+    equal(await running, ['done'])
+    equal(await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1), runs)
+  },
+
+  async 'run: starts one workflow although the response to the start is lost'({ connect, proxied, act, catalog }) {
+    const client = connect()
+    const query = `TaskQueue = '${catalog}' AND WorkflowType = 'whoAmI'`
+    const { count } = (await client.request('GET', '/workflow/runs/count', { query: { query } })) as { count: number }
+
+    await act('lose-response')
+    const output = (await proxied().run('whoAmI')) as { workflowId: string; runId: string }
+
+    const runs = await untilListed(client, query, count + 1)
+    equal(runs.includes(output.workflowId), true)
+    equal((await client.status(output.workflowId)).runId, output.runId)
+  },
+
+  async 'start: starts one workflow although the response is lost'({ connect, proxied, act }) {
+    const workflowId = anId()
+
+    await act('lose-response')
+    const run = await proxied().start('waitForSignal', { workflowId })
+
+    equal((await connect().status(workflowId)).runId, run.runId)
+    await run.terminate()
+  },
+
+  async 'signal, update: are carried out once although the response is lost'({ connect, proxied, act }) {
+    const run = await connect().start('messages')
+    const cut = proxied().workflow('messages').get(run.workflowId)
+
+    await act('lose-response')
+    await cut.signal('add', { payload: 'once' })
+    await act('lose-response')
+    equal(await cut.update('set', { payload: 'new' }), { before: null, after: 'new' })
+
+    equal(await run.query('state'), { gathered: ['once'], value: 'new' })
+    await run.signal('finish')
+  },
+
+  async 'status, query: are sent again when the response is lost'({ connect, proxied, act }) {
+    const run = await connect().start('messages')
+    const cut = proxied().workflow('messages').get(run.workflowId)
+
+    await act('lose-response')
+    equal((await cut.status()).status, 'running')
+    await act('lose-response')
+    equal(await cut.query('echo', { payload: 1 }), [1])
+    await run.terminate()
+  },
+
+  async 'terminate: is not sent again when the response is lost'({ connect, proxied, act }) {
+    const run = await connect().start('neverEnds')
+    let requests = 0
+    const fetch = (url: string, init: RequestInit) => {
+      requests++
+      return globalThis.fetch(url, init)
+    }
+
+    await act('lose-response')
+    const error = await proxied({ fetch })
+      .terminate(run.workflowId)
+      .then(
+        () => null,
+        (reason) => reason,
+      )
+
+    // The fetch of some runtimes sends a request again if a connection that it has used before is closed.
+    equal(['ConnectionError', 'WorkflowNotRunningError'].includes(error?.error), true)
+    equal([requests, (await run.status()).status], [1, 'terminated'])
+  },
+
+  async 'run: waits on a way that closes each connection after a second'({ connect, impatientUrl, act }) {
+    const workflowId = anId()
+    const running = connect({ url: impatientUrl }).run('waitForSignal', { workflowId })
+    await until('the workflow runs', () =>
+      connect()
+        .status(workflowId)
+        .catch(() => null),
+    )
+
+    await act('impatient')
+    await connect().signal(workflowId, 'finish')
+
+    equal(await running, [])
+    equal((await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1)).length, 1)
+  },
+
+  async 'run, result: continue when the service is killed and started again'({ connect, act }) {
+    const client = connect()
+    const ids = [anId(), anId()] as const
+    const running = client.run('waitForSignal', { workflowId: ids[0] })
+    const started = await client.start('waitForSignal', { workflowId: ids[1] })
+    const waiting = started.result()
+    await until('the workflow runs', () => client.status(ids[0]).catch(() => null))
+
+    await act('restart')
+    for (const id of ids) await client.signal(id, 'finish', { payload: id })
+
+    equal(await Promise.all([running, waiting]), [[ids[0]], [ids[1]]])
+    await untilListed(client, `WorkflowId = '${ids[0]}'`, 1)
+  },
+}

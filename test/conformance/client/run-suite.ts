@@ -1,0 +1,24 @@
+/** Runs the client suite on any runtime, and reports to the test. */
+import { calls } from './calls.ts'
+import { type ClientCase, clientFixture, type Environment } from './client-fixture.ts'
+import { cuts } from './cuts.ts'
+import { errors } from './errors.ts'
+
+export const CASES: Record<string, ClientCase> = { ...calls, ...errors, ...cuts }
+
+/** Runs all cases, one after another. `testUrl` is that of the test's `clientTestServer`. */
+export async function runSuite(testUrl: string): Promise<void> {
+  const environment: Environment = await (await fetch(`${testUrl}/environment`)).json()
+  const post = async (path: string, body = '') => {
+    const response = await fetch(`${testUrl}/${path}`, { method: 'POST', body })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  }
+  const fixture = clientFixture(environment, (action) => post(`actions/${action}`))
+  for (const [name, run] of Object.entries(CASES)) {
+    const error = await run(fixture).then(
+      () => null,
+      (reason) => (reason instanceof Error ? `${reason.stack ?? reason}` : String(reason)),
+    )
+    await post('results', JSON.stringify({ name, error }))
+  }
+}

@@ -1,0 +1,69 @@
+/** `portico/client` on each runtime. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { startProcess } from '../../dev/servers/process.ts'
+import { bin } from '../../dev/servers/runtimes.ts'
+import { describeClient, type RunClientSuite } from '../conformance/client.ts'
+import { workerdOf } from '../support/entries.ts'
+
+const SUITE = fileURLToPath(new URL('../conformance/client/', import.meta.url))
+
+describeClient('Node', onProcess(process.execPath))
+describeClient('Bun', onProcess(bin('bun')))
+describeClient('Deno', onProcess(bin('deno'), 'run', '--allow-net'))
+describeClient('workerd', onWorkerd)
+
+/** The suite with the client as it is in the package, in one file. */
+async function bundleSuite(entry: string): Promise<{ file: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-client-'))
+  const file = join(folder, 'suite.mjs')
+  const client = join(await ensureBundles(), 'client.js')
+  const bundle = await rolldown({
+    input: join(SUITE, entry),
+    platform: 'neutral',
+    external: /^node:/,
+    plugins: [{ name: 'packaged-client', resolveId: (id) => (id.endsWith('/src/client/index.ts') ? client : null) }],
+  })
+  await bundle.write({ file, format: 'esm' })
+  await bundle.close()
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+function onProcess(command: string, ...args: string[]): RunClientSuite {
+  return async (testUrl) => {
+    const { file, remove } = await bundleSuite('on-process.ts')
+    const suite = await startProcess({ command, args: [...args, file, testUrl] })
+    const died = new AbortController()
+    void suite.ended.then(({ code }) => {
+      if (code !== 0) died.abort(new Error(`The suite exited with ${code}:\n${suite.output()}`))
+    })
+    return {
+      died: died.signal,
+      async stop() {
+        await suite.kill()
+        await remove()
+      },
+    }
+  }
+}
+
+async function onWorkerd(testUrl: string) {
+  const { file, remove } = await bundleSuite('on-workerd.ts')
+  const worker = await workerdOf(file)({ PATH: process.env.PATH ?? '' })
+  const died = new AbortController()
+  void fetch(`${worker.url}/?test=${encodeURIComponent(testUrl)}`).then(
+    ({ ok }) => ok || died.abort(new Error(`The suite failed:\n${worker.output()}`)),
+    () => {}, // the worker was stopped
+  )
+  return {
+    died: died.signal,
+    async stop() {
+      await worker.stop()
+      await remove()
+    },
+  }
+}

@@ -1,0 +1,120 @@
+/** The compiler checks this file: `@ts-expect-error` fails where there is no error. */
+import { expectTypeOf, test } from 'vitest'
+import type * as workflows from '../../../examples/workflows.ts'
+import type { StartOptions } from '../../../src/client/index.ts'
+import { createClient, type WorkflowResult } from '../../../src/client/index.ts'
+import type { OptionFields } from '../../../src/http/routes/fields/workflow-options.ts'
+import type { WorkflowTypesOf } from '../../../src/worker/index.ts'
+
+/** As `npx portico types` writes it. */
+interface Generated {
+  order: {
+    args: [input: { orderId: string; amount: number }, ...more: unknown[]]
+    output: { shipmentId: string }
+    signals: { approve: [input: { by: string }, ...more: unknown[]] }
+    queries: { 'how far': { args: unknown[]; result: { stage: string } } }
+    updates: { priority: { args: [input: { level: 'low' | 'high' }]; result: { before: string } } }
+  }
+  'no-handlers': { args: []; output: null }
+}
+
+const url = 'http://127.0.0.1:3001'
+const order = { orderId: '1', amount: 40, card: '4242' }
+
+/** Compiled, never called. */
+function calls(): unknown[] {
+  const untyped = createClient({ url })
+  const generated = createClient<Generated>({ url })
+  const derived = createClient<WorkflowTypesOf<typeof workflows>>({ url })
+  const byFunction = untyped.workflow<typeof workflows.order>('order')
+  const generatedOrder = generated.workflow('order')
+  const handle = generatedOrder.get('order-1')
+  const derivedHandle = derived.workflow('order').get('order-1')
+
+  expectTypeOf(byFunction.run({ input: order })).resolves.toEqualTypeOf<{
+    orderId: string
+    chargeId: string
+    shipmentId: string
+  }>()
+  expectTypeOf(generated.run('order', { input: order })).resolves.toEqualTypeOf<{ shipmentId: string }>()
+  expectTypeOf(generatedOrder.runSettled({ input: order })).resolves.toEqualTypeOf<
+    WorkflowResult<{ shipmentId: string }>
+  >()
+  expectTypeOf(untyped.run('order', { input: order })).resolves.toEqualTypeOf<unknown>()
+  expectTypeOf(handle.query('how far')).resolves.toEqualTypeOf<{ stage: string }>()
+  expectTypeOf(handle.update('priority', { payload: { level: 'low' } })).resolves.toEqualTypeOf<{ before: string }>()
+  expectTypeOf(derivedHandle.query('progress')).resolves.toEqualTypeOf<workflows.Progress>()
+  expectTypeOf(
+    derived
+      .workflow('order')
+      .get('x')
+      .update('priority', { payload: { level: 'low' } }),
+  ).resolves.toEqualTypeOf<{ before: workflows.Priority; after: workflows.Priority }>()
+  const dated = untyped.workflow<() => Promise<{ at: Date; none?: string }>>('dated')
+  expectTypeOf(dated.run()).resolves.toEqualTypeOf<{ at: string; none?: string }>()
+  expectTypeOf(untyped.workflow<() => Promise<void>>('nothing').run()).resolves.toEqualTypeOf<null>()
+
+  return [
+    byFunction.run({ args: [order], workflowId: 'order-1' }),
+    untyped.run('anything'),
+    untyped.run('anything', { input: 1 }),
+    untyped.run('anything', { args: [1, 2] }),
+    derived.run('greet', { args: [{ name: 'Ada' }, 'Good morning'] }),
+    derived.run('greet', { input: { name: 'Ada' } }),
+    generated.run('no-handlers'),
+    generatedOrder.start({ args: [order, 'more'] }),
+    handle.signal('approve', { payload: { by: 'Ada' } }),
+    derived
+      .workflow('order')
+      .get('x')
+      .signal('approve', { payload: { by: 'Ada' } }),
+    byFunction.get('x').signal('any', { args: [1] }),
+
+    // @ts-expect-error amount must be a number
+    byFunction.run({ input: { ...order, amount: '40' } }),
+    // @ts-expect-error the argument is required
+    byFunction.run(),
+    // @ts-expect-error the argument is required
+    byFunction.run({ workflowId: 'order-1' }),
+    // @ts-expect-error either input or args
+    byFunction.run({ input: order, args: [order] }),
+    // @ts-expect-error too many arguments
+    byFunction.run({ args: [order, 1] }),
+    // @ts-expect-error not a start option
+    byFunction.run({ input: order, timeout: 1000 }),
+    // @ts-expect-error no workflow of that name
+    generated.run('ordr', { input: order }),
+    // @ts-expect-error no workflow of that name
+    generated.workflow('ordr'),
+    // @ts-expect-error it takes no argument
+    generated.run('no-handlers', { input: 1 }),
+    // @ts-expect-error the second argument is a string
+    derived.run('greet', { args: [{ name: 'Ada' }, 1] }),
+    // @ts-expect-error no signal of that name
+    handle.signal('aprove', { payload: { by: 'Ada' } }),
+    // @ts-expect-error by must be a string
+    handle.signal('approve', { payload: { by: 1 } }),
+    // @ts-expect-error the argument is required
+    handle.signal('approve'),
+    // @ts-expect-error level must be one of the two
+    handle.update('priority', { payload: { level: 'normal' } }),
+    // @ts-expect-error an update is not a query
+    handle.query('priority'),
+    // @ts-expect-error it has no handlers
+    generated.workflow('no-handlers').get('x').signal('approve'),
+    // @ts-expect-error by must be a string
+    derivedHandle.signal('approve', { payload: { by: 1 } }),
+    // @ts-expect-error a definition is not a workflow
+    derived.workflow('approve'),
+  ]
+}
+
+test('portico/client: types of inputs, outputs and handlers are those of the workflow', () => {
+  expectTypeOf(calls).toBeFunction()
+})
+
+test('portico/client: the options of a start are those of the API', () => {
+  type OwnOptions = 'workflowId' | 'catalog' | 'idempotencyKey' | 'signal' | 'timeoutMs'
+
+  expectTypeOf<Exclude<keyof StartOptions, OwnOptions>>().toEqualTypeOf<keyof OptionFields>()
+})
