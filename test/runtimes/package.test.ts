@@ -141,7 +141,7 @@ test('portico/node, bun, deno: TypeScript finds their types', async () => {
 test('the package: the files that its documents link to are included', async () => {
   const installed = join(folder, 'node_modules/portico')
   const pages = (await readdir(installed, { recursive: true })).filter(
-    (name) => name.endsWith('.md') && !name.includes('node_modules/'),
+    (name) => /(?:\.md|^llms\.txt)$/.test(name) && !name.includes('node_modules/'),
   )
   const links = await Promise.all(
     pages.map(async (page) =>
@@ -151,7 +151,7 @@ test('the package: the files that its documents link to are included', async () 
   const exists = (page: string, link: string) =>
     existsSync(join(installed, page, link.startsWith('#') ? '' : '..', link.replace(/#.*/, '')))
 
-  expect(pages).toContain('README.md')
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'SKILL.md', 'llms.txt', 'docs/errors.md']))
   expect(links.flat().map(({ link }) => link)).toContain('examples/')
   expect(links.flat().filter(({ page, link }) => !exists(page, link))).toEqual([])
 })
