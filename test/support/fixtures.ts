@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { inject, vi, test as vitestTest } from 'vitest'
+import { startChromium } from '../../dev/servers/chromium.ts'
 import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { startRclone, startWeed } from '../../dev/servers/s3.ts'
@@ -157,6 +158,12 @@ function withServers(testOnEngine: typeof base) {
         return serve({ ENGINE_ADDRESS: faultProxy.address, ...serviceEnv }, 'faulty')
       })
 
+      /** A headless Chromium. Each `newPage` has storage and cookies of its own. */
+      .extend('browser', { scope: 'file' }, async ({ cleanup }) => {
+        const browser = await startChromium()
+        cleanup.defer(() => browser.close())
+        return browser
+      })
       .extend('redis', { scope: 'file' }, async ({ cleanup }) => {
         const redis = await startRedis()
         cleanup.defer(() => redis.kill())
