@@ -36,6 +36,7 @@ const MAY_IMPORT: Record<string, Row> = {
   'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
+  'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),
 
   'engine/': row('engine/ domain/ temporal/ protocol/ lib/', '@temporalio/proto'),
   'engine/transport/grpc/connection.ts': row('engine/transport/ temporal/ lib/', '@temporalio/client'),

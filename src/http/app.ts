@@ -24,6 +24,7 @@ import { history } from './routes/history.ts'
 import { inspect } from './routes/inspect.ts'
 import { message } from './routes/message.ts'
 import { metrics } from './routes/metrics.ts'
+import { openApi } from './routes/openapi.ts'
 import { result } from './routes/result.ts'
 import { run } from './routes/run.ts'
 import { runs } from './routes/runs.ts'
@@ -69,6 +70,8 @@ export interface App {
   fetch(request: Request): Promise<Response>
   /** For a server that can respond before it has created a `Request`. `fetch` uses it, too. */
   loadShedder: LoadShedder
+  /** What is mounted, below the base path. */
+  routes: readonly { method: string; path: string }[]
 }
 
 /** The HTTP application: its routes, and the steps that a request passes before its route, in this order. */
@@ -114,6 +117,14 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', health(workflows), [])
   if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
   mountBelow('/', capabilities(workflows), work)
+  const document = {
+    workflows,
+    defaultCatalog,
+    maxTimeoutMs,
+    requiresToken: options.auth !== null,
+    basePath: mount.basePath,
+  }
+  mountBelow('/', openApi({ ...document, routes: () => app.routes }), work)
   const startRequest = [notReplayed, ...workflowRequest]
   const startOptions = { workflows, json, defaultCatalog, maxTimeoutMs, commentEveryMs }
   mountBelow('/workflow', start(startOptions), startRequest)
@@ -138,12 +149,16 @@ export function createApp(options: AppOptions): App {
     pathOf,
     isWork,
   })
-  return { loadShedder, fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)) }
+  return {
+    loadShedder,
+    routes: app.routes,
+    fetch: (request) => Promise.resolve(loadShedder.respond(request) ?? app.fetch(request)),
+  }
 }
 
 /** Whether the path is below one of those that are mounted with `work`. */
 function isWork(path: string): boolean {
-  return path.startsWith('/workflow/') || path === '/capabilities'
+  return path.startsWith('/workflow/') || path === '/capabilities' || path === '/openapi.json'
 }
 
 function exceptPublic(reject: Check): Check {

@@ -9,24 +9,28 @@ interface ConstantJson {
   etag: string
 }
 
-const constants = new WeakMap<object, ConstantJson>()
-
 /**
- * A response with a value that does not change, and its `ETag`; 304 for a client that has it already. The JSON is made
- * once for each `key`, an object that stands for the value.
+ * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its JSON are
+ * created once for each `key`, an object that stands for the value.
  */
-export async function constantJson(c: Context<Env>, key: object, value: unknown): Promise<Response> {
-  const { text, etag } = constants.get(key) ?? (await createConstant(key, value))
-  return matches(c.req.header('If-None-Match'), etag)
-    ? respond(c, null, 304, { ETag: etag })
-    : respond(c, text, 200, { 'Content-Type': 'application/json', ETag: etag })
-}
+export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
 
-async function createConstant(key: object, value: unknown): Promise<ConstantJson> {
-  const text = JSON.stringify(value)
-  const constant = { text, etag: `"${await sha256(text)}"` }
-  constants.set(key, constant)
-  return constant
+export function createConstantJson(): RespondConstant {
+  const constants = new WeakMap<object, ConstantJson>()
+
+  async function createConstant(key: object, create: () => unknown): Promise<ConstantJson> {
+    const text = JSON.stringify(await create())
+    const constant = { text, etag: `"${await sha256(text)}"` }
+    constants.set(key, constant)
+    return constant
+  }
+
+  return async (c, key, create) => {
+    const { text, etag } = constants.get(key) ?? (await createConstant(key, create))
+    return matches(c.req.header('If-None-Match'), etag)
+      ? respond(c, null, 304, { ETag: etag })
+      : respond(c, text, 200, { 'Content-Type': 'application/json', ETag: etag })
+  }
 }
 
 /** Proxies that compress a response make its tag a weak one (`W/`): https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2 */

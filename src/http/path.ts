@@ -3,11 +3,9 @@ import type { Context } from 'hono'
 import type { UpdateRef } from '../domain/engine.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
-import { catalogIssue, handlerNameIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
+import { catalogIssue, handlerNameIssue, runIdIssue, updateIdIssue, workflowIdIssue } from '../protocol/names.ts'
 import type { Env } from './context.ts'
 import type { Check } from './step.ts'
-
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
  * The path of a URL, which may lack scheme and host, still percent-encoded: "%2F" in an id is not a separator, and "%25" must not be
@@ -90,8 +88,4 @@ function checked(what: string, value = '', check: (value: string) => string | nu
   throw new ServiceError('ValidationError', `${what}: ${issue}`, {
     details: { issues: [{ path: '', message: `${what}: ${issue}` }] },
   })
-}
-
-function runIdIssue(runId: string): string | null {
-  return UUID.test(runId) ? null : 'must be a UUID'
 }

@@ -19,6 +19,12 @@ export function handlerNameIssue(name: string): string | null {
   return stringIssue(name, 1000) ?? prefixIssue(name, ['$', '__'])
 }
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+export function runIdIssue(id: string): string | null {
+  return UUID.test(id) ? null : 'must be a UUID'
+}
+
 /** The engine keeps updates by ids of any characters. */
 export function updateIdIssue(id: string): string | null {
   return stringIssue(id, 1000)

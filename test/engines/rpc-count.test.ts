@@ -97,6 +97,12 @@ describe('calls of the engine', () => {
     expect(await counted(reading)).toEqual({ DescribeWorkflowExecution: 2, GetWorkflowExecutionHistory: 1 })
   })
 
+  test('the OpenAPI document: 0 while the catalog is cached', async () => {
+    const { status } = await send('GET', '/openapi.json')
+
+    expect([status, await counted(() => send('GET', '/openapi.json'))]).toEqual([200, {}])
+  })
+
   test('result, read again: 1, and 0 with a run id', async () => {
     const id = await ended('echo', 1)
     const { body: first } = await send('GET', `/workflow/${id}/result`)

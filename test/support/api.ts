@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { internalStringIn } from './internal-strings.ts'
 import { secretsIn } from './log-leak-recorder.ts'
+import { undocumentedIn } from './openapi-check.ts'
 import { record, type SeenAnswer } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'
 
@@ -75,6 +76,7 @@ export function seen(method: string, path: string, answer: Answer, engine: SeenA
   record('answers', { method, route: routeOf(path), status: answer.status, error, engine })
   // The answer of a probe is no problem to be read.
   checkPromises(method === 'HEAD' || path.endsWith('/ready'), answer)
+  assert.deepEqual(undocumentedIn(method, path, answer), [], 'GET /openapi.json describes every response')
 }
 
 const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
@@ -105,6 +107,7 @@ const STATIC_ROUTES = new Set([
   '/health',
   '/ready',
   '/capabilities',
+  '/openapi.json',
   '/workflow/run',
   '/workflow/start',
   '/workflow/validate',

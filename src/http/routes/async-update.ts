@@ -46,11 +46,11 @@ async function readAccepted(accepted: UpdateState, read: () => Promise<UpdateSta
 /** How far an update is: its result, or a 202 while it is running. */
 export async function readAsyncUpdate(c: Context<Env>, workflows: Workflows): Promise<Response> {
   const command = { ref: execution(c), name: handlerName(c), updateId: updateIdOf(c) }
-  const { wait: waitMs = 0 } = queryParameters(c, parameters)
+  const { wait: waitMs = 0 } = queryParameters(c, updateParameters)
   return stateResponse(c, await workflows.readUpdate({ ...command, waitMs }, toCall(c)))
 }
 
-const parameters = z.strictObject({ wait: z.exactOptional(duration(MAX_WAIT_MS)) })
+export const updateParameters = z.strictObject({ wait: z.exactOptional(duration(MAX_WAIT_MS)) })
 
 function stateResponse(c: Context<Env>, state: UpdateState): Response {
   if (state.stage === 'completed') return jsonResponse(c, state.result)

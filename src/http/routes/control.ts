@@ -2,12 +2,12 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Workflows } from '../../domain/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { checkedString } from '../../protocol/checked-string.ts'
-import { characterIssue } from '../../protocol/names.ts'
 import { type Env, toCall } from '../context.ts'
 import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { execution } from '../path.ts'
+import { jsonForms } from './fields/json-forms.ts'
+import { requiredText, text } from './fields/names.ts'
 
 /** Cancels, terminates, resets, pauses or continues an execution. */
 export function control(workflows: Workflows, json: ReadJson) {
@@ -45,19 +45,20 @@ export function control(workflows: Workflows, json: ReadJson) {
     })
 }
 
-const reason = z.exactOptional(checkedString(characterIssue))
+const reason = z.exactOptional(text)
 
-const controlRequest = z.strictObject({ reason })
+export const controlRequest = z.strictObject({ reason })
 
 const EVENT_ID = { error: 'must be the id of an event: an integer of at least 1' }
 
-const resetRequest = z
+export const resetRequest = z
   .strictObject({
-    stepName: z.exactOptional(checkedString((name) => (name === '' ? 'must not be empty' : characterIssue(name)))),
+    stepName: z.exactOptional(requiredText),
     eventId: z.exactOptional(
       z
         .number(EVENT_ID)
-        .check(z.multipleOf(1, EVENT_ID), z.minimum(1, EVENT_ID), z.maximum(Number.MAX_SAFE_INTEGER, EVENT_ID)),
+        .check(z.multipleOf(1, EVENT_ID), z.minimum(1, EVENT_ID), z.maximum(Number.MAX_SAFE_INTEGER, EVENT_ID))
+        .register(jsonForms, { type: 'integer', multipleOf: undefined }),
     ),
     reason,
   })
@@ -67,3 +68,8 @@ const resetRequest = z
       when: ({ value }) => isObject(value),
     }),
   )
+  .register(jsonForms, {
+    if: { required: ['stepName'] },
+    else: { required: ['eventId'] },
+    not: { required: ['stepName', 'eventId'] },
+  })

@@ -34,14 +34,14 @@ export function history(workflows: Workflows, commentEveryMs: number) {
     })
 }
 
-const pageParameters = z.strictObject({
+export const pageParameters = z.strictObject({
   pageSize: z.exactOptional(integer(1, 1000)),
   pageToken: z.exactOptional(z.string()),
   wait: z.exactOptional(duration(MAX_WAIT_MS)),
   includePayloads: z.exactOptional(flag),
 })
 
-const streamParameters = z.strictObject({ includePayloads: z.exactOptional(flag) })
+export const streamParameters = z.strictObject({ includePayloads: z.exactOptional(flag) })
 
 const EVENT_ID = /^(\d{1,15})(?:@([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))?$/i
 

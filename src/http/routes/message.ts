@@ -9,7 +9,8 @@ import { jsonResponse } from '../json-response.ts'
 import { execution, handlerName } from '../path.ts'
 import { asyncPreference } from '../prefer.ts'
 import { readAsyncUpdate, sendAsyncUpdate } from './async-update.ts'
-import { argumentFields, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
+import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
+import { jsonForms } from './fields/json-forms.ts'
 import { headersField } from './fields/json-object.ts'
 
 /** Sends signals, queries and updates to an execution. */
@@ -43,8 +44,11 @@ export function message(workflows: Workflows, json: ReadJson) {
     .get('/update/:name/:updateId', (c) => readAsyncUpdate(c, workflows))
 }
 
-const messageRequest = z.pipe(
-  z.strictObject({ ...argumentFields, headers: headersField }).check(payloadOrArgs),
+export const messageRequest = z.pipe(
+  z
+    .strictObject({ ...argumentFields, headers: headersField })
+    .check(payloadOrArgs)
+    .register(jsonForms, { not: NOT_BOTH_ARGUMENTS }),
   z.transform(({ headers, ...body }) => ({ ...toArguments(body), ...(headers && { headers }) })),
 )
 

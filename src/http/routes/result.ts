@@ -22,7 +22,7 @@ const DEFAULT_STREAM_MS = 300_000
 
 /** The result of a run: now, as soon as there is one, or as events. */
 export function result({ workflows, maxTimeoutMs, commentEveryMs }: ResultOptions) {
-  const parameters = z.strictObject({ wait: z.exactOptional(duration(maxTimeoutMs)) })
+  const parameters = resultParameters(maxTimeoutMs)
 
   function waitCommand(c: Context<Env>, defaultWaitMs: number): WaitCommand {
     const ref = execution(c)
@@ -45,4 +45,8 @@ export function result({ workflows, maxTimeoutMs, commentEveryMs }: ResultOption
     const ref = lastReadRun(c, command.ref)?.run ?? command.ref
     return jsonResponse(c, await workflows.waitForResult({ ...command, ref }, toCall(c)))
   })
+}
+
+export function resultParameters(maxTimeoutMs: number) {
+  return z.strictObject({ wait: z.exactOptional(duration(maxTimeoutMs)) })
 }

@@ -8,8 +8,10 @@ import { catalogIssue, filterValueIssue, workflowNameIssue } from '../../protoco
 import { type Env, toCall } from '../context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { queryParameters } from '../query-parameters.ts'
+import { jsonForms } from './fields/json-forms.ts'
+import { CATALOG_FILTER_FORM, FILTER_FORM, WORKFLOW_FILTER_FORM } from './fields/names.ts'
 import { integer } from './fields/query-values.ts'
-import { isTime } from './fields/time.ts'
+import { isTime, TIME_FORM } from './fields/time.ts'
 
 /** Lists and counts runs. */
 export function runs(workflows: Workflows) {
@@ -35,29 +37,33 @@ function timeIssue(text: string): string | null {
 }
 
 /** An optional parameter that none of the checks finds anything wrong with. */
-function filterValue(check: (value: string) => string | null = () => null) {
-  return z.exactOptional(checkedString((value) => filterValueIssue(value) ?? check(value)))
+function filterValue(check: (value: string) => string | null = () => null, form: object = FILTER_FORM) {
+  return z.exactOptional(
+    checkedString((value) => filterValueIssue(value) ?? check(value)).register(jsonForms, { ...form }),
+  )
 }
 
 const filterParameters = {
-  workflowName: filterValue(workflowNameIssue),
-  catalog: filterValue(catalogIssue),
+  workflowName: filterValue(workflowNameIssue, WORKFLOW_FILTER_FORM),
+  catalog: filterValue(catalogIssue, CATALOG_FILTER_FORM),
   status: z.exactOptional(z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` })),
-  startedAfter: filterValue(timeIssue),
-  startedBefore: filterValue(timeIssue),
-  closedAfter: filterValue(timeIssue),
-  closedBefore: filterValue(timeIssue),
-  searchAttributes: z.exactOptional(z.record(z.string(), checkedString(filterValueIssue))),
+  startedAfter: filterValue(timeIssue, TIME_FORM),
+  startedBefore: filterValue(timeIssue, TIME_FORM),
+  closedAfter: filterValue(timeIssue, TIME_FORM),
+  closedBefore: filterValue(timeIssue, TIME_FORM),
+  searchAttributes: z.exactOptional(
+    z.record(z.string(), checkedString(filterValueIssue).register(jsonForms, FILTER_FORM)),
+  ),
   query: filterValue(),
 }
 
-const listParameters = z.strictObject({
+export const listParameters = z.strictObject({
   ...filterParameters,
   pageSize: z.exactOptional(integer(1, MAX_PAGE_SIZE)),
   pageToken: z.exactOptional(z.string()),
 })
 
-const countParameters = z.strictObject({
+export const countParameters = z.strictObject({
   ...filterParameters,
   groupBy: z.exactOptional(z.literal('status', { error: 'must be status' })),
 })

@@ -2,23 +2,22 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { StartCommand } from '../../domain/workflows.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { checkedString } from '../../protocol/checked-string.ts'
-import { catalogIssue, workflowIdIssue, workflowNameIssue } from '../../protocol/names.ts'
 import type { Env } from '../context.ts'
 import { docsUrl } from '../docs-url.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { setHeader } from '../response.ts'
 import { duration } from './fields/duration.ts'
+import { catalogName, workflowId, workflowName } from './fields/names.ts'
 import { type OptionFields, optionFields, toWorkflowOptions } from './fields/workflow-options.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {
   return {
-    workflowName: checkedString(workflowNameIssue),
+    workflowName,
     input: z.exactOptional(z.unknown()),
-    workflowId: z.exactOptional(checkedString(workflowIdIssue)),
-    catalog: z.exactOptional(checkedString(catalogIssue)),
-    taskQueue: z.exactOptional(checkedString(catalogIssue)),
+    workflowId: z.exactOptional(workflowId),
+    catalog: z.exactOptional(catalogName),
+    taskQueue: z.exactOptional(catalogName),
     timeout: z.exactOptional(duration(maxTimeoutMs)),
     ...optionFields,
   }
@@ -35,6 +34,12 @@ export function inputOrList(listKey: ListKey) {
     // Reported together with the issues of single fields.
     when: ({ value }) => isObject(value),
   })
+}
+
+/** `inputOrList` for JSON Schema, together with other conflicts. */
+export function inputOrListForm(listKey: ListKey, conflicts: readonly object[]) {
+  const either = { if: { required: ['input'] }, else: { required: [listKey] } }
+  return { ...either, not: { anyOf: [{ required: ['input', listKey] }, ...conflicts] } }
 }
 
 interface StartBody extends OptionFields {

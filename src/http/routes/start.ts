@@ -9,8 +9,9 @@ import type { ReadJson } from '../json.ts'
 import { jsonResponse } from '../json-response.ts'
 import { resultPath } from '../path.ts'
 import { setHeader } from '../response.ts'
-import { compatibleOptions } from './fields/option-conflicts.ts'
-import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
+import { jsonForms } from './fields/json-forms.ts'
+import { compatibleOptions, OPTION_CONFLICTS } from './fields/option-conflicts.ts'
+import { argumentList, inputOrList, inputOrListForm, startCommand, startFields } from './start-fields.ts'
 
 export interface StartOptions {
   workflows: Workflows
@@ -36,6 +37,7 @@ export function startRequest(maxTimeoutMs: number) {
   return z
     .strictObject({ ...startFields(maxTimeoutMs), args: argumentList })
     .check(inputOrList('args'), compatibleOptions)
+    .register(jsonForms, inputOrListForm('args', OPTION_CONFLICTS))
 }
 
 /** Starts the workflow, and returns the body of the response. */

@@ -6,22 +6,25 @@ import { reportReplayed } from '../idempotency-key.ts'
 import { jsonResponse } from '../json-response.ts'
 import { handlerName, resultPath } from '../path.ts'
 import { setHeader } from '../response.ts'
-import { argumentFields, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
-import { compatibleWithSignal, compatibleWithUpdate } from './fields/option-conflicts.ts'
+import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
+import { jsonForms } from './fields/json-forms.ts'
+import {
+  compatibleWithSignal,
+  compatibleWithUpdate,
+  OPTION_CONFLICTS,
+  SIGNAL_CONFLICTS,
+  UPDATE_CONFLICTS,
+} from './fields/option-conflicts.ts'
 import type { StartOptions } from './start.ts'
-import { argumentList, inputOrList, startCommand, startFields } from './start-fields.ts'
+import { argumentList, inputOrList, inputOrListForm, startCommand, startFields } from './start-fields.ts'
 
 /** Starts a workflow and signals or updates it in one step. The response does not wait for the workflow to complete. */
 export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: StartOptions) {
-  const request = z
-    .strictObject({ ...startFields(maxTimeoutMs), startArgs: argumentList, ...argumentFields })
-    .check(inputOrList('startArgs'), payloadOrArgs)
-  const signalRequest = request.check(compatibleWithSignal)
-  const updateRequest = request.check(compatibleWithUpdate)
+  const { signalRequest, updateRequest } = withStartRequests(maxTimeoutMs)
 
   async function readCommand(
     c: Context<Env>,
-    schema: typeof request,
+    schema: typeof signalRequest,
   ): Promise<{ start: StartCommand; message: MessageCommand }> {
     const name = handlerName(c)
     const body = await json(c, schema)
@@ -46,4 +49,17 @@ export function withStart({ workflows, json, defaultCatalog, maxTimeoutMs }: Sta
       setHeader(c, 'Location', resultPath(c, workflowId))
       return jsonResponse(c, { workflowId, runId, started, result })
     })
+}
+
+/** The bodies of both requests. */
+export function withStartRequests(maxTimeoutMs: number) {
+  const request = z
+    .strictObject({ ...startFields(maxTimeoutMs), startArgs: argumentList, ...argumentFields })
+    .check(inputOrList('startArgs'), payloadOrArgs)
+  const form = (conflicts: readonly object[]) =>
+    inputOrListForm('startArgs', [NOT_BOTH_ARGUMENTS, ...OPTION_CONFLICTS, ...conflicts])
+  return {
+    signalRequest: request.check(compatibleWithSignal).register(jsonForms, form(SIGNAL_CONFLICTS)),
+    updateRequest: request.check(compatibleWithUpdate).register(jsonForms, form(UPDATE_CONFLICTS)),
+  }
 }

@@ -42,7 +42,7 @@ export function makeApi({
     )
   }
 
-  return { call, fetch: app.fetch, loadShedder: app.loadShedder, events }
+  return { call, fetch: app.fetch, loadShedder: app.loadShedder, routes: app.routes, events }
 }
 
 /** What `status` answers of a run. */

@@ -14,6 +14,9 @@ export const payloadOrArgs = z.refine<ArgumentFields>(
   'must not contain both payload and args',
 )
 
+/** `payloadOrArgs` for JSON Schema. */
+export const NOT_BOTH_ARGUMENTS = { required: ['payload', 'args'] }
+
 export function toArguments(body: ArgumentFields): Arguments {
   return 'payload' in body
     ? { args: [body.payload], argumentPointer: '/payload' }

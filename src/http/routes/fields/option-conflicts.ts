@@ -51,6 +51,23 @@ function checkConflicts(...checks: ((body: Body) => Conflict[])[]) {
   })
 }
 
+/** The bodies that have each conflict, for JSON Schema. */
+export const OPTION_CONFLICTS = [
+  { required: ['cronSchedule', 'startDelay'] },
+  having({ workflowIdConflictPolicy: ['terminate-existing'], workflowIdReusePolicy: ['reject-duplicate'] }),
+]
+export const SIGNAL_CONFLICTS = [having({ workflowIdConflictPolicy: ['fail', 'terminate-existing'] })]
+export const UPDATE_CONFLICTS = [
+  { required: ['cronSchedule'] },
+  { required: ['startDelay'] },
+  having({ workflowIdConflictPolicy: ['terminate-existing'] }),
+]
+
+function having(values: Readonly<Record<string, readonly string[]>>) {
+  const properties = Object.fromEntries(Object.entries(values).map(([key, some]) => [key, { enum: some }]))
+  return { required: Object.keys(values), properties }
+}
+
 export const compatibleOptions = checkConflicts(optionConflicts)
 export const compatibleWithSignal = checkConflicts(optionConflicts, signalConflicts)
 export const compatibleWithUpdate = checkConflicts(optionConflicts, updateConflicts)

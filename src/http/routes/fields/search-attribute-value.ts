@@ -1,12 +1,14 @@
 import * as z from 'zod/mini'
 import { SEARCH_ATTRIBUTE_TYPES } from '../../../domain/inspect/run-filter.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
-import { characterIssue } from '../../../protocol/names.ts'
-import { isTime } from './time.ts'
+import { jsonForms } from './json-forms.ts'
+import { text } from './names.ts'
+import { isTime, TIME_FORM } from './time.ts'
 
-const text = checkedString(characterIssue)
-
-const datetime = checkedString((value) => (isTime(value) ? null : 'must be a time like 2026-01-31T12:00:00Z'))
+const datetime = checkedString((value) => (isTime(value) ? null : 'must be a time like 2026-01-31T12:00:00Z')).register(
+  jsonForms,
+  TIME_FORM,
+)
 
 /** Large numbers are kept as their digits (`JSON.rawJSON`). */
 function isInt64(value: unknown): boolean {
@@ -25,10 +27,17 @@ export const searchAttributeValue = z.discriminatedUnion(
   [
     attribute('keyword', text),
     attribute('text', text),
-    attribute('int', z.custom<unknown>(isInt64, { error: 'must be a 64-bit integer' })),
+    attribute(
+      'int',
+      z
+        .custom<unknown>(isInt64, { error: 'must be a 64-bit integer' })
+        .register(jsonForms, { type: 'integer', format: 'int64' }),
+    ),
     attribute(
       'double',
-      z.custom<unknown>((value) => typeof value === 'number' || JSON.isRawJSON(value), { error: 'must be a number' }),
+      z
+        .custom<unknown>((value) => typeof value === 'number' || JSON.isRawJSON(value), { error: 'must be a number' })
+        .register(jsonForms, { type: 'number' }),
     ),
     attribute('bool', z.boolean()),
     attribute('datetime', datetime),

@@ -10,7 +10,9 @@ import { isObject } from '../../../lib/is-object.ts'
 import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
 import { duration } from './duration.ts'
-import { headersField, jsonObject } from './json-object.ts'
+import { jsonForms } from './json-forms.ts'
+import { headersField, jsonObject, memo } from './json-object.ts'
+import { requiredText, text } from './names.ts'
 import { searchAttributeValue } from './search-attribute-value.ts'
 
 // A century: the engine counts nanoseconds with 64 bits.
@@ -22,8 +24,6 @@ const MAX_INT32 = 2_147_483_647
 const MAX_FAIRNESS_KEY_BYTES = 64
 
 const optional = z.exactOptional
-const text = checkedString(characterIssue)
-const requiredText = checkedString((value) => (value === '' ? 'must not be empty' : characterIssue(value)))
 const interval = optional(duration(MAX_MS))
 
 function oneOf<const Values extends readonly string[]>(values: Values) {
@@ -35,6 +35,7 @@ function integer(min: number) {
   return z
     .number({ error })
     .check(z.multipleOf(1, { error }), z.minimum(min, { error }), z.maximum(MAX_INT32, { error }))
+    .register(jsonForms, { type: 'integer', multipleOf: undefined })
 }
 
 function numberFrom(min: number, error: string) {
@@ -53,12 +54,17 @@ const fairnessKey = checkedString((key) =>
   new TextEncoder().encode(key).length > MAX_FAIRNESS_KEY_BYTES
     ? `must be at most ${MAX_FAIRNESS_KEY_BYTES} bytes of UTF-8`
     : characterIssue(key),
-)
+).register(jsonForms, { maxLength: MAX_FAIRNESS_KEY_BYTES, pattern: '^[^\\u0000]*$' })
 
 const priority = z.strictObject({
   priorityKey: optional(integer(1)),
   fairnessKey: optional(fairnessKey),
-  fairnessWeight: optional(numberFrom(Number.MIN_VALUE, 'must be a number greater than 0')),
+  fairnessWeight: optional(
+    numberFrom(Number.MIN_VALUE, 'must be a number greater than 0').register(jsonForms, {
+      exclusiveMinimum: 0,
+      minimum: undefined,
+    }),
+  ),
 })
 
 const pinned = z.strictObject({ pinned: z.strictObject({ deploymentName: requiredText, buildId: requiredText }) })
@@ -67,18 +73,20 @@ const autoUpgrade = z.literal('auto-upgrade', {
 })
 
 /** Not a union, whose issues do not name the key that is wrong. */
-const versioningOverride = z.transform((input, { issues }) => {
-  // Zod calls this also for an absent key, and drops the issues, whose errors take a third of the time of a start.
-  if (input === undefined) return z.NEVER
-  const { data, error } = (isObject(input) ? pinned : autoUpgrade).safeParse(input, { reportInput: true })
-  if (data !== undefined) return data
-  for (const { message, ...issue } of error?.issues ?? [])
-    issues.push({ ...issue, ...(issue.code !== 'invalid_type' && { message }) } as z.core.$ZodRawIssue)
-  return z.NEVER
-})
+const versioningOverride = z
+  .transform((input, { issues }) => {
+    // Zod calls this also for an absent key, and drops the issues, whose errors take a third of the time of a start.
+    if (input === undefined) return z.NEVER
+    const { data, error } = (isObject(input) ? pinned : autoUpgrade).safeParse(input, { reportInput: true })
+    if (data !== undefined) return data
+    for (const { message, ...issue } of error?.issues ?? [])
+      issues.push({ ...issue, ...(issue.code !== 'invalid_type' && { message }) } as z.core.$ZodRawIssue)
+    return z.NEVER
+  })
+  .register(jsonForms, { anyOf: [autoUpgrade, pinned] })
 
 export const optionFields = {
-  memo: optional(jsonObject),
+  memo: optional(memo),
   searchAttributes: optional(z.pipe(jsonObject, z.record(z.string(), searchAttributeValue))),
   headers: headersField,
   startDelay: interval,

@@ -1,0 +1,98 @@
+import type { ErrorName } from '../../domain/errors.ts'
+import { PROBLEM_TYPE } from '../problem.ts'
+import { catalogName, handlerName, runId, updateId, workflowId } from '../routes/fields/names.ts'
+import { examplesOf } from './examples/examples.ts'
+import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
+import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
+import { requestSchemas } from './schemas/requests.ts'
+import { resultSchemas, runIds } from './schemas/results.ts'
+import { runSchemas } from './schemas/runs.ts'
+import { object, ref, type Schema } from './schemas/schema.ts'
+import { serviceSchemas } from './schemas/service.ts'
+import { toJsonSchema } from './to-json-schema.ts'
+
+/** What operations refer to. */
+export function components(maxTimeoutMs: number) {
+  return {
+    schemas: {
+      RunIds: object<typeof runIds>(runIds),
+      ...requestSchemas(maxTimeoutMs),
+      ...resultSchemas,
+      ...runSchemas,
+      ...serviceSchemas,
+      ...problemSchemas,
+    } as Record<string, Schema>,
+    parameters: parameters(),
+    headers: RESPONSE_HEADERS,
+    responses: Object.fromEntries(
+      [...NAMES_BY_STATUS].map(([status, names]) => [`Problem${status}`, problemResponse(status, names)]),
+    ),
+    securitySchemes: SECURITY_SCHEMES,
+  }
+}
+
+const PATH_PARAMETERS = {
+  id: { name: 'workflowId', schema: workflowId, description: 'Id of the workflow. A `/` is sent as `%2F`' },
+  rid: { name: 'runId', schema: runId, description: 'Id of the run' },
+  name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
+  updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
+  catalog: { name: 'catalog', schema: catalogName, description: 'Name of the catalog' },
+}
+
+function parameters() {
+  const inPath = Object.entries(PATH_PARAMETERS).map(([name, { name: key, schema, description }]) => [
+    key,
+    { name, in: 'path', required: true, description, schema: toJsonSchema(schema) },
+  ])
+  const inHeader = Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', ...header }])
+  return Object.fromEntries([...inPath, ...inHeader])
+}
+
+/** References to the parameters in a path. */
+export function pathParameters(path: string): object[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const parameter = Object.entries(PATH_PARAMETERS).find(([key]) => key === name)?.[1].name
+    return { $ref: `#/components/parameters/${parameter}` }
+  })
+}
+
+/** Headers that only errors of this status have. */
+const PROBLEM_HEADERS = new Map<number, readonly ResponseHeader[]>([
+  [401, ['WWW-Authenticate']],
+  [408, ['Location', 'Retry-After', 'Connection']],
+  [409, ['Retry-After']],
+  [429, ['Retry-After']],
+  [502, ['Retry-After']],
+  [503, ['Retry-After']],
+])
+
+/** A start has them whatever its response is. */
+const START_HEADERS = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link', 'Location'] as const
+
+function problemResponse(status: number, names: readonly ErrorName[]) {
+  const own = PROBLEM_HEADERS.get(status) ?? []
+  const examples = examplesOf({ status })
+  return {
+    description: names.join(', '),
+    headers: headerRefs([...own, ...START_HEADERS]),
+    content: {
+      [PROBLEM_TYPE]: {
+        schema: ref(`Problem${status}`),
+        ...(Object.keys(examples).length > 0 && { examples }),
+      },
+    },
+  }
+}
+
+export function headerRefs(names: readonly ResponseHeader[] = []): Record<string, object> {
+  const all: ResponseHeader[] = ['X-Request-Id', ...names]
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The token' },
+  basic: { type: 'http', scheme: 'basic', description: 'Any user; the token is the password' },
+  token: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Basic`, a space and the token itself' },
+}
+
+export const SECURITY = Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] }))

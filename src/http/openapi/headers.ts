@@ -1,0 +1,63 @@
+/** The headers that requests and responses can have. */
+import type { Schema } from './schemas/schema.ts'
+
+interface Header {
+  description: string
+  schema: Schema
+  example?: string
+}
+
+const string = { type: 'string' }
+const boolean = { type: 'boolean' }
+
+/** `Authorization`, `Accept` and `Content-Type` are no parameters in OpenAPI: see the security schemes and the media types. */
+export const REQUEST_HEADERS = {
+  'X-Request-Id': {
+    description: 'The id of the request in the response and in the log. Other values are replaced by a new id',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+  },
+  traceparent: {
+    description: 'The trace that the workflow continues (W3C Trace Context)',
+    schema: string,
+    example: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  },
+  tracestate: { description: 'Further facts about the trace (W3C Trace Context)', schema: string },
+  'Idempotency-Key': {
+    description: 'Makes the request safe to repeat: it is carried out once for each key',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
+    example: 'order-22-checkout',
+  },
+  Prefer: {
+    description: '`respond-async`: respond before the result is available; `wait=n`: but only after n seconds',
+    schema: string,
+    example: 'respond-async, wait=10',
+  },
+  'Last-Event-ID': { description: 'The last `id` that a client has received from the event stream', schema: string },
+  'If-None-Match': { description: 'An `ETag`: the response is 304 if it is still the same', schema: string },
+} as const satisfies Record<string, Header>
+
+export type RequestHeader = keyof typeof REQUEST_HEADERS
+
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': { description: 'The id of the request, as in the log', schema: string },
+  Location: { description: 'Where the result is', schema: { type: 'string', format: 'uri-reference' } },
+  'Retry-After': {
+    description: 'Seconds after which the request can be repeated. Only if it is safe to repeat it',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'Idempotency-Replayed': {
+    description: 'Whether the response is about a run that an earlier request with the same key has started',
+    schema: boolean,
+  },
+  'Portico-Started': { description: 'Whether this request started the run, with `use-existing`', schema: boolean },
+  'Preference-Applied': { description: 'What was applied of `Prefer`', schema: string },
+  ETag: { description: 'Changes when the content changes', schema: string },
+  Deprecation: { description: 'The request uses `taskQueue`, which is deprecated (RFC 9745)', schema: string },
+  Link: { description: 'About the deprecation', schema: string },
+  'WWW-Authenticate': { description: 'What is expected in `Authorization`', schema: string },
+  'Cache-Control': { description: '`no-store` for event streams', schema: string },
+  'X-Accel-Buffering': { description: '`no` for event streams, so that nginx does not buffer them', schema: string },
+  Connection: { description: '`close` if the connection cannot be used again', schema: string },
+} as const satisfies Record<string, Header>
+
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS

@@ -1,0 +1,104 @@
+import { BODY, ENGINE, START } from '../errors.ts'
+import type { RequestHeader, ResponseHeader } from '../headers.ts'
+import type { Operation } from '../operation.ts'
+import { ref } from '../schemas/schema.ts'
+
+const REQUEST: readonly RequestHeader[] = ['Idempotency-Key', 'traceparent', 'tracestate']
+const RESPONSE: readonly ResponseHeader[] = ['Idempotency-Replayed', 'Portico-Started', 'Deprecation', 'Link']
+
+/** The events of a stream about a run. */
+export const RUN_EVENTS = {
+  started: ref('RunIds'),
+  result: ref('WorkflowResult'),
+  timeout: ref('Problem408'),
+  server_error: ref('Problem'),
+}
+
+export const startOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/workflow/run',
+    id: 'runWorkflow',
+    tag: 'Start',
+    summary: 'Start a workflow and wait for its result',
+    docs: 'run-a-workflow',
+    headers: [...REQUEST, 'Prefer', 'Last-Event-ID'],
+    body: { schema: 'StartRequest', isRequired: true },
+    responses: {
+      200: {
+        description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
+        schema: ref('WorkflowResult'),
+        headers: [...RESPONSE, 'Location'],
+        events: RUN_EVENTS,
+      },
+      202: {
+        description: 'With `Prefer: respond-async`: the workflow has started and is still running',
+        schema: ref('AcceptedRun'),
+        headers: [...RESPONSE, 'Location', 'Preference-Applied'],
+      },
+      204: { description: 'The client has received the last event already', headers: RESPONSE },
+    },
+    errors: [...START, 'WorkflowExecutionTimedOutError'],
+  },
+  {
+    method: 'post',
+    path: '/workflow/start',
+    id: 'startWorkflow',
+    tag: 'Start',
+    summary: 'Start a workflow and return its ids',
+    docs: 'start-a-workflow',
+    headers: REQUEST,
+    body: { schema: 'StartRequest', isRequired: true },
+    responses: {
+      200: {
+        description: 'The engine has accepted the workflow',
+        schema: ref('StartedRun'),
+        headers: [...RESPONSE, 'Location'],
+      },
+    },
+    errors: START,
+  },
+  {
+    method: 'post',
+    path: '/workflow/signal-with-start/:name',
+    id: 'signalWithStart',
+    tag: 'Start',
+    summary: 'Send a signal; start the workflow first if it is not running',
+    docs: 'signal-with-start',
+    headers: REQUEST,
+    body: { schema: 'SignalWithStartRequest', isRequired: true },
+    responses: {
+      200: {
+        description: 'The engine has accepted the signal',
+        schema: ref('SignaledRun'),
+        headers: [...RESPONSE, 'Location'],
+      },
+    },
+    errors: [...START, ...ENGINE, ...BODY, 'WorkflowNotRunningError'],
+  },
+  {
+    method: 'post',
+    path: '/workflow/update-with-start/:name',
+    id: 'updateWithStart',
+    tag: 'Start',
+    summary: 'Send an update; start the workflow first if it is not running',
+    docs: 'update-with-start',
+    headers: REQUEST,
+    body: { schema: 'UpdateWithStartRequest', isRequired: true },
+    responses: {
+      200: {
+        description: 'The update handler has completed; the run continues',
+        schema: ref('UpdatedRun'),
+        headers: [...RESPONSE, 'Location'],
+      },
+    },
+    errors: [
+      ...START,
+      'HandlerNotFoundError',
+      'WorkflowNotRunningError',
+      'WorkflowNotReadyError',
+      'UpdateFailedError',
+      'DeadlineExceededError',
+    ],
+  },
+]

@@ -1,0 +1,111 @@
+import { headerRefs, pathParameters, SECURITY } from './components.ts'
+import { ANY_REQUEST } from './errors.ts'
+import { examplesOf, requestExamples } from './examples/examples.ts'
+import type { Operation, QueryParameters, SuccessResponse } from './operation.ts'
+import { statusesOf } from './schemas/problems.ts'
+import { explained } from './schemas/requests.ts'
+import { ref, type Schema } from './schemas/schema.ts'
+import { toJsonSchema } from './to-json-schema.ts'
+import type { OperationObject } from './typed/catalog-operations.ts'
+
+export interface Access {
+  requiresToken: boolean
+}
+
+const DOCS = 'https://github.com/portico/portico/blob/main/docs/api.md'
+
+/** The path as OpenAPI writes it. */
+export function templateOf(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}')
+}
+
+/** An operation as OpenAPI describes it. */
+export function operationObject(operation: Operation, { requiresToken }: Access): OperationObject {
+  const { id, tag, summary, docs, description, isPublic = false } = operation
+  const errors = [
+    ...new Set([...ANY_REQUEST, ...operation.errors, ...(isPublic || !requiresToken ? [] : UNAUTHORIZED)]),
+  ]
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    externalDocs: { url: `${DOCS}#${docs}` },
+    ...(isPublic && { security: [] }),
+    parameters: [...pathParameters(operation.path), ...queryParameters(operation.query), ...requestHeaders(operation)],
+    ...bodyOf(operation),
+    responses: { ...problemRefs(statusesOf(errors)), ...successResponses(operation) },
+    'x-errors': errors,
+  }
+}
+
+const UNAUTHORIZED = ['UnauthorizedError'] as const
+
+/** Any of the ways to send the token, or none if the service accepts that. */
+export function securityOf({ requiresToken }: Access): object[] {
+  return requiresToken ? SECURITY : [...SECURITY, {}]
+}
+
+/** References to the error responses. */
+export function problemRefs(statuses: readonly number[]): Record<string, object> {
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]))
+}
+
+function requestHeaders({ headers = [] }: Operation): object[] {
+  return ['X-Request-Id', ...headers].map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function queryParameters(query: QueryParameters | undefined): object[] {
+  if (query === undefined) return []
+  const { properties } = explained(toJsonSchema(query.schema), query.descriptions)
+  return Object.entries(properties as Record<string, Schema>).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    // Written `name[key]=value`.
+    ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
+    schema,
+  }))
+}
+
+function bodyOf({ body, method, path }: Operation): { requestBody?: object } {
+  if (body === undefined) return {}
+  const content = mediaType(ref(body.schema), requestExamples(method, path))
+  return { requestBody: { required: body.isRequired, content: { 'application/json': content } } }
+}
+
+function successResponses({ method, path, responses }: Operation): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const content = contentOf(response, examplesOf({ method, path, status: Number(status) }))
+      const { description, headers = [], events } = response
+      const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
+      return [
+        status,
+        {
+          description,
+          headers: headerRefs([...headers, ...stream]),
+          ...(Object.keys(content).length > 0 && { content }),
+        },
+      ]
+    }),
+  )
+}
+
+function contentOf({ schema, events, text }: SuccessResponse, examples: object): Record<string, object> {
+  return {
+    ...(schema && { 'application/json': mediaType(schema, examples) }),
+    ...(events && { 'text/event-stream': eventStream(events) }),
+    ...(text !== undefined && { [text]: { schema: { type: 'string' } } }),
+  }
+}
+
+function mediaType(schema: Schema, examples: object): object {
+  return { schema, ...(Object.keys(examples).length > 0 && { examples }) }
+}
+
+/** OpenAPI 3.1 has no words for events: `x-events` has the schema of the data of each. */
+function eventStream(events: Readonly<Record<string, Schema>>): object {
+  const description = `Server-sent events: ${Object.keys(events).join(', ')}`
+  return { schema: { type: 'string', description }, 'x-events': events }
+}

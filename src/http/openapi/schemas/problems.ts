@@ -1,0 +1,71 @@
+/** The bodies of errors: one schema for each status, which lists the names of its errors. */
+import type { ErrorFacts, ErrorName, Issue } from '../../../domain/errors.ts'
+import { PROBLEMS } from '../../errors.ts'
+import type { ProblemFields } from '../../problem.ts'
+import { array, described, integer, object, oneOf, ref, type Schema, string } from './schema.ts'
+
+export const ERROR_NAMES = Object.keys(PROBLEMS) as ErrorName[]
+
+/** Node's HTTP server sends these itself, to any request; the names have another status elsewhere. */
+const OF_THE_SERVER: readonly [number, ErrorName][] = [
+  [417, 'ValidationError'],
+  [431, 'PayloadTooLargeError'],
+]
+
+const pairs = [...ERROR_NAMES.map((name) => [PROBLEMS[name].status, name] as const), ...OF_THE_SERVER]
+
+/** The names of the errors of each status. */
+export const NAMES_BY_STATUS: ReadonlyMap<number, readonly ErrorName[]> = new Map(
+  [...Map.groupBy(pairs, ([status]) => status)].map(([status, own]) => [status, own.map(([, name]) => name)]),
+)
+
+/** The statuses of these errors, and of those that any request can get from Node's HTTP server. */
+export function statusesOf(names: readonly ErrorName[]): number[] {
+  const statuses = [...names.map((name) => PROBLEMS[name].status), ...OF_THE_SERVER.map(([status]) => status)]
+  return [...new Set(statuses)].toSorted((a, b) => a - b)
+}
+
+type Body = Required<ProblemFields & Omit<ErrorFacts, 'retryAfterSeconds'>> & { type: string; detail: string }
+
+const OPTIONAL = [
+  ...(['workflowId', 'runId', 'updateId', 'workflowStatus', 'problem', 'available', 'issues'] as const),
+  'sizeBytes' as const,
+]
+
+function problem(status: Schema, error: Schema): Schema {
+  return object<Body>(
+    {
+      type: described({ type: 'string', format: 'uri-reference' }, 'Identifies the error, like `error`'),
+      title: string,
+      status,
+      detail: described(string, 'The same as `message`'),
+      error: described(error, 'The name of the error. Use it in programs: its meaning never changes'),
+      message: described(string, 'For people; the wording may change'),
+      source: described(oneOf(['workflow', 'engine', 'gateway']), 'Who rejected the request'),
+      requestId: described(string, 'The value of `X-Request-Id`'),
+      workflowId: string,
+      runId: string,
+      updateId: string,
+      workflowStatus: ref('Status'),
+      problem: ref('WorkflowTaskProblem'),
+      available: described(array(string), 'Names that exist'),
+      issues: described(array(ref('Issue')), 'What is invalid'),
+      sizeBytes: described(integer, 'Size of a value that cannot be read'),
+    },
+    { optional: OPTIONAL },
+  )
+}
+
+export const problemSchemas: Record<string, Schema> = {
+  Problem: problem(integer, oneOf(ERROR_NAMES)),
+  ...Object.fromEntries(
+    [...NAMES_BY_STATUS].map(([status, names]) => [
+      `Problem${status}`,
+      problem({ type: 'integer', enum: [status] }, oneOf(names)),
+    ]),
+  ),
+  Issue: object<Issue>({
+    path: described(string, 'JSON Pointer into the body, or into the query parameters'),
+    message: string,
+  }),
+}

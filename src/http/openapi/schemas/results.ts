@@ -1,0 +1,101 @@
+/** What starts, results and messages return. */
+import type { WorkflowResult } from '../../../domain/execution.ts'
+import type { Problem } from '../../../domain/inspect/problem.ts'
+import type { Paused, ResetRun, Stopped } from '../../../domain/workflows.ts'
+import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
+import { STATUSES } from '../../../protocol/execution.ts'
+import type { RunRef } from '../../../protocol/run-ref.ts'
+import type { TraceMeta } from '../../../protocol/trace/trace-meta.ts'
+import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
+
+export const runIds = {
+  workflowId: described(string, 'Id of the workflow'),
+  runId: described(string, 'Id of the run'),
+}
+
+/** The result of a workflow, whose `output` has this schema. */
+export function workflowResult(output: object) {
+  return object<WorkflowResult>({
+    ...runIds,
+    status: oneOf(['completed', 'failed', 'canceled', 'terminated', 'timed_out', 'continued']),
+    input: described(
+      any,
+      'The only argument; null without arguments, an array of several. Null also if it could not be read',
+    ),
+    output: { ...output },
+    trace: orNull(ref('TraceMeta')),
+    error: described(orNull(string), 'Why the run did not complete; null if it completed or continued'),
+    errorDetails: orNull(ref('ErrorDetails')),
+  })
+}
+
+const cause = orNull(ref('ErrorCause'))
+
+export const resultSchemas = {
+  Status: oneOf(STATUSES),
+  WorkflowResult: workflowResult({ description: 'What the workflow returned; null unless `status` is `completed`' }),
+  TraceMeta: object<TraceMeta>({
+    destinations: object<TraceMeta['destinations']>(
+      { local: string, remote: string },
+      { optional: ['local', 'remote'], description: 'Where the trace was written' },
+    ),
+  }),
+  ErrorDetails: object<ErrorDetails>({
+    message: string,
+    name: string,
+    retryable: described(boolean, 'False if the failure is marked as non-retryable'),
+    activityId: described(orNull(string), 'Id of the activity that failed; null if none did'),
+    cause,
+  }),
+  ErrorCause: object<ErrorCause>({ name: string, message: string, cause }),
+  WorkflowTaskProblem: object<Problem>(
+    {
+      kind: oneOf(['workflow_task_failing']),
+      attempt: described(integer, 'The pending attempt, 2 or more'),
+      since: orNull(time),
+      message: described(string, 'The last failure that a worker reported'),
+    },
+    { description: 'Why an open run makes no progress: its code fails' },
+  ),
+  StartedRun: object<RunRef & { status: unknown }>({ ...runIds, status: ref('Status') }),
+  AcceptedRun: object<RunRef & { status: unknown; problem?: unknown }>(
+    {
+      ...runIds,
+      status: described(orNull(ref('Status')), 'Null if it could not be read'),
+      problem: ref('WorkflowTaskProblem'),
+    },
+    { optional: ['problem'] },
+  ),
+  SignaledRun: object<RunRef & { started: boolean }>({
+    ...runIds,
+    started: described(boolean, 'Whether this request started the run'),
+  }),
+  UpdatedRun: object<RunRef & { started: boolean; result: unknown }>({
+    ...runIds,
+    started: described(boolean, 'Whether this request started the run'),
+    result: described(any, 'What the update handler returned'),
+  }),
+  AcceptedSignal: object<RunRef & { signal: string; accepted: true }>({
+    workflowId: runIds.workflowId,
+    runId: described(orNull(string), 'The run that received the signal'),
+    signal: string,
+    accepted: { type: 'boolean', enum: [true] },
+  }),
+  PendingUpdate: object<RunRef & { updateId: string; stage: string }>({
+    ...runIds,
+    updateId: string,
+    stage: described(oneOf(['admitted', 'accepted']), '`admitted`: no worker has seen the update yet'),
+  }),
+  StoppedRun: object<Stopped>({
+    ...runIds,
+    cancelRequested: described(boolean, 'False if the run was already closed'),
+    status: described(ref('Status'), 'The status before the request'),
+  }),
+  TerminatedRun: object<RunRef & { terminated: true }>({ ...runIds, terminated: { type: 'boolean', enum: [true] } }),
+  PausedRun: object<Paused>({ ...runIds, paused: boolean }),
+  ResetRun: object<ResetRun>({
+    workflowId: runIds.workflowId,
+    runId: described(string, 'Id of the new run'),
+    runsAgain: described(array(string), 'The steps that the new run may execute again'),
+  }),
+}

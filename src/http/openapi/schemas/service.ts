@@ -1,0 +1,55 @@
+/** What the endpoints about the service itself return. */
+import type { Capabilities, CatalogListing } from '../../../domain/workflows.ts'
+import type { CatalogEntry, HandlerEntry } from '../../../protocol/catalog.ts'
+import { array, boolean, described, object, oneOf, orNull, ref, string } from './schema.ts'
+
+const handler = {
+  name: string,
+  description: orNull(string),
+  inputSchema: described(
+    orNull(ref('PublishedSchema')),
+    'Of the first argument; null if the worker does not publish it',
+  ),
+  outputSchema: described(orNull(ref('PublishedSchema')), 'Of the result; null if the worker does not publish it'),
+}
+
+export const serviceSchemas = {
+  Catalog: object<CatalogListing>({ catalog: string, workflows: array(ref('CatalogEntry')) }),
+  CatalogEntry: object<CatalogEntry>({
+    ...handler,
+    aliases: described(array(string), 'Other names of the workflow'),
+    signals: array(ref('CatalogHandler')),
+    queries: array(ref('CatalogHandler')),
+    updates: array(ref('CatalogHandler')),
+  }),
+  CatalogHandler: object<HandlerEntry>(handler),
+  PublishedSchema: {
+    description: 'A JSON Schema: 2020-12, or the dialect that its `$schema` names',
+    anyOf: [{ type: 'object', additionalProperties: true }, { type: 'boolean' }],
+  },
+  Capabilities: object<Capabilities>({
+    version: described(string, 'Version of the service'),
+    runtime: described(string, '`node`, `bun`, `deno`, `workerd`, or the name that an embedding application sets'),
+    transport: oneOf(['grpc', 'http']),
+    engine: object<Capabilities['engine']>({
+      version: described(orNull(string), 'Null while the engine does not respond'),
+      uiUrl: described(orNull(string), "Address of Temporal's web UI"),
+    }),
+    features: object<Capabilities['features']>({
+      slashInIds: boolean,
+      updateWithStart: boolean,
+      asyncUpdates: boolean,
+      pause: described(orNull(boolean), 'Null while the engine does not respond'),
+      codec: boolean,
+      traceRemote: boolean,
+      traceKvstore: boolean,
+      traceLocal: boolean,
+    }),
+  }),
+  Health: object<{ status: string }>({ status: oneOf(['ok']) }),
+  Readiness: object<{ status: string; engine: string }>({
+    status: oneOf(['ok', 'unavailable']),
+    engine: oneOf(['reachable', 'unreachable', 'misconfigured']),
+  }),
+  OpenApi: { type: 'object', additionalProperties: true, description: 'An OpenAPI 3.1 document' },
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod/mini'
+import { jsonForms } from '../routes/fields/json-forms.ts'
+import type { Schema } from './schemas/schema.ts'
+
+/** What a schema that validates requests accepts, as JSON Schema 2020-12. */
+export function toJsonSchema(schema: z.core.$ZodType): Schema {
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
+    io: 'input',
+    metadata: jsonForms,
+    // What checks with code has a JSON form.
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const { def } = zodSchema._zod
+      // A transform that only lets the value through: the next schema says what the value is.
+      if (def.type === 'pipe' && isTransform(def.in)) Object.assign(jsonSchema, toJsonSchema(def.out))
+      if (jsonSchema.anyOf)
+        jsonSchema.anyOf = jsonSchema.anyOf.map((option) => (isZod(option) ? toJsonSchema(option) : option))
+    },
+  })
+  return jsonSchema
+}
+
+function isTransform(schema: z.core.$ZodType): boolean {
+  return schema._zod.def.type === 'transform'
+}
+
+function isZod(value: unknown): value is z.core.$ZodType {
+  return typeof value === 'object' && value !== null && '_zod' in value
+}

@@ -1,0 +1,201 @@
+/** The operations of one catalog: the general ones with the name of a workflow, or of its handler, and its types. */
+import { percentEncode } from '../../../lib/percent-encode.ts'
+import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
+import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
+import { workflowResult } from '../schemas/results.ts'
+import { described, ref, type Schema } from '../schemas/schema.ts'
+import { createIdentifiers, type Identifiers, identifiersOf } from './identifiers.ts'
+import { publishSchema } from './published-schema.ts'
+
+// Each takes some two kilobytes.
+const MAX_OPERATIONS = 2000
+
+type Kind = 'run' | 'start' | 'signal' | 'query' | 'update'
+
+/** What is added to the document. */
+export interface CatalogOperations {
+  paths: Record<string, object>
+  schemas: Record<string, Schema>
+  /** How many operations were left out. */
+  omitted: number
+}
+
+export interface GeneralOperations {
+  /** The general operation for each kind, as the document has it. */
+  of(kind: Kind): OperationObject
+  operationIds: readonly string[]
+  schemaNames: readonly string[]
+}
+
+export interface OperationObject {
+  operationId: string
+  parameters: readonly object[]
+  responses: Readonly<Record<string, object>>
+  [key: string]: unknown
+}
+
+interface Typed {
+  kind: Kind
+  workflow: string
+  handler: string | null
+  entry: HandlerEntry
+}
+
+export async function catalogOperations(
+  workflows: readonly CatalogEntry[],
+  general: GeneralOperations,
+): Promise<CatalogOperations> {
+  const all = workflows.filter(({ name }) => workflowNameIssue(name) === null).flatMap(typedOf)
+  const shown = uniqueByPath(all).slice(0, MAX_OPERATIONS)
+  const keys = shown.map(({ kind, workflow, handler }) => [kind, workflow, ...(handler === null ? [] : [handler])])
+  const ids = await identifiersOf(keys, general.operationIds)
+  const identifiers = createIdentifiers(general.schemaNames)
+  const schemas: Record<string, Schema> = {}
+  const names = await schemaNames(shown, general.schemaNames)
+  const types = new Map<HandlerEntry, Types>()
+  const paths = shown.map((typed, at): [string, object] => {
+    const id = ids.get(keys[at] ?? []) ?? ''
+    const known = types.get(typed.entry) ?? publishTypes(typed, names.get(typed.entry) ?? id, identifiers, schemas)
+    types.set(typed.entry, known)
+    return [pathOf(typed), { post: operationOf(typed, id, known, general.of(typed.kind)) }]
+  })
+  return { paths: Object.fromEntries(paths), schemas, omitted: all.length - shown.length }
+}
+
+function typedOf(entry: CatalogEntry): Typed[] {
+  const workflow = entry.name
+  const own = (['run', 'start'] as const).map((kind) => ({ kind, workflow, handler: null, entry }))
+  const ofKind = (kind: Kind, handlers: readonly HandlerEntry[]) =>
+    handlers
+      .filter(({ name }) => isSendable(name))
+      .map((handler) => ({ kind, workflow, handler: handler.name, entry: handler }))
+  return [
+    ...own,
+    ...ofKind('signal', entry.signals),
+    ...ofKind('query', entry.queries),
+    ...ofKind('update', entry.updates),
+  ]
+}
+
+/** URLs cannot contain `.` and `..` as a segment. */
+function isSendable(name: string): boolean {
+  return handlerNameIssue(name) === null && name !== '.' && name !== '..'
+}
+
+/** The first of several with the same names. */
+function uniqueByPath(all: readonly Typed[]): Typed[] {
+  return [...new Map(all.toReversed().map((typed) => [pathOf(typed), typed])).values()].toReversed()
+}
+
+/** The fragment distinguishes the paths, and is not sent. */
+function pathOf({ kind, workflow, handler }: Typed): string {
+  const fragment = percentEncode(workflow)
+  return handler === null
+    ? `/workflow/${kind}#${fragment}`
+    : `/workflow/{id}/${kind}/${percentEncode(handler)}#${fragment}`
+}
+
+/** What the schemas of each entry are named after. */
+async function schemaNames(shown: readonly Typed[], taken: readonly string[]): Promise<Map<HandlerEntry, string>> {
+  const entries = shown.filter(({ kind }) => kind !== 'start')
+  const keys = entries.map(({ kind, workflow, handler }) => (handler === null ? [workflow] : [workflow, kind, handler]))
+  const names = await identifiersOf(keys, taken)
+  return new Map(entries.map(({ entry }, at) => [entry, names.get(keys[at] ?? []) ?? '']))
+}
+
+/** The schemas of the request and the response. */
+interface Types {
+  request: Schema
+  response: Schema
+}
+
+function publishTypes(
+  { kind, workflow, entry }: Typed,
+  name: string,
+  identifiers: Identifiers,
+  schemas: Record<string, Schema>,
+): Types {
+  const add = (schema: Schema, suffix: string): Schema => {
+    const own = identifiers.take(`${name}_${suffix}`)
+    schemas[own] = schema
+    return ref(own)
+  }
+  const publish = (schema: JsonSchema | null, suffix: string): Schema | null =>
+    schema === null ? null : publishSchema(schema, identifiers.take(`${name}_${suffix}`), identifiers, schemas)
+  const input = publish(entry.inputSchema, 'input')
+  const output = publish(entry.outputSchema, 'output')
+  if (kind === 'run' || kind === 'start') {
+    return {
+      request: add(startRequest(workflow, input), 'request'),
+      response: add(workflowResult(outputOrNull(output)), 'result'),
+    }
+  }
+  return {
+    request: input === null ? ref('MessageRequest') : add(messageRequest(input), 'request'),
+    response: output ?? { description: "The handler's result; null if it has none" },
+  }
+}
+
+function outputOrNull(output: Schema | null): Schema {
+  return {
+    description: 'What the workflow returned; null unless `status` is `completed`',
+    ...(output !== null && { anyOf: [output, { type: 'null' }] }),
+  }
+}
+
+function startRequest(workflow: string, input: Schema | null): Schema {
+  const workflowName = { type: 'string', enum: [workflow] }
+  const properties =
+    input === null
+      ? { workflowName, input: {}, args: { type: 'array', items: {} } }
+      : { workflowName, input: described(input, 'The only argument') }
+  const required = input === null ? ['workflowName'] : ['workflowName', 'input']
+  return { allOf: [ref('StartOptions'), { type: 'object', properties, required }] }
+}
+
+function messageRequest(payload: Schema): Schema {
+  const properties = {
+    payload: described(payload, "The handler's only argument"),
+    headers: { type: 'object', description: 'Temporal headers: JSON values by name' },
+  }
+  return { type: 'object', properties, required: ['payload'], additionalProperties: false }
+}
+
+const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
+
+function operationOf(
+  { kind, workflow, handler, entry }: Typed,
+  operationId: string,
+  { request, response }: Types,
+  { parameters, responses }: OperationObject,
+): object {
+  const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
+  const isTyped = kind !== 'start' && kind !== 'signal'
+  return {
+    operationId,
+    tags: ['Workflows'],
+    summary,
+    ...(entry.description !== null && { description: entry.description }),
+    // The name of the handler is a part of the path.
+    parameters: parameters.filter(
+      (parameter) => Reflect.get(parameter, '$ref') !== '#/components/parameters/handlerName',
+    ),
+    requestBody: {
+      required: handler === null || entry.inputSchema !== null,
+      content: { 'application/json': { schema: request } },
+    },
+    responses: isTyped
+      ? { ...responses, 200: withContent(responses[200], response) }
+      : { ...responses, 200: withoutExamples(responses[200]) },
+  }
+}
+
+function withContent(response: object | undefined, schema: Schema): object {
+  return { ...response, content: { 'application/json': { schema } } }
+}
+
+function withoutExamples(response: object | undefined): object {
+  const content: unknown = Reflect.get(response ?? {}, 'content')
+  const json: unknown = Reflect.get(Object(content), 'application/json')
+  return withContent(response, Reflect.get(Object(json), 'schema'))
+}

@@ -1,0 +1,55 @@
+/** Identifiers for generated code: of operations and of schemas. */
+import { sha256 } from '../../../lib/sha256.ts'
+
+export interface Identifiers {
+  /** An identifier that no other has, also for generators that ignore case and underscores. */
+  take(wish: string): string
+}
+
+const MAX_LENGTH = 100
+
+/** `taken` are the identifiers that exist already. */
+export function createIdentifiers(taken: Iterable<string>): Identifiers {
+  const known = new Set([...taken].map(folded))
+  return {
+    take(wish) {
+      let identifier = wish
+      for (let count = 2; known.has(folded(identifier)); count++) identifier = `${wish}_${count}`
+      known.add(folded(identifier))
+      return identifier
+    },
+  }
+}
+
+/**
+ * An identifier for each list of names. It depends on these names alone, unless others differ from them only in case and
+ * punctuation: then each of them gets a hash.
+ */
+export async function identifiersOf(
+  lists: readonly (readonly string[])[],
+  taken: Iterable<string>,
+): Promise<Map<readonly string[], string>> {
+  const identifiers = createIdentifiers(taken)
+  const reserved = new Set([...taken].map(folded))
+  const wishes = lists.map((names) => names.map(sanitized).join('_'))
+  const counts = Map.groupBy(wishes, folded)
+  const pairs = lists.map(async (names, at): Promise<[readonly string[], string]> => {
+    const wish = wishes[at] ?? ''
+    const isAmbiguous = (counts.get(folded(wish))?.length ?? 0) > 1 || reserved.has(folded(wish))
+    const isExact = !isAmbiguous && wish.length <= MAX_LENGTH && names.every((name) => /^[\w.:/ -]+$/.test(name))
+    return [names, isExact ? wish : `${wish.slice(0, MAX_LENGTH)}_${await shortHash(names)}`]
+  })
+  return new Map((await Promise.all(pairs)).map(([names, wish]) => [names, identifiers.take(wish)]))
+}
+
+function sanitized(name: string): string {
+  return name.replace(/\W+/g, '_')
+}
+
+function folded(identifier: string): string {
+  return identifier.replaceAll('_', '').toLowerCase()
+}
+
+async function shortHash(names: readonly string[]): Promise<string> {
+  return (await sha256(JSON.stringify(names))).slice(0, 8)
+}

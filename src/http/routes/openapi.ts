@@ -1,0 +1,59 @@
+import { type Context, Hono } from 'hono'
+import { ServiceError } from '../../domain/errors.ts'
+import type { Workflows } from '../../domain/workflows.ts'
+import { lazy } from '../../lib/lazy.ts'
+import { createConstantJson } from '../constant-json.ts'
+import { type Env, toCall } from '../context.ts'
+import type { DescribedCatalog, DocumentOptions } from '../openapi/document.ts'
+import { openApiParameters } from '../openapi/parameters.ts'
+import { queryParameters } from '../query-parameters.ts'
+
+export interface OpenApiOptions extends Omit<DocumentOptions, 'routes'> {
+  workflows: Workflows
+  defaultCatalog: string
+  /** The routes of the app, read when all are mounted. */
+  routes: () => DocumentOptions['routes']
+}
+
+// See decision 020.
+const createDocument = lazy(
+  () => import('../openapi/document.ts'),
+  ({ openApiDocument }) => openApiDocument,
+)
+
+/** `GET /openapi.json`: the API with the workflows of a catalog, for programs. */
+export function openApi({ workflows, defaultCatalog, routes, ...options }: OpenApiOptions) {
+  const constantJson = createConstantJson()
+  // Stand for the document without a catalog.
+  const notPublished: object = {}
+  const unavailable: object = {}
+
+  async function respondWith(c: Context<Env>, key: object, catalog: DescribedCatalog): Promise<Response> {
+    const create = createDocument.current ?? (await createDocument.get())
+    return constantJson(c, key, () => create({ ...options, routes: routes() }, catalog))
+  }
+
+  return new Hono<Env>().get('/openapi.json', async (c) => {
+    const { catalog } = queryParameters(c, openApiParameters)
+    const name = catalog ?? defaultCatalog
+    const call = toCall(c)
+    // A client that names a catalog needs its workflows. Without a name, the rest of the API is useful alone.
+    const read = workflows.catalog(name, call)
+    const found = catalog === undefined ? await orError(read) : await read
+    if (!(found instanceof ServiceError))
+      return respondWith(c, found.workflows, { name, state: 'described', workflows: found.workflows })
+    if (found.error === 'CatalogNotFoundError')
+      return respondWith(c, notPublished, { name, state: 'not_published', workflows: [] })
+    call.note({ catalogUnread: found.message })
+    return respondWith(c, unavailable, { name, state: 'unavailable', workflows: [] })
+  })
+}
+
+async function orError<T>(read: Promise<T>): Promise<T | ServiceError> {
+  try {
+    return await read
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+}

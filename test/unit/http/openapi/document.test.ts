@@ -1,0 +1,128 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { EXCHANGES } from '../../../../src/http/openapi/examples/examples.ts'
+import { ERROR_NAMES } from '../../../../src/http/openapi/schemas/problems.ts'
+import { readApiDocs } from '../../../support/api-docs.ts'
+import { issues, wholeDocument } from '../../../support/openapi-check.ts'
+import { makeApi } from '../api.ts'
+
+const WITHOUT_WORKFLOWS = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+
+const document = JSON.parse(JSON.stringify(wholeDocument()))
+
+const operations: [string, Record<string, unknown>][] = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(Object(item)).map(([method, operation]): [string, Record<string, unknown>] => [
+    `${method} ${path}`,
+    Object(operation),
+  ]),
+)
+
+describe('the OpenAPI document', () => {
+  test('it describes exactly the routes of the app', async () => {
+    const { call, routes: mounted } = makeApi({ readMetrics: () => '', workflows: WITHOUT_WORKFLOWS })
+    const served = await (await call('GET', '/openapi.json')).json()
+    const routes = mounted.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
+
+    expect(routes.length).toBeGreaterThan(40)
+    expect(operations.map(([route]) => route).toSorted()).toEqual(routes.toSorted())
+    expect(Object.keys(served.paths).toSorted()).toEqual(Object.keys(document.paths).toSorted())
+  })
+
+  test('it leaves out routes that this service does not have', async () => {
+    const { call } = makeApi({ workflows: WITHOUT_WORKFLOWS })
+
+    const { paths } = await (await call('GET', '/openapi.json')).json()
+
+    expect(paths).not.toHaveProperty(['/metrics'])
+    expect(paths).toHaveProperty(['/health'])
+  })
+
+  test('each operation has its own id, which is an identifier', () => {
+    const ids = operations.map(([, { operationId }]) => String(operationId))
+
+    expect(new Set(ids.map((id) => id.toLowerCase())).size).toBe(ids.length)
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
+  })
+
+  test('each error name is one of an operation, except those of unknown routes', () => {
+    const listed = new Set(operations.flatMap(([, operation]) => operation['x-errors']))
+
+    expect(ERROR_NAMES.filter((name) => !listed.has(name))).toEqual(['NotFoundError', 'MethodNotAllowedError'])
+  })
+
+  test('each parameter, and each field of a body, has a description', () => {
+    const parameters = operations.flatMap(([route, operation]) =>
+      (operation.parameters as { name?: string; $ref?: string; description?: string }[])
+        .filter(({ $ref, description }) => $ref === undefined && !description)
+        .map(({ name }) => `${route} ${name}`),
+    )
+    const fields = Object.entries(document.components.schemas)
+      .filter(([name]) => name.endsWith('Request'))
+      .flatMap(([name, schema]) =>
+        Object.entries(Object(schema).properties)
+          .filter(([, property]) => !Object(property).description)
+          .map(([field]) => `${name}.${field}`),
+      )
+
+    expect([...parameters, ...fields]).toEqual([])
+  })
+
+  test('each example is valid', () => {
+    const wrong = operations.flatMap(([route, operation]) => {
+      const { requestBody, responses } = Object(operation)
+      return [requestBody, ...Object.values(Object(responses))].flatMap((holder) =>
+        exampleIssues(route, Object(holder)),
+      )
+    })
+    const problems = Object.entries(document.components.responses).flatMap(([name, response]) =>
+      exampleIssues(name, Object(response)),
+    )
+
+    expect([...wrong, ...problems]).toEqual([])
+  })
+
+  test('each example is a request of docs/api.md with its response', () => {
+    const shown = readApiDocs().examples.map(({ method, path, body, answer }) =>
+      JSON.stringify([method, path.split('?')[0], JSON.parse(body ?? 'null'), answer?.status, shownKeys(answer?.body)]),
+    )
+    const missing = EXCHANGES.filter(
+      ({ method, path, request = null, status, response }) =>
+        !shown.includes(JSON.stringify([method, path, request, status, response])),
+    )
+
+    expect(missing.map(({ method, path, name }) => `${method} ${path} ${name}`)).toEqual([])
+  })
+
+  test('@redocly/openapi-core finds no error', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+
+    const found = await lintFromString({ source: JSON.stringify(document), config })
+
+    expect(found.filter(({ severity }) => severity === 'error')).toEqual([])
+  })
+
+  test('@seriousme/openapi-schema-validator finds no error', async () => {
+    const result = await new Validator().validate(document)
+
+    expect(result).toMatchObject({ valid: true })
+  })
+})
+
+interface Content {
+  content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }>
+}
+
+function exampleIssues(where: string, { content = {} }: Content): string[] {
+  return Object.values(content).flatMap(({ schema, examples = {} }) =>
+    Object.entries(examples).flatMap(([name, { value }]) => issues(`${where} ${name}`, schema, value)),
+  )
+}
+
+/** Without the keys that stand for others. */
+function shownKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shownKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key]) => key !== '…')
+  return Object.fromEntries(entries.map(([key, item]) => [key, shownKeys(item)]))
+}
