@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 import { asciiOnly } from './dev/build/ascii-only.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
+import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
 import { serviceAsFile } from './dev/build/service-as-file.ts'
 
@@ -29,7 +30,7 @@ export default defineConfig([
         '@grpc/proto-loader': file('dev/build/empty-module.ts'),
       },
     },
-    plugins: [leanProtos(), bakedHttpSchema(), asciiOnly()],
+    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), asciiOnly()],
     output: {
       dir: 'dist',
       format: 'esm',
@@ -55,7 +56,7 @@ export default defineConfig([
       conditionNames: ['workerd', 'worker', 'module', 'import', 'default'],
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
-    plugins: [bakedHttpSchema()],
+    plugins: [bakedHttpSchema(), bakedOpenApi()],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {
@@ -72,7 +73,7 @@ export default defineConfig([
     },
     platform: 'node',
     external: [sdk, ...packages],
-    plugins: [bakedHttpSchema()],
+    plugins: [bakedHttpSchema(), bakedOpenApi()],
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
   },
 ])

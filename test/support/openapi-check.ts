@@ -1,15 +1,9 @@
 /** Compares responses with the OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { type OpenApiDocument, staticDocument } from '../../src/http/openapi/document.ts'
-import { allOperations } from '../../src/http/openapi/operations/operations.ts'
+import { generalDocument } from '../../src/http/openapi/general-document.ts'
+import type { OpenApiDocument } from '../../src/http/openapi/open-api-document.ts'
 
-const MAX_TIMEOUT_MS = 86_400_000
-
-/** The document with every operation, as the package contains it. */
-export function wholeDocument(): OpenApiDocument {
-  const routes = allOperations(MAX_TIMEOUT_MS).map(({ method, path }) => ({ method, path }))
-  return staticDocument({ basePath: '', maxTimeoutMs: MAX_TIMEOUT_MS, routes, requiresToken: true })
-}
+const DOCUMENT: OpenApiDocument = JSON.parse(JSON.stringify(await generalDocument()))
 
 export interface CheckedResponse {
   status: number
@@ -24,7 +18,7 @@ const GENERAL_HEADERS =
 /** What the response has that the document does not describe. */
 export function undocumentedIn(method: string, path: string, response: CheckedResponse): string[] {
   const template = templateOf(path)
-  const operation = template === null ? undefined : shared().document.paths[template]?.[toDocumented(method)]
+  const operation = template === null ? undefined : DOCUMENT.paths[template]?.[toDocumented(method)]
   if (template === null || operation === undefined) return []
   const where = `${method} ${template} ${response.status}`
   // A request outside the base path.
@@ -96,7 +90,6 @@ function absolute<T>(value: T): T {
 }
 
 interface Shared {
-  document: OpenApiDocument
   ajv: Ajv2020
   validators: Map<string, ValidateFunction>
 }
@@ -105,13 +98,12 @@ let created: Shared | null = null
 
 function shared(): Shared {
   if (created !== null) return created
-  const document: OpenApiDocument = JSON.parse(JSON.stringify(wholeDocument()))
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   const closed = Object.fromEntries(
-    Object.entries(document.components.schemas).map(([name, schema]) => [name, close(schema)]),
+    Object.entries(DOCUMENT.components.schemas).map(([name, schema]) => [name, close(schema)]),
   )
   ajv.addSchema({ $id: DOCUMENT_ID, components: { schemas: closed } })
-  created = { document, ajv, validators: new Map() }
+  created = { ajv, validators: new Map() }
   return created
 }
 
@@ -128,14 +120,14 @@ function dereferenced(response: object | undefined): DocumentedResponse | null {
   if (response === undefined) return null
   const reference: unknown = Reflect.get(response, '$ref')
   if (typeof reference !== 'string') return response
-  const responses = Object(shared().document.components.responses)
+  const responses = Object(DOCUMENT.components.responses)
   return Reflect.get(responses, reference.split('/').at(-1) ?? '') ?? null
 }
 
 /** The path of the document that a request matches, static segments first; null if none does. */
 function templateOf(path: string): string | null {
   const [bare = ''] = path.split(/[?#]/)
-  const matching = Object.keys(shared().document.paths).filter((template) =>
+  const matching = Object.keys(DOCUMENT.paths).filter((template) =>
     new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
   )
   const fixed = (template: string) => `${template}{`.indexOf('{')

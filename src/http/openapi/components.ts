@@ -5,18 +5,19 @@ import { examplesOf } from './examples/examples.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from './headers.ts'
 import { NAMES_BY_STATUS, problemSchemas } from './schemas/problems.ts'
 import { requestSchemas } from './schemas/requests.ts'
-import { resultSchemas, runIds } from './schemas/results.ts'
+import { resultSchemas } from './schemas/results.ts'
 import { runSchemas } from './schemas/runs.ts'
 import { object, ref, type Schema } from './schemas/schema.ts'
 import { serviceSchemas } from './schemas/service.ts'
+import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
 /** What operations refer to. */
-export function components(maxTimeoutMs: number) {
+export function components() {
   return {
     schemas: {
       RunIds: object<typeof runIds>(runIds),
-      ...requestSchemas(maxTimeoutMs),
+      ...requestSchemas(),
       ...resultSchemas,
       ...runSchemas,
       ...serviceSchemas,

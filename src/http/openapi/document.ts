@@ -1,18 +1,16 @@
-/** The OpenAPI document. */
+/** The OpenAPI document of a deployment. */
 import type { CatalogEntry } from '../../protocol/catalog.ts'
-import { VERSION } from '../../version.ts'
-import { components } from './components.ts'
-import { TAGS } from './operation.ts'
-import { allOperations } from './operations/operations.ts'
-import { type Access, operationObject, securityOf, templateOf } from './path-item.ts'
+import { generalDocument } from './general-document.ts'
+import type { OpenApiDocument, OperationObject } from './open-api-document.ts'
 import type { Schema } from './schemas/schema.ts'
-import { catalogOperations, type OperationObject } from './typed/catalog-operations.ts'
+import { catalogOperations } from './typed/catalog-operations.ts'
 
-export interface DocumentOptions extends Access {
+export interface DocumentOptions {
   /** Prefix of every path. */
   basePath: string
-  /** Maximum of `timeout`, and of a `wait` for a result. */
+  /** Maximum of `timeout`. */
   maxTimeoutMs: number
+  requiresToken: boolean
   /** Only these routes are described. */
   routes: readonly Route[]
 }
@@ -31,16 +29,9 @@ export interface DescribedCatalog {
   workflows: readonly CatalogEntry[]
 }
 
-export interface OpenApiDocument {
-  openapi: string
-  paths: Record<string, Record<string, OperationObject>>
-  components: { schemas: Record<string, Schema>; [kind: string]: unknown }
-  [key: string]: unknown
-}
-
 /** The API of the service, with the workflows of the catalog. */
 export async function openApiDocument(options: DocumentOptions, catalog: DescribedCatalog): Promise<OpenApiDocument> {
-  const document = staticDocument(options)
+  const document = forDeployment(await generalDocument(), options)
   const { schemas, ...others } = document.components
   const typed = await catalogOperations(catalog.workflows, {
     of: (kind) => operationAt(document, GENERAL[kind]),
@@ -52,7 +43,7 @@ export async function openApiDocument(options: DocumentOptions, catalog: Describ
   return {
     ...document,
     'x-catalog': { name: catalog.name, state: catalog.state, omittedOperations: typed.omitted },
-    paths: { ...document.paths, ...typed.paths } as OpenApiDocument['paths'],
+    paths: { ...document.paths, ...typed.paths },
     components: { ...others, schemas: { ...schemas, ...typed.schemas } },
   }
 }
@@ -71,37 +62,29 @@ function operationAt({ paths }: OpenApiDocument, path: string): OperationObject 
   return operation
 }
 
-/** The document without workflows. */
-export function staticDocument({ basePath, maxTimeoutMs, routes, ...access }: DocumentOptions): OpenApiDocument {
-  const served = new Set(routes.map(({ method, path }) => `${method.toLowerCase()} ${path}`))
-  const operations = allOperations(maxTimeoutMs).filter(({ method, path }) => served.has(`${method} ${path}`))
-  const paths: OpenApiDocument['paths'] = {}
-  for (const operation of operations) {
-    const template = templateOf(operation.path)
-    paths[template] = { ...paths[template], [operation.method]: operationObject(operation, access) }
-  }
+/** The document with the routes, the URL, the limit and the access control of this service. */
+function forDeployment(document: OpenApiDocument, options: DocumentOptions): OpenApiDocument {
+  const { basePath, maxTimeoutMs, requiresToken, routes } = options
+  const served = new Set(routes.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')))
+  const schemas = Object.entries(document.components.schemas)
   return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Portico',
-      version: VERSION,
-      summary: 'A REST service in front of Temporal',
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    // Relative to the URL of this document.
+    ...document,
     servers: [{ url: basePath === '' ? '/' : basePath }],
-    security: securityOf(access),
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
-    components: components(maxTimeoutMs),
+    // An empty object: no token.
+    security: requiresToken ? document.security : [...document.security, {}],
+    paths: Object.fromEntries(Object.entries(document.paths).filter(([path]) => served.has(path))),
+    components: {
+      ...document.components,
+      schemas: Object.fromEntries(schemas.map(([name, schema]) => [name, withMaxTimeout(schema, maxTimeoutMs)])),
+    },
   }
 }
 
-const DESCRIPTION = `Starts workflows, reads their status and results, sends them messages, and stops them.
-
-- Errors are \`application/problem+json\`. \`error\` is the name of the error; \`x-errors\` lists the names that an operation can return.
-- A path without \`/runs/{rid}\` is about the latest run of the workflow.
-- Requests that wait can be answered with server-sent events (\`Accept: text/event-stream\`); \`x-events\` has the schemas of their data.
-- \`HEAD\` is \`GET\` without the body. \`OPTIONS\` lists the methods of a route in \`Allow\`.
-- \`x-catalog\` says whose workflows have operations of their own. Their paths have a fragment, which is not sent.`
+/** The schema of a start with the maximum of `timeout`. */
+function withMaxTimeout(schema: Schema, maximum: number): Schema {
+  const { properties } = schema as { properties?: { timeout?: Schema } }
+  if (properties?.timeout === undefined) return schema
+  const [milliseconds, duration] = properties.timeout.anyOf as [Schema, Schema]
+  const timeout = { ...properties.timeout, anyOf: [{ ...milliseconds, maximum }, duration] }
+  return { ...schema, properties: { ...properties, timeout } }
+}

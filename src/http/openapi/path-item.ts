@@ -1,16 +1,12 @@
-import { headerRefs, pathParameters, SECURITY } from './components.ts'
+import { headerRefs, pathParameters } from './components.ts'
 import { ANY_REQUEST } from './errors.ts'
 import { examplesOf, requestExamples } from './examples/examples.ts'
+import type { OperationObject } from './open-api-document.ts'
 import type { Operation, QueryParameters, SuccessResponse } from './operation.ts'
 import { statusesOf } from './schemas/problems.ts'
 import { explained } from './schemas/requests.ts'
 import { ref, type Schema } from './schemas/schema.ts'
 import { toJsonSchema } from './to-json-schema.ts'
-import type { OperationObject } from './typed/catalog-operations.ts'
-
-export interface Access {
-  requiresToken: boolean
-}
 
 const DOCS = 'https://github.com/portico/portico/blob/main/docs/api.md'
 
@@ -20,11 +16,9 @@ export function templateOf(path: string): string {
 }
 
 /** An operation as OpenAPI describes it. */
-export function operationObject(operation: Operation, { requiresToken }: Access): OperationObject {
+export function operationObject(operation: Operation): OperationObject {
   const { id, tag, summary, docs, description, isPublic = false } = operation
-  const errors = [
-    ...new Set([...ANY_REQUEST, ...operation.errors, ...(isPublic || !requiresToken ? [] : UNAUTHORIZED)]),
-  ]
+  const errors = [...new Set([...ANY_REQUEST, ...(isPublic ? [] : UNAUTHORIZED), ...operation.errors])]
   return {
     operationId: id,
     tags: [tag],
@@ -40,11 +34,6 @@ export function operationObject(operation: Operation, { requiresToken }: Access)
 }
 
 const UNAUTHORIZED = ['UnauthorizedError'] as const
-
-/** Any of the ways to send the token, or none if the service accepts that. */
-export function securityOf({ requiresToken }: Access): object[] {
-  return requiresToken ? SECURITY : [...SECURITY, {}]
-}
 
 /** References to the error responses. */
 export function problemRefs(statuses: readonly number[]): Record<string, object> {

@@ -5,11 +5,11 @@ import { messageOperations } from './message.ts'
 import { serviceOperations } from './service.ts'
 import { startOperations } from './start.ts'
 
-/** All operations, with those of pinned runs. `maxTimeoutMs` is the maximum of a `wait` for a result. */
-export function allOperations(maxTimeoutMs: number): Operation[] {
+/** All operations, with those of pinned runs. */
+export function allOperations(): Operation[] {
   return [
     ...startOperations,
-    ...inspectOperations(maxTimeoutMs),
+    ...inspectOperations,
     ...messageOperations,
     ...controlOperations,
     ...serviceOperations,

@@ -6,9 +6,12 @@ import { withStartRequests } from '../../routes/with-start.ts'
 import { toJsonSchema } from '../to-json-schema.ts'
 import { described, type Schema } from './schema.ts'
 
-export function requestSchemas(maxTimeoutMs: number): Record<string, Schema> {
-  const start = explained(toJsonSchema(startRequest(maxTimeoutMs)), START)
-  const { signalRequest, updateRequest } = withStartRequests(maxTimeoutMs)
+/** The default of `SERVICE_RUN_MAX_TIMEOUT`. The document of a service has its own maximum. */
+export const MAX_TIMEOUT_MS = 86_400_000
+
+export function requestSchemas(): Record<string, Schema> {
+  const start = explained(toJsonSchema(startRequest(MAX_TIMEOUT_MS)), START)
+  const { signalRequest, updateRequest } = withStartRequests(MAX_TIMEOUT_MS)
   return {
     StartRequest: start,
     StartOptions: startOptions(start),

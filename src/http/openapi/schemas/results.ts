@@ -1,5 +1,4 @@
 /** What starts, results and messages return. */
-import type { WorkflowResult } from '../../../domain/execution.ts'
 import type { Problem } from '../../../domain/inspect/problem.ts'
 import type { Paused, ResetRun, Stopped } from '../../../domain/workflows.ts'
 import type { ErrorCause, ErrorDetails } from '../../../protocol/execution.ts'
@@ -7,27 +6,7 @@ import { STATUSES } from '../../../protocol/execution.ts'
 import type { RunRef } from '../../../protocol/run-ref.ts'
 import type { TraceMeta } from '../../../protocol/trace/trace-meta.ts'
 import { any, array, boolean, described, integer, object, oneOf, orNull, ref, string, time } from './schema.ts'
-
-export const runIds = {
-  workflowId: described(string, 'Id of the workflow'),
-  runId: described(string, 'Id of the run'),
-}
-
-/** The result of a workflow, whose `output` has this schema. */
-export function workflowResult(output: object) {
-  return object<WorkflowResult>({
-    ...runIds,
-    status: oneOf(['completed', 'failed', 'canceled', 'terminated', 'timed_out', 'continued']),
-    input: described(
-      any,
-      'The only argument; null without arguments, an array of several. Null also if it could not be read',
-    ),
-    output: { ...output },
-    trace: orNull(ref('TraceMeta')),
-    error: described(orNull(string), 'Why the run did not complete; null if it completed or continued'),
-    errorDetails: orNull(ref('ErrorDetails')),
-  })
-}
+import { runIds, workflowResult } from './workflow-result.ts'
 
 const cause = orNull(ref('ErrorCause'))
 

@@ -6,7 +6,6 @@ import type { Trace } from '../../../domain/trace/trace-source.ts'
 import type { RunHistory, RunInput, RunPage, WorkflowStatus } from '../../../domain/workflows.ts'
 import type { TraceError } from '../../../protocol/trace/entry.ts'
 import type { TraceNode } from '../../../protocol/trace/tree.ts'
-import { runIds } from './results.ts'
 import {
   any,
   array,
@@ -21,6 +20,7 @@ import {
   string,
   time,
 } from './schema.ts'
+import { runIds } from './workflow-result.ts'
 
 const nextPageToken = described(orNull(string), '`pageToken` of the next page; null after the last one')
 const times = { startedAt: orNull(time), completedAt: described(orNull(time), 'Null while the run is open') }

@@ -2,8 +2,9 @@
 import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
-import { workflowResult } from '../schemas/results.ts'
+import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
+import { workflowResult } from '../schemas/workflow-result.ts'
 import { createIdentifiers, type Identifiers, identifiersOf } from './identifiers.ts'
 import { publishSchema } from './published-schema.ts'
 
@@ -14,7 +15,7 @@ type Kind = 'run' | 'start' | 'signal' | 'query' | 'update'
 
 /** What is added to the document. */
 export interface CatalogOperations {
-  paths: Record<string, object>
+  paths: OpenApiDocument['paths']
   schemas: Record<string, Schema>
   /** How many operations were left out. */
   omitted: number
@@ -25,13 +26,6 @@ export interface GeneralOperations {
   of(kind: Kind): OperationObject
   operationIds: readonly string[]
   schemaNames: readonly string[]
-}
-
-export interface OperationObject {
-  operationId: string
-  parameters: readonly object[]
-  responses: Readonly<Record<string, object>>
-  [key: string]: unknown
 }
 
 interface Typed {
@@ -53,7 +47,7 @@ export async function catalogOperations(
   const schemas: Record<string, Schema> = {}
   const names = await schemaNames(shown, general.schemaNames)
   const types = new Map<HandlerEntry, Types>()
-  const paths = shown.map((typed, at): [string, object] => {
+  const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
     const known = types.get(typed.entry) ?? publishTypes(typed, names.get(typed.entry) ?? id, identifiers, schemas)
     types.set(typed.entry, known)
@@ -168,7 +162,7 @@ function operationOf(
   operationId: string,
   { request, response }: Types,
   { parameters, responses }: OperationObject,
-): object {
+): OperationObject {
   const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
   const isTyped = kind !== 'start' && kind !== 'signal'
   return {

@@ -2,14 +2,15 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
 import { EXCHANGES } from '../../../../src/http/openapi/examples/examples.ts'
+import { generalDocument } from '../../../../src/http/openapi/general-document.ts'
 import { ERROR_NAMES } from '../../../../src/http/openapi/schemas/problems.ts'
 import { readApiDocs } from '../../../support/api-docs.ts'
-import { issues, wholeDocument } from '../../../support/openapi-check.ts'
+import { issues } from '../../../support/openapi-check.ts'
 import { makeApi } from '../api.ts'
 
 const WITHOUT_WORKFLOWS = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
 
-const document = JSON.parse(JSON.stringify(wholeDocument()))
+const document = JSON.parse(JSON.stringify(await generalDocument()))
 
 const operations: [string, Record<string, unknown>][] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(Object(item)).map(([method, operation]): [string, Record<string, unknown>] => [

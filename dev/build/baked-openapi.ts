@@ -1,0 +1,25 @@
+/** Replaces the part of the OpenAPI document that all services share by its compressed JSON in bundles, a quarter of its code. */
+import { fileURLToPath } from 'node:url'
+import { deflateRawSync } from 'node:zlib'
+import type { Plugin } from 'rolldown'
+import { generalDocument } from '../../src/http/openapi/general-document.ts'
+
+const MODULE = fileURLToPath(new URL('../../src/http/openapi/general-document.ts', import.meta.url))
+
+export function bakedOpenApi(): Plugin {
+  return {
+    name: 'baked-openapi',
+    load: {
+      filter: { id: MODULE },
+      async handler() {
+        const json = deflateRawSync(JSON.stringify(await generalDocument()), { level: 9 })
+        return `
+          export async function generalDocument() {
+            const bytes = Uint8Array.from(atob(${JSON.stringify(json.toString('base64'))}), (byte) => byte.charCodeAt(0))
+            const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+            return new Response(json).json()
+          }`
+      },
+    },
+  }
+}

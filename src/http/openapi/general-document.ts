@@ -1,0 +1,39 @@
+/** The document without workflows, with every operation. Bundles contain its JSON (`dev/build/baked-openapi.ts`). */
+import { VERSION } from '../../version.ts'
+import { components, SECURITY } from './components.ts'
+import type { OpenApiDocument } from './open-api-document.ts'
+import { TAGS } from './operation.ts'
+import { allOperations } from './operations/operations.ts'
+import { operationObject, templateOf } from './path-item.ts'
+
+export async function generalDocument(): Promise<OpenApiDocument> {
+  const paths: OpenApiDocument['paths'] = {}
+  for (const operation of allOperations()) {
+    const template = templateOf(operation.path)
+    paths[template] = { ...paths[template], [operation.method]: operationObject(operation) }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Portico',
+      version: VERSION,
+      summary: 'A REST service in front of Temporal',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    // Relative to the URL of this document.
+    servers: [{ url: '/' }],
+    security: SECURITY,
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: components(),
+  }
+}
+
+const DESCRIPTION = `Starts workflows, reads their status and results, sends them messages, and stops them.
+
+- Errors are \`application/problem+json\`. \`error\` is the name of the error; \`x-errors\` lists the names that an operation can return.
+- A path without \`/runs/{rid}\` is about the latest run of the workflow.
+- Requests that wait can be answered with server-sent events (\`Accept: text/event-stream\`); \`x-events\` has the schemas of their data.
+- \`HEAD\` is \`GET\` without the body. \`OPTIONS\` lists the methods of a route in \`Allow\`.
+- \`x-catalog\` says whose workflows have operations of their own. Their paths have a fragment, which is not sent.`
