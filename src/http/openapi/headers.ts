@@ -50,6 +50,10 @@ export const RESPONSE_HEADERS = {
     schema: boolean,
   },
   'Portico-Started': { description: 'Whether this request started the run, with `use-existing`', schema: boolean },
+  'Portico-Output-Warning': {
+    description: 'Why the output does not match its published schema, with `SERVICE_CHECK_OUTPUTS`',
+    schema: string,
+  },
   'Preference-Applied': { description: 'What was applied of `Prefer`', schema: string },
   ETag: { description: 'Changes when the content changes', schema: string },
   Deprecation: { description: 'The request uses `taskQueue`, which is deprecated (RFC 9745)', schema: string },

@@ -1,3 +1,4 @@
+import { docsUrl } from '../docs-url.ts'
 import { headerRefs, pathParameters } from './components.ts'
 import { ANY_REQUEST } from './errors.ts'
 import { examplesOf, requestExamples } from './examples/examples.ts'
@@ -7,8 +8,6 @@ import { statusesOf } from './schemas/problems.ts'
 import { explained } from './schemas/requests.ts'
 import { ref, type Schema } from './schemas/schema.ts'
 import { toJsonSchema } from './to-json-schema.ts'
-
-const DOCS = 'https://github.com/portico/portico/blob/main/docs/api.md'
 
 /** The path as OpenAPI writes it. */
 export function templateOf(path: string): string {
@@ -24,7 +23,7 @@ export function operationObject(operation: Operation): OperationObject {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    externalDocs: { url: `${DOCS}#${docs}` },
+    externalDocs: { url: docsUrl(`api.md#${docs}`) },
     ...(isPublic && { security: [] }),
     parameters: [...pathParameters(operation.path), ...queryParameters(operation.query), ...requestHeaders(operation)],
     ...bodyOf(operation),

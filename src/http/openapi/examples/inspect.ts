@@ -101,7 +101,7 @@ export const inspectExchanges: readonly Exchange[] = [
     path: '/workflow/order-17/result',
     status: 424,
     response: {
-      type: 'urn:portico:error:workflow-not-completed-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflownotcompletederror',
       title: 'Workflow not completed',
       status: 424,
       detail: 'Workflow order-17 has no result yet; its status is running',
@@ -120,7 +120,7 @@ export const inspectExchanges: readonly Exchange[] = [
     path: '/workflow/order-17/result',
     status: 408,
     response: {
-      type: 'urn:portico:error:workflow-execution-timed-out-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflowexecutiontimedouterror',
       title: 'Workflow did not complete in time',
       status: 408,
       detail: 'Workflow order-17 did not complete within 501 ms and is still running',

@@ -9,7 +9,7 @@ export const messagesExchanges: readonly Exchange[] = [
     request: { payload: { by: 17 } },
     status: 400,
     response: {
-      type: 'urn:portico:error:validation-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
       title: 'Invalid request',
       status: 400,
       detail:
@@ -46,7 +46,7 @@ export const messagesExchanges: readonly Exchange[] = [
     request: { payload: { level: 'high' } },
     status: 422,
     response: {
-      type: 'urn:portico:error:update-failed-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#updatefailederror',
       title: 'Update failed',
       status: 422,
       detail: 'Update "priority" of workflow order-17 failed: the priority is high already',

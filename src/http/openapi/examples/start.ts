@@ -71,7 +71,7 @@ export const startExchanges: readonly Exchange[] = [
     },
     status: 408,
     response: {
-      type: 'urn:portico:error:workflow-execution-timed-out-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflowexecutiontimedouterror',
       title: 'Workflow did not complete in time',
       status: 408,
       detail: 'Workflow order-17 did not complete within 2001 ms and is still running',
@@ -111,7 +111,7 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 'Ada' }, retry: { attempts: 3 } },
     status: 400,
     response: {
-      type: 'urn:portico:error:validation-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
       title: 'Invalid request',
       status: 400,
       detail: '/retry/attempts is not a known field',
@@ -129,7 +129,7 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 'Grace' } },
     status: 422,
     response: {
-      type: 'urn:portico:error:idempotency-key-reused-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#idempotencykeyreusederror',
       title: 'Idempotency key reused',
       status: 422,
       detail:
@@ -199,7 +199,7 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 17 } },
     status: 400,
     response: {
-      type: 'urn:portico:error:validation-error',
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
       title: 'Invalid request',
       status: 400,
       detail: 'Invalid input for workflow "greet": /input/name must be of type string, not number',
@@ -208,6 +208,32 @@ export const startExchanges: readonly Exchange[] = [
       source: 'gateway',
       requestId: '12965bf2-bfa9-44cd-989b-89758db78e14',
       issues: [{ path: '/input/name', message: 'must be of type string, not number' }],
+    },
+  },
+  {
+    name: 'valid',
+    method: 'POST',
+    path: '/workflow/validate',
+    request: { workflowName: 'order', input: { orderId: '22', amount: 250, card: '4242' }, runTimeout: '10m' },
+    status: 200,
+    response: { valid: true },
+  },
+  {
+    name: 'unknownWorkflow',
+    method: 'POST',
+    path: '/workflow/validate',
+    request: { workflowName: 'grete', input: { name: 'Ada' } },
+    status: 424,
+    response: {
+      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#unsupportedworkflowerror',
+      title: 'Workflow not in the catalog',
+      status: 424,
+      detail: 'Catalog "examples" has no workflow "grete"',
+      error: 'UnsupportedWorkflowError',
+      message: 'Catalog "examples" has no workflow "grete"',
+      source: 'gateway',
+      requestId: '0f6a3b0e-5f0d-4f5e-9a53-2c1f8f0b7d46',
+      available: ['greet', 'order'],
     },
   },
 ]

@@ -105,6 +105,7 @@ export const inspectOperations: readonly Operation[] = [
       200: {
         description: 'The result of the closed run, or the events about it',
         schema: ref('WorkflowResult'),
+        headers: ['Portico-Output-Warning'],
         events: RUN_EVENTS,
       },
       204: { description: 'The client has received the last event already' },

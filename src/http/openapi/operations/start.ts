@@ -28,7 +28,7 @@ export const startOperations: readonly Operation[] = [
       200: {
         description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
         schema: ref('WorkflowResult'),
-        headers: [...RESPONSE, 'Location'],
+        headers: [...RESPONSE, 'Location', 'Portico-Output-Warning'],
         events: RUN_EVENTS,
       },
       202: {
@@ -60,6 +60,19 @@ export const startOperations: readonly Operation[] = [
   },
   {
     method: 'post',
+    path: '/workflow/validate',
+    id: 'validateRequest',
+    tag: 'Start',
+    summary: 'Check a request for `run` or `start`, and start nothing',
+    docs: 'validate',
+    body: { schema: 'StartRequest', isRequired: true },
+    responses: {
+      200: { description: 'The request is valid', schema: ref('Validation'), headers: ['Deprecation', 'Link'] },
+    },
+    errors: [...ENGINE, ...BODY, 'UnsupportedWorkflowError', 'CatalogNotAvailableError', 'PayloadCodecError'],
+  },
+  {
+    method: 'post',
     path: '/workflow/signal-with-start/:name',
     id: 'signalWithStart',
     tag: 'Start',
@@ -74,7 +87,7 @@ export const startOperations: readonly Operation[] = [
         headers: [...RESPONSE, 'Location'],
       },
     },
-    errors: [...START, ...ENGINE, ...BODY, 'WorkflowNotRunningError'],
+    errors: [...START, 'WorkflowNotRunningError'],
   },
   {
     method: 'post',

@@ -36,6 +36,7 @@ export const resultSchemas = {
     },
     { description: 'Why an open run makes no progress: its code fails' },
   ),
+  Validation: object<{ valid: true }>({ valid: { type: 'boolean', enum: [true] } }),
   StartedRun: object<RunRef & { status: unknown }>({ ...runIds, status: ref('Status') }),
   AcceptedRun: object<RunRef & { status: unknown; problem?: unknown }>(
     {
