@@ -1,7 +1,9 @@
 /** Does what `SKILL.md` shows: its requests in order, and its client. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { outputOf } from '../../dev/servers/component.ts'
 import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
@@ -21,11 +23,11 @@ const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({
   catalog,
 }))
 
-test('SKILL.md: each request gets the documented response, and the client prints what the page says', async ({
-  worker,
-  folder,
-  cleanup,
-}) => {
+const page = await readFile(new URL('../../SKILL.md', import.meta.url), 'utf8')
+let url: string
+let programs: string
+
+test.beforeAll(async ({ worker, folder, cleanup }) => {
   const server = await FROM_SOURCE.Node({
     PATH: process.env.PATH ?? '',
     ENGINE_ADDRESS: inject('engine').address,
@@ -34,22 +36,56 @@ test('SKILL.md: each request gets the documented response, and the client prints
     SERVICE_API_AUTH_TOKEN: TOKEN,
   })
   cleanup.defer(() => server.stop())
-  const api = makeApi({ url: server.url, token: TOKEN })
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
-  const examples = readExamples('SKILL.md')
-  const page = chapterOf(
-    await readFile(new URL('../../SKILL.md', import.meta.url), 'utf8'),
-    'A client without dependencies',
-  )
+  url = server.url
+  programs = folder
+  const { call } = makeApi({ url, token: TOKEN })
+  await until('the catalog is published', async () => (await call('GET', '/workflow/catalog')).status === 200)
+})
 
-  await tryOutAll(api, worker.taskQueue, examples)
-  for (const code of codeBlocks(page, 'js')) await writeFile(join(folder, fileNameOf(code)), code)
-  const env = { ...process.env, PORTICO_URL: server.url, PORTICO_TOKEN: TOKEN }
-  const printed = await outputOf({ command: process.execPath, args: ['example.mjs'], cwd: folder, env })
+test('SKILL.md: each request gets the documented response', async ({ worker }) => {
+  const examples = readExamples('SKILL.md')
+
+  await tryOutAll(makeApi({ url, token: TOKEN }), worker.taskQueue, examples)
 
   expect(examples.length).toBeGreaterThan(10)
-  expect(`${printed}\n`).toBe(codeBlocks(page, 'text').join(''))
 })
+
+test('SKILL.md: portico/client prints what the page says', async () => {
+  await installClient()
+
+  const { printed, shown } = await printedBy('With JavaScript or TypeScript: `portico/client`')
+
+  expect(printed).toBe(shown)
+})
+
+test('SKILL.md: the client without dependencies prints what the page says', async () => {
+  const { printed, shown } = await printedBy('With any other language')
+
+  expect(printed).toBe(shown)
+})
+
+/** What the last program of the chapter prints, and what the page says that it prints. */
+async function printedBy(heading: string): Promise<{ printed: string; shown: string }> {
+  const chapter = chapterOf(page, heading)
+  const files = codeBlocks(chapter, 'js').map((code) => ({ name: fileNameOf(code), code }))
+  for (const { name, code } of files) await writeFile(join(programs, name), code)
+  const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
+  const printed = await outputOf({
+    command: process.execPath,
+    args: [files.at(-1)?.name ?? ''],
+    cwd: programs,
+    env,
+  })
+  return { printed: `${printed}\n`, shown: codeBlocks(chapter, 'text').join('') }
+}
+
+/** The package as far as the page uses it, without its dependencies. */
+async function installClient(): Promise<void> {
+  const installed = join(programs, 'node_modules/portico')
+  await mkdir(installed, { recursive: true })
+  await copyFile(fileURLToPath(new URL('../../package.json', import.meta.url)), join(installed, 'package.json'))
+  await symlink(await ensureBundles(), join(installed, 'dist'))
+}
 
 function fileNameOf(code: string): string {
   const name = /^\/\/ (\S+\.mjs)\n/.exec(code)?.[1]
