@@ -57,6 +57,7 @@ const LONGEST_FIRST = [
   'faults/hostile-bytes-slow',
   'runtimes/scripts',
   'runtimes/dev',
+  'runtimes/cli',
   'runtimes/disconnects',
   'worker/redacted-traces',
   'worker/order-trace',

@@ -18,13 +18,17 @@ interface Row {
  * runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
+ * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it.
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
     'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
     '@hono/node-server node:',
   ),
-  'cli/': row('cli/ config/ lib/ version.ts', 'commander node:'),
+  'cli/': row('cli/ client/ lib/ version.ts', 'commander node:'),
+  'cli/completion.ts': row('cli/ client/ lib/', '@bomb.sh/tab/commander commander'),
+  'cli/output/table.ts': row('cli/', 'string-width node:'),
+  'cli/typescript/': row('cli/typescript/ json-schema/ lib/', ''),
   'cli/settings.ts': row('cli/ config/', 'zod/mini'),
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),

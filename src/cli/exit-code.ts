@@ -10,3 +10,31 @@ export const EXIT = {
   /** Ctrl-C: 128 and the number of SIGINT. */
   interrupted: 130,
 } as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** The names of the API's errors (`docs/api.md`) that are not simply a failure. */
+const EXIT_OF_ERROR = new Map<string, ExitCode>([
+  ['ValidationError', EXIT.usage],
+  ['InvalidPageTokenError', EXIT.usage],
+  ['UnauthorizedError', EXIT.usage],
+  ['CatalogNotAvailableError', EXIT.unreachable],
+  ['EngineError', EXIT.unreachable],
+  ['EngineUnavailableError', EXIT.unreachable],
+  ['OverloadedError', EXIT.unreachable],
+  ['PayloadCodecError', EXIT.unreachable],
+  ['ResourceExhaustedError', EXIT.unreachable],
+  ['DeadlineExceededError', EXIT.timedOut],
+  ['RequestTimeoutError', EXIT.timedOut],
+  ['WorkflowExecutionTimedOutError', EXIT.timedOut],
+  ['WorkflowNotCompletedError', EXIT.timedOut],
+])
+
+export function exitCodeOfError(name: string): ExitCode {
+  return EXIT_OF_ERROR.get(name) ?? EXIT.failed
+}
+
+/** Of a workflow result: only a run that completed, or continued as another one, is a success. */
+export function exitCodeOfStatus(status: unknown): ExitCode {
+  return status === 'completed' || status === 'continued' ? EXIT.completed : EXIT.failed
+}

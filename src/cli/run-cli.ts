@@ -1,22 +1,24 @@
 import { CommanderError } from 'commander'
-import { errorMessage } from '../lib/error-message.ts'
 import { EXIT } from './exit-code.ts'
-import { UsageError } from './failures.ts'
-import { createProgram } from './program.ts'
+import { reportError } from './output/report-error.ts'
+import { addCompletionHelp, createProgram } from './program.ts'
 
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCli(args: readonly string[]): Promise<void> {
+  // `portico list | head` closes the pipe early.
+  process.stdout.on('error', () => process.exit())
   try {
-    await createProgram().parseAsync(args, { from: 'user' })
+    const program = createProgram()
+    if (isCompletion(args)) await (await import('./completion.ts')).addCompletion(program, args)
+    else addCompletionHelp(program)
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     // The parser has printed its error, or the help.
-    const isParser = error instanceof CommanderError
-    if (!isParser) console.error(errorMessage(error))
-    process.exitCode =
-      isParser && error.exitCode === 0
-        ? EXIT.completed
-        : error instanceof UsageError || isParser
-          ? EXIT.usage
-          : EXIT.failed
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.completed : EXIT.usage
+    else process.exitCode = reportError(error, { isJson: false, lastBody: null })
   }
+}
+
+function isCompletion([command]: readonly string[]): boolean {
+  return command === 'completion' || command === 'complete'
 }

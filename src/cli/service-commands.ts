@@ -1,7 +1,29 @@
-/** The commands that start programs. */
+/** The commands about catalogs and the service, and those that start programs. */
 import type { Command } from 'commander'
 
 export function addServiceCommands(program: Command): void {
+  program
+    .command('catalog')
+    .description('list the workflows of a catalog with their handlers')
+    .argument('[catalog]', 'task queue; default: that of the service')
+    .action(async (catalog: string | undefined, _: unknown, command: Command) =>
+      (await import('./commands/catalog.ts')).catalog({ ...command.optsWithGlobals(), ...(catalog && { catalog }) }),
+    )
+  program
+    .command('openapi')
+    .description('print the OpenAPI document, with the workflows of a catalog')
+    .option('--catalog <catalog>', 'task queue; default: that of the service')
+    .action(async (_: unknown, command: Command) =>
+      (await import('./commands/openapi.ts')).openapi(command.optsWithGlobals()),
+    )
+  program
+    .command('types')
+    .description('write the TypeScript types of a catalog, for portico/client')
+    .option('--catalog <catalog>', 'task queue; default: that of the service')
+    .option('--out <file>', 'default: stdout')
+    .action(async (_: unknown, command: Command) =>
+      (await import('./commands/write-types.ts')).writeTypes(command.optsWithGlobals()),
+    )
   program
     .command('dev')
     .description('start a Temporal server with its web UI, the API, and your worker')

@@ -1,0 +1,25 @@
+import type { WorkflowResult } from '../../client/responses.ts'
+import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
+import { exitCodeOfStatus } from '../exit-code.ts'
+import { readDuration } from '../number-flags.ts'
+import { renderResult } from '../output/run.ts'
+import { pathOfRun, type RunFlags, refOf } from '../run-ref.ts'
+import { settled } from './start.ts'
+
+/** `portico result`: waits for the end of the run, unless `--no-wait` is given. */
+export async function result(
+  id: string,
+  flags: CommonFlags & RunFlags & { timeout?: string; wait: boolean },
+): Promise<void> {
+  await callService(flags, async (command) => {
+    const { client, signal, show } = command
+    const ended = flags.wait
+      ? await settled(client.workflow(id).get(refOf(id, flags)), command, readDuration('--timeout', flags.timeout))
+      : ((await client.request('GET', `${pathOfRun(id, flags)}/result`, {
+          signal,
+          timeoutMs: READ_TIMEOUT_MS,
+        })) as WorkflowResult)
+    show(ended, renderResult)
+    return exitCodeOfStatus(ended.status)
+  })
+}

@@ -1,0 +1,37 @@
+/** `portico completion` prints a script for a shell, which calls `portico complete -- …` when somebody presses Tab. */
+import tab from '@bomb.sh/tab/commander'
+import type { Command } from 'commander'
+import { createClient } from '../client/create-client.ts'
+import { isObject } from '../lib/is-object.ts'
+import { readSettings } from './settings.ts'
+
+// A person waits for it.
+const TIMEOUT_MS = 1000
+
+/** Adds both commands. Call it last: it reads the others. */
+export async function addCompletion(program: Command, args: readonly string[]): Promise<void> {
+  const completions = tab(program, { completionCommandName: 'completion' })
+  const name = args.slice(2).find((arg) => WITH_WORKFLOW.includes(arg))
+  if (args[0] !== 'complete' || name === undefined) return
+  const names = await workflowNames()
+  completions.commands.get(name)?.argument('workflow', (complete) => {
+    for (const workflow of names) complete(workflow, '')
+  })
+}
+
+const WITH_WORKFLOW = ['run', 'start']
+
+/** The workflows of the catalog. Empty if the service does not respond: a completion must not print an error. */
+async function workflowNames(): Promise<string[]> {
+  try {
+    const { url, token, catalog } = await readSettings({}, process.env, process.cwd())
+    const client = createClient({ url, retryMs: 0, ...(token !== null && { token }) })
+    const path = catalog === null ? '/workflow/catalog' : `/workflow/catalog/${encodeURIComponent(catalog)}`
+    const response = await client.request('GET', path, { timeoutMs: TIMEOUT_MS })
+    const workflows = isObject(response) && Array.isArray(response.workflows) ? response.workflows.filter(isObject) : []
+    // A shell would take another character apart.
+    return workflows.map(({ name }) => String(name)).filter((name) => /^[\w.@/:-]+$/.test(name))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,41 @@
+import type { AnyWorkflows } from '../client/catalog-types.ts'
+import type { Client } from '../client/client.ts'
+import { createClient } from '../client/create-client.ts'
+import { parseJson } from '../lib/exact-json.ts'
+import type { Settings } from './settings.ts'
+
+export interface Connection {
+  client: Client<AnyWorkflows>
+  /** The last JSON that the service sent, unchanged; null before the first one. */
+  lastBody(): string | null
+  /** The same as `value`, which the client made of the last response, but with exact numbers. */
+  exact<T>(value: T): T
+}
+
+// A person waits for the answer. The service repeats what it can itself.
+const RETRY_MS = 10_000
+
+/** `giveUp` is called when the very first request gets no response: it is not worth repeating. */
+export function connect({ url, token }: Settings, giveUp: (cause: unknown) => void): Connection {
+  let lastBody: string | null = null
+  let isReached = false
+
+  async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(url, init).catch((error: unknown) => {
+      if (!isReached) giveUp(error)
+      throw error
+    })
+    isReached = true
+    if (!/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return response
+    lastBody = await response.text()
+    return new Response(lastBody, response)
+  }
+
+  const client = createClient({ url, fetch: fetchAndKeep, retryMs: RETRY_MS, ...(token !== null && { token }) })
+  return {
+    client,
+    lastBody: () => lastBody,
+    // The client has parsed this body into a value of that type.
+    exact: <T>(value: T): T => (lastBody === null ? value : (parseJson(lastBody) as T)),
+  }
+}

@@ -1,0 +1,32 @@
+import { isObject } from '../../lib/is-object.ts'
+import { paint } from './paint.ts'
+import { pairs, table } from './table.ts'
+import { cellOf } from './value.ts'
+
+/** The workflows of a catalog, with the names of their handlers. */
+export function renderCatalog(catalog: unknown): string {
+  const workflows = isObject(catalog) && Array.isArray(catalog.workflows) ? catalog.workflows.filter(isObject) : []
+  const name = isObject(catalog) ? cellOf(catalog.catalog) : ''
+  if (workflows.length === 0) return `The catalog ${name} has no workflows.`
+  const rows = workflows.map((workflow) => [
+    paint('bold', [cellOf(workflow.name), ...stringsOf(workflow.aliases)].join(', ')),
+    ...['signals', 'queries', 'updates'].map((kind) => namesOf(workflow[kind])),
+    cellOf(workflow.description),
+  ])
+  return [pairs([['Catalog', name]]), table(['Workflow', 'Signals', 'Queries', 'Updates', 'Description'], rows)].join(
+    '\n\n',
+  )
+}
+
+function namesOf(handlers: unknown): string {
+  return Array.isArray(handlers)
+    ? handlers
+        .filter(isObject)
+        .map(({ name }) => cellOf(name))
+        .join(', ')
+    : ''
+}
+
+function stringsOf(values: unknown): string[] {
+  return Array.isArray(values) ? values.map(cellOf) : []
+}

@@ -1,0 +1,14 @@
+/** One JSON document on stdout, as the service sent it. */
+export function printDocument(json: string): void {
+  process.stdout.write(`${json}\n`)
+}
+
+/** For people, on stdout. */
+export function printLines(lines: string): void {
+  process.stdout.write(`${lines}\n`)
+}
+
+/** For people, on stderr. */
+export function printNote(lines: string): void {
+  process.stderr.write(`${lines}\n`)
+}

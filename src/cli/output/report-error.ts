@@ -1,0 +1,66 @@
+/** Prints what failed, which, and what to do; never a stack. */
+import { styleText } from 'node:util'
+import { PorticoError } from '../../client/portico-error.ts'
+import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
+import { Interruption, UnreachableError, UsageError } from '../failures.ts'
+import { adviceFor, START_ADVICE } from './advice.ts'
+import { printDocument, printNote } from './print.ts'
+import { printable, printableLines } from './printable.ts'
+
+interface Report {
+  exitCode: ExitCode
+  /** The first is the message. */
+  lines: string[]
+  advice: string | null
+}
+
+export interface ReportOptions {
+  isJson: boolean
+  lastBody: string | null
+}
+
+/** Returns the exit code. If stdout is for programs, it gets the error as JSON: the body of the response if there is one. */
+export function reportError(error: unknown, { isJson, lastBody }: ReportOptions): ExitCode {
+  const { exitCode, lines, advice } = reportOf(error)
+  const [message = '', ...details] = lines
+  const label = exitCode === EXIT.interrupted ? '' : styleText('red', 'error: ', { stream: process.stderr })
+  printNote(
+    [`${label}${message}`, ...details.map((line) => `  ${line}`), ...(advice === null ? [] : [advice])].join('\n'),
+  )
+  if (isJson && error instanceof PorticoError) printDocument(documentOf(error, lastBody))
+  return exitCode
+}
+
+function reportOf(error: unknown): Report {
+  if (error instanceof PorticoError) return ofService(error)
+  if (error instanceof UnreachableError)
+    return { exitCode: EXIT.unreachable, lines: [printable(error.message)], advice: START_ADVICE }
+  if (error instanceof Interruption) return { exitCode: EXIT.interrupted, lines: [error.message], advice: error.advice }
+  const [message = '', ...more] = printableLines(error instanceof Error ? error.message : String(error)).split('\n')
+  return { exitCode: error instanceof UsageError ? EXIT.usage : EXIT.failed, lines: [message, ...more], advice: null }
+}
+
+function ofService(error: PorticoError): Report {
+  const { message, available, issues = [], requestId } = error
+  const details = [
+    ...issues.map(({ path, message }) => `${path} ${message}`).filter((issue) => !message.includes(issue)),
+    ...(available === undefined || available.length === 0 ? [] : [`available: ${available.join(', ')}`]),
+    ...(error.error === 'InternalError' ? [`request id: ${requestId}`] : []),
+  ]
+  return {
+    exitCode: exitCodeOf(error),
+    lines: [`${printable(message)} (${printable(error.error)})`, ...details.map(printable)],
+    advice: adviceFor(error),
+  }
+}
+
+function exitCodeOf({ error }: PorticoError): ExitCode {
+  return error === 'ConnectionError' || error === 'UnexpectedResponseError' ? EXIT.unreachable : exitCodeOfError(error)
+}
+
+/** The client finds some errors itself, such as a deadline that has passed. */
+function documentOf(error: PorticoError, lastBody: string | null): string {
+  if (error.status !== null && lastBody !== null) return lastBody
+  const { error: name, message, workflowId, runId, updateId, idempotencyKey } = error
+  return JSON.stringify({ error: name, message, workflowId, runId, updateId, idempotencyKey })
+}

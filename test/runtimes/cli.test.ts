@@ -1,0 +1,243 @@
+/** The commands that call the service, as the package has them. */
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { outputOf } from '../../dev/servers/component.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { until } from '../../dev/servers/until.ts'
+import { type CliOptions, cli, cliOnTerminal } from '../support/cli.ts'
+import { test as base } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+
+const TOKEN = 't0ken-of-the-test'
+
+const test = base
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+  .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
+  .extend('env', { scope: 'file' }, ({ serviceProcess }) => ({
+    PORTICO_URL: serviceProcess.url.replace('0.0.0.0', '127.0.0.1'),
+    PORTICO_TOKEN: TOKEN,
+  }))
+  .extend('portico', { scope: 'file' }, ({ env }) => {
+    return (args: string[], options: CliOptions = {}) => cli(args, { ...options, env: { ...env, ...options.env } })
+  })
+
+test('portico: piped, stdout is the body of the response, and numbers are exact', async ({ portico, env }) => {
+  const input = '{"id":9007199254740993,"price":0.12345678901234567890}'
+
+  const run = await portico(['run', 'hugeNumbers', '--id', 'exact', '--input', input])
+
+  const response = await fetch(`${env.PORTICO_URL}/workflow/exact/result`, {
+    headers: { Authorization: `Bearer ${TOKEN}` },
+  })
+  expect(run).toEqual({ code: 0, stdout: `${await response.text()}\n`, stderr: '' })
+  expect(run.stdout).toContain(`"input":${input}`)
+  expect(run.stdout).toContain('"id":9007199254740993,"price":0.12345678901234567890')
+})
+
+test('portico: the exit code says how a run has ended', async ({ portico }) => {
+  const failed = await portico(['run', 'failWithCauses'])
+  const open = await portico(['run', 'neverEnds', '--id', 'endless', '--timeout', '300ms'])
+  const ended = await portico(['terminate', 'endless', '--reason', 'enough'])
+  const terminated = await portico(['result', 'endless'])
+
+  expect([failed.code, open.code, ended.code, terminated.code]).toEqual([1, 4, 0, 1])
+  expect(JSON.parse(failed.stdout)).toMatchObject({ status: 'failed', error: 'the outer failure' })
+  expect(JSON.parse(open.stdout)).toMatchObject({ error: 'WorkflowExecutionTimedOutError', workflowId: 'endless' })
+  expect(open.stderr).toContain('The workflow keeps running. Wait for it: portico result endless')
+  expect(JSON.parse(terminated.stdout)).toMatchObject({ status: 'terminated' })
+})
+
+test('portico: start, status, signal, query, update, stop, explain, history, trace, list, catalog', async ({
+  portico,
+  catalog,
+}) => {
+  const json = async (...args: string[]) => JSON.parse((await portico(args)).stdout)
+
+  const started = await json('start', 'messages', '--id', 'talk', '--options', '{"memo":{"a":1}}')
+  expect(started).toMatchObject({ workflowId: 'talk', status: 'running' })
+  expect(await json('signal', 'talk', 'add', '--arg', '1', '--arg', '"two"')).toMatchObject({
+    signal: 'add',
+    accepted: true,
+  })
+  expect(await json('query', 'talk', 'state')).toEqual({ gathered: [1, 'two'], value: null })
+  expect(await json('update', 'talk', 'set', '--input', '{"n":1}')).toEqual({ before: null, after: { n: 1 } })
+  expect(await json('explain', 'talk')).toMatchObject({ verdict: 'waiting_handler' })
+  expect(await json('status', 'talk', '--run', started.runId)).toMatchObject({
+    runId: started.runId,
+    status: 'running',
+  })
+  expect(await json('stop', 'talk')).toMatchObject({ cancelRequested: true })
+  expect(await json('result', 'talk')).toMatchObject({ status: 'canceled' })
+  expect((await json('history', 'talk', '--page-size', '2')).events).toHaveLength(2)
+  expect((await json('trace', 'talk')).data).toMatchObject({ name: 'messages' })
+  expect((await json('catalog', catalog)).workflows).toContainEqual(expect.objectContaining({ name: 'messages' }))
+  const listed = ['list', '--catalog', catalog, '--workflow', 'messages', '--status', 'canceled'] as const
+  await until('the run is listed', async () => (await json(...listed)).runs.length === 1)
+})
+
+test('portico: arguments come from stdin and from files', async ({ portico, folder }) => {
+  await writeFile(join(folder, 'input.json'), '{"from":"a file"}')
+
+  const [piped, read, several] = await Promise.all([
+    portico(['run', 'echo', '--input', '-'], { stdin: '{"from":"stdin"}' }),
+    portico(['run', 'echo', '--input', '@input.json'], { cwd: folder }),
+    portico(['run', 'several', '--arg', '@input.json', '--arg', '-'], { stdin: '[2]', cwd: folder }),
+  ])
+
+  expect([piped, read, several].map(({ stdout }) => JSON.parse(stdout).output)).toEqual([
+    { from: 'stdin' },
+    { from: 'a file' },
+    [{ from: 'a file' }, [2]],
+  ])
+})
+
+test('portico: a wrong command exits with 2 and says what is wrong', async ({ portico }) => {
+  const wrong = await Promise.all([
+    portico(['run', 'echo', '--imput', '1']),
+    portico(['run', 'echo', '--input', 'Ada']),
+    portico(['run', 'echo', '--input', '@missing.json']),
+    portico(['run', 'sleepFor', '--input', '{"ms":"1"}']),
+    portico(['status']),
+    portico(['result', 'x', '--timeout', 'soon']),
+    portico(['list', '--page-size', '5000']),
+    portico(['status', 'x'], { env: { PORTICO_TOKEN: 'wrong' } }),
+  ])
+
+  expect(wrong.map(({ code }) => code)).toEqual(wrong.map(() => 2))
+  expect(wrong.map(({ stderr }) => stderr.split('\n').slice(0, 2).join('\n'))).toEqual([
+    "error: unknown option '--imput'\n(Did you mean --input?)",
+    expect.stringContaining(`a string needs quotes: --input '"Ada"'`),
+    expect.stringContaining('the file missing.json cannot be read (ENOENT)'),
+    expect.stringContaining('/input/ms must be of type integer, not string'),
+    expect.stringContaining("missing required argument 'id'"),
+    expect.stringContaining('--timeout must be a number of milliseconds above 0, or a duration'),
+    expect.stringContaining('pageSize'),
+    expect.stringContaining('Set PORTICO_TOKEN'),
+  ])
+})
+
+test('portico: exits with 3 at once if there is no service, or another one', async ({ portico, cleanup }) => {
+  const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
+  cleanup.defer(() => void other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+
+  const nobody = await portico(['status', 'x', '--url', `http://127.0.0.1:${await freePort()}`])
+  const proxy = await portico(['status', 'x', '--url', `http://127.0.0.1:${port}`])
+
+  expect([nobody.code, proxy.code]).toEqual([3, 3])
+  expect(nobody.stderr).toMatch(/cannot be reached: connect ECONNREFUSED .*\nStart the service with "npx portico dev"/)
+  expect(proxy.stderr).toContain('Check --url, PORTICO_URL or .portico.json')
+})
+
+test('portico: settings come from flags, then from variables, then from the nearest .portico.json', async ({
+  portico,
+  env,
+  folder,
+}) => {
+  const nested = join(folder, 'a', 'b')
+  await mkdir(nested, { recursive: true })
+  await writeFile(join(folder, '.portico.json'), JSON.stringify({ url: 'http://127.0.0.1:1', token: 'of the file' }))
+  await writeFile(
+    join(folder, 'a', '.portico.json'),
+    JSON.stringify({ url: env.PORTICO_URL, token: TOKEN, catalog: 'none' }),
+  )
+  const unset = { PORTICO_URL: '', PORTICO_TOKEN: '' }
+
+  const fromFile = await portico(['catalog'], { cwd: nested, env: unset })
+  const fromVariable = await portico(['catalog'], { cwd: nested, env: { ...unset, PORTICO_CATALOG: 'variable' } })
+  const fromFlag = await portico(['catalog', 'flag', '--url', env.PORTICO_URL], {
+    cwd: nested,
+    env: { ...unset, PORTICO_URL: 'http://127.0.0.1:1', PORTICO_CATALOG: 'variable' },
+  })
+
+  expect([fromFile, fromVariable, fromFlag].map(({ stdout }) => JSON.parse(stdout).message)).toEqual([
+    'Catalog "none" is not published',
+    'Catalog "variable" is not published',
+    'Catalog "flag" is not published',
+  ])
+})
+
+test('portico: a wrong .portico.json is reported with all its mistakes, without their values', async ({
+  portico,
+  folder,
+}) => {
+  const mistakes = { url: 'ftp://secret-host', token: 7, tokn: 'secret-token', catalog: '' }
+  await writeFile(join(folder, '.portico.json'), JSON.stringify(mistakes))
+
+  const { code, stderr } = await portico(['status', 'x'], { cwd: folder, env: { PORTICO_TOKEN: 'secret\n' } })
+
+  const file = join(folder, '.portico.json')
+  expect(code).toBe(2)
+  expect(stderr.replace('error: ', '').trim().split(/\n */)).toEqual([
+    'PORTICO_TOKEN must be printable ASCII',
+    `${file}: url must be a URL that begins with http:// or https://`,
+    `${file}: token must be a string`,
+    `${file}: catalog must not be empty`,
+    `${file}: "tokn" is not a setting; there are url, token, catalog`,
+  ])
+  expect(stderr).not.toContain('secret')
+})
+
+test('portico: Ctrl-C while it waits exits with 130 and says how to wait on', async ({ portico, env }) => {
+  await portico(['start', 'neverEnds', '--id', 'patience'])
+
+  const { code, output } = await cliOnTerminal(['result', 'patience'], { env, interruptAt: 'patience is running' })
+
+  expect(code).toBe(130)
+  expect(output).toContain('The workflow keeps running. Wait for it: portico result patience')
+  expect(JSON.parse((await portico(['status', 'patience'])).stdout)).toMatchObject({ status: 'running' })
+})
+
+test('portico: on a terminal there are tables and colors, and nothing that a workflow returns controls it', async ({
+  env,
+}) => {
+  const input = JSON.stringify({ title: '\u001b]0;owned\u0007', text: '\u202e' })
+
+  const { code, output } = await cliOnTerminal(['run', 'echo', '--id', 'seen', '--input', input], { env })
+  const plain = await cliOnTerminal(['list', '--query', "WorkflowId = 'seen'"], { env: { ...env, NO_COLOR: '1' } })
+
+  expect(code).toBe(0)
+  expect(output).toMatch(/Status\u001b\[22m +\u001b\[32mcompleted\u001b\[39m/)
+  expect(output).toContain('\\u001b]0;owned\\u0007')
+  expect(output).toContain('\\u202e')
+  expect(output).not.toContain('\u001b]0;')
+  expect(plain.output).toMatch(/^Status +Workflow +Id +Run +Started \(UTC\) +Took$/m)
+  expect(plain.output).not.toContain('\u001b')
+})
+
+test('portico: on a terminal a line shows what it waits for, and disappears', async ({ env }) => {
+  const { code, output } = await cliOnTerminal(['run', 'sleepFor', '--id', 'nap', '--input', '{"ms":1500}'], { env })
+
+  expect(code).toBe(0)
+  expect(output).toContain('nap is running (1 s)')
+  expect(output.slice(output.lastIndexOf('nap is running'))).toMatch(/^nap is running \(\d+ s\)\r\u001b\[K.*Status/)
+})
+
+test('portico completion: the script is valid, and Tab completes commands, flags and workflows', async ({
+  portico,
+  folder,
+}) => {
+  const [bash, fish, zsh, flags, workflows, commands] = await Promise.all([
+    portico(['completion', 'bash']),
+    portico(['completion', 'fish']),
+    portico(['completion', 'zsh']),
+    portico(['complete', '--', 'run', '--op']),
+    portico(['complete', '--', 'run', 'hugeN']),
+    portico(['complete', '--', 'term']),
+  ])
+  await writeFile(join(folder, 'completion.bash'), bash.stdout)
+
+  expect(await outputOf({ command: 'bash', args: ['-n', join(folder, 'completion.bash')] })).toBe('')
+  expect(bash.stdout).toContain('complete -F __portico_complete portico')
+  expect([fish.code, zsh.code]).toEqual([0, 0])
+  expect([flags, workflows, commands].map(({ stdout }) => stdout.split('\t')[0])).toEqual([
+    '--options',
+    'hugeNumbers',
+    'terminate',
+  ])
+})
