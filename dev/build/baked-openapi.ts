@@ -1,4 +1,4 @@
-/** Replaces the part of the OpenAPI document that all services share by its compressed JSON in bundles, a quarter of its code. */
+/** In bundles, the part of the OpenAPI document that all services share is compressed JSON, a quarter of its code. `openapi.json` is the same. */
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
@@ -12,7 +12,9 @@ export function bakedOpenApi(): Plugin {
     load: {
       filter: { id: MODULE },
       async handler() {
-        const json = deflateRawSync(JSON.stringify(await generalDocument()), { level: 9 })
+        const text = JSON.stringify(await generalDocument())
+        this.emitFile({ type: 'asset', fileName: 'openapi.json', source: text })
+        const json = deflateRawSync(text, { level: 9 })
         return `
           export async function generalDocument() {
             const bytes = Uint8Array.from(atob(${JSON.stringify(json.toString('base64'))}), (byte) => byte.charCodeAt(0))

@@ -118,7 +118,7 @@ test('README.md, mounting: engineTransport uses the certificates, with the oldes
 })
 
 test('portico, portico/worker: CommonJS modules can require them, even on the oldest Node.js', async () => {
-  const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico)`
+  const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico, require('portico/openapi.json').openapi)`
 
   for (const command of [process.execPath, await ensureNode22()]) {
     const printed = await outputOf({
@@ -127,7 +127,7 @@ test('portico, portico/worker: CommonJS modules can require them, even on the ol
       cwd: newest.folder,
       env: nodeFirst,
     })
-    expect(printed.trim()).toBe('function function')
+    expect(printed.trim()).toBe('function function 3.1.1')
   }
 })
 

@@ -6,6 +6,7 @@ import { expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
+import { generalDocument } from '../../src/http/openapi/general-document.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { relativeLinks } from '../support/markdown.ts'
@@ -71,6 +72,15 @@ test('portico/node, bun, deno: importing one starts the service', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ status: 'ok' })
     await service.stop()
   }
+})
+
+test('portico/openapi.json: is the document without workflows', async () => {
+  await writeFile(
+    join(folder, 'document.mjs'),
+    "import document from 'portico/openapi.json' with { type: 'json' }\nconsole.log(JSON.stringify(document))",
+  )
+
+  expect(JSON.parse(await node('document.mjs'))).toEqual(JSON.parse(JSON.stringify(await generalDocument())))
 })
 
 test('portico: a server can mount its handler', async () => {
