@@ -33,14 +33,14 @@ export async function flood({ socket, closed }: Wire, chunk: string): Promise<vo
   }
 }
 
-/** The received responses, each checked for the properties of every response. */
+/** The received responses, each checked for the properties of every response. With several paths, they are those of the responses. */
 export function answersOf(
   { text }: Wire,
   method: string,
-  path: string,
+  path: string | readonly string[],
 ): { status: number; error: string | null; headers: Headers }[] {
   return [...text().matchAll(/HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n(\{.*?\})?(?=HTTP|$)/gs)].map(
-    ([, status, head = '', json = '']) => {
+    ([, status, head = '', json = ''], at) => {
       const headers = new Headers(
         head
           .trim()
@@ -48,7 +48,8 @@ export function answersOf(
           .map((line): [string, string] => [line.split(': ', 1)[0] ?? '', line.slice(line.indexOf(': ') + 2)]),
       )
       const body = json === '' ? null : JSON.parse(json)
-      seen(method, path, { status: Number(status), headers, text: json, body }, 'faulty')
+      const own = typeof path === 'string' ? path : (path[at] ?? '')
+      seen(method, own, { status: Number(status), headers, text: json, body }, 'faulty')
       return { status: Number(status), error: body?.error ?? null, headers }
     },
   )

@@ -161,5 +161,7 @@ test('hostile bytes: pipelined requests get their responses in order', async () 
   )
   await wire.closed
 
-  expect(answersOf(wire, 'GET', '/health').map(({ status }) => status)).toEqual([...Array(50).fill(200), 401])
+  const paths = [...Array<string>(50).fill('/health'), '/workflow/x/status']
+
+  expect(answersOf(wire, 'GET', paths).map(({ status }) => status)).toEqual([...Array(50).fill(200), 401])
 })

@@ -12,8 +12,8 @@ import { IN_PLACE, KEYWORDS } from './schema-keywords.ts'
 // In units of about 50 ns: a tenth of a second for the largest schema.
 const BUDGET = 2_000_000
 
-// Deeper schemas overflow the stack of other programs. No worker needs them.
-const MAX_DEPTH = 100
+// Each level is two or three of JSON, and other programs read no more than 100. No worker needs more.
+const MAX_DEPTH = 30
 
 const DRAFT_07 = dialectOf('http://json-schema.org/draft-07/schema')
 
@@ -144,8 +144,8 @@ function inNewWords({ items, additionalItems, dependencies, ...schema }: Record<
   const schemas = entries.filter(([, dependency]) => !Array.isArray(dependency))
   return {
     ...schema,
-    ...(Array.isArray(items) ? { prefixItems: items } : { items }),
-    ...(Array.isArray(items) && { items: additionalItems }),
+    ...(Array.isArray(items) ? { prefixItems: items } : items !== undefined && { items }),
+    ...(Array.isArray(items) && additionalItems !== undefined && { items: additionalItems }),
     ...(lists.length > 0 && { dependentRequired: Object.fromEntries(lists) }),
     ...(schemas.length > 0 && { dependentSchemas: Object.fromEntries(schemas) }),
   }

@@ -13,7 +13,7 @@ const string: ShowKeyword = (value) => only(typeof value === 'string', value)
 const boolean: ShowKeyword = (value) => only(typeof value === 'boolean', value)
 const count: ShowKeyword = (value) => only(Number.isSafeInteger(value) && Number(value) >= 0, value)
 const number: ShowKeyword = (value) => only(Number.isFinite(value) || JSON.isRawJSON(value), value)
-const json: ShowKeyword = (value) => value
+const json: ShowKeyword = (value) => only(isShallow(value), value)
 const schema: ShowKeyword = (value, show) => show(value)
 const openOrSchema: ShowKeyword = (value, show) => (typeof value === 'boolean' ? value : show(value))
 
@@ -31,8 +31,8 @@ export const KEYWORDS: ReadonlyMap<string, ShowKeyword> = new Map<string, ShowKe
   ['multipleOf', (value) => only(typeof value === 'number' && value > 0, value)],
   ['const', json],
   ['default', json],
-  ['enum', (value) => only(Array.isArray(value) && value.length > 0, value)],
-  ['examples', (value) => only(Array.isArray(value), value)],
+  ['enum', (value) => only(Array.isArray(value) && value.length > 0 && isShallow(value), value)],
+  ['examples', (value) => only(Array.isArray(value) && isShallow(value), value)],
   ['type', type],
   ['pattern', (value) => only(isPattern(value), value)],
   ['required', strings],
@@ -57,6 +57,14 @@ export const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else',
 
 function only(isValid: boolean, value: unknown): unknown {
   return isValid ? value : undefined
+}
+
+// Deeper values are left out, as schemas are.
+const MAX_VALUE_DEPTH = 20
+
+function isShallow(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth < MAX_VALUE_DEPTH && Object.values(value).every((item) => isShallow(item, depth + 1))
 }
 
 function type(value: unknown): unknown {

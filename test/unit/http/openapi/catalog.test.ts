@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest'
+import { catalog as exampleCatalog } from '../../../../examples/catalog.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
+import { openApiErrors } from '../../../support/openapi-validators.ts'
+import { makeApi } from '../api.ts'
+
+describe('the OpenAPI document of a catalog', () => {
+  test('it is valid, and has an operation for each workflow and handler of the example catalog', async () => {
+    const document = await documentOf(exampleCatalog.workflows)
+
+    expect(await openApiErrors(document)).toEqual([])
+    expect(typedIds(document)).toEqual({
+      '/workflow/run#greet': 'run_greet',
+      '/workflow/start#greet': 'start_greet',
+      '/workflow/run#order': 'run_order',
+      '/workflow/start#order': 'start_order',
+      '/workflow/{id}/signal/approve#order': 'signal_order_approve',
+      '/workflow/{id}/query/progress#order': 'query_order_progress',
+      '/workflow/{id}/update/priority#order': 'update_order_priority',
+    })
+  })
+
+  test('requests and responses of typed operations have the published schemas', async () => {
+    const document = await documentOf(exampleCatalog.workflows)
+    const { schemas } = document.components
+    const run = document.paths['/workflow/run#greet'].post
+    const query = document.paths['/workflow/{id}/query/progress#order'].post
+
+    const request = schemas.greet_request.allOf[1].properties
+    const { required, properties } = schemas.greet_result
+
+    expect(run.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/greet_request' })
+    expect(request.workflowName.enum).toEqual(['greet'])
+    expect(request.input.$ref).toBe('#/components/schemas/greet_input')
+    expect(schemas.greet_input).toMatchObject({ required: ['name'], properties: { name: { minLength: 1 } } })
+    expect([required.length, properties.output.anyOf]).toEqual([
+      8,
+      [{ $ref: '#/components/schemas/greet_output' }, { type: 'null' }],
+    ])
+    expect(query.responses[200].content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/order_query_progress_output',
+    })
+  })
+
+  test('a workflow without schemas takes input or args', async () => {
+    const { components } = await documentOf([entry('plain')])
+
+    expect(components.schemas.plain_request.allOf[1]).toMatchObject({
+      required: ['workflowName'],
+      properties: { input: {}, args: { type: 'array' } },
+    })
+  })
+
+  test('an id depends on its own name alone', async () => {
+    const alone = typedIds(await documentOf([entry('order')]))
+    const among = typedIds(await documentOf([entry('other'), entry('order'), entry('orderItem')]))
+
+    expect(among).toMatchObject(alone)
+  })
+
+  test('names that differ only in case and punctuation have other ids than each of them alone', async () => {
+    const ids = Object.values(
+      typedIds(await documentOf([entry('orderItem'), entry('order_item'), entry('order-item')])),
+    )
+
+    expect(new Set(ids.map((id) => id.replaceAll('_', '').toLowerCase())).size).toBe(6)
+    expect(ids.filter((id) => !/^(?:run|start)_order_?[iI]tem_[\da-f]{8}$/.test(id))).toEqual([])
+  })
+
+  test('two workflows may have handlers of one name with other schemas', async () => {
+    const withSet = (name: string, type: string) => entry(name, { updates: [handler('set', { type })] })
+    const document = await documentOf([withSet('one', 'string'), withSet('two', 'number')])
+
+    expect(typedIds(document)).toMatchObject({
+      '/workflow/{id}/update/set#one': 'update_one_set',
+      '/workflow/{id}/update/set#two': 'update_two_set',
+    })
+    expect(document.components.schemas.two_update_set_input).toEqual({ type: 'number' })
+  })
+})
+
+describe('GET /openapi.json', () => {
+  test('without a published default catalog, the document says so and has the general operations', async () => {
+    const { body, status } = await served({
+      catalog: () => Promise.reject(new ServiceError('CatalogNotFoundError', '')),
+    })
+
+    expect([status, body['x-catalog']]).toEqual([200, { name: 'orders', state: 'not_published', omittedOperations: 0 }])
+    expect(body.paths).toHaveProperty(['/workflow/run'])
+  })
+
+  test('if the engine is unavailable, the document says so and has the general operations', async () => {
+    const catalog = () => Promise.reject(new ServiceError('EngineUnavailableError', 'no response'))
+
+    const { body, status } = await served({ catalog })
+
+    expect([status, body['x-catalog'].state]).toEqual([200, 'unavailable'])
+  })
+
+  test('a catalog that the request names must exist', async () => {
+    const { status, body } = await served(
+      { catalog: () => Promise.reject(new ServiceError('CatalogNotFoundError', 'not published')) },
+      '/openapi.json?catalog=other',
+    )
+
+    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
+  test('`catalog` selects the catalog', async () => {
+    const { body } = await served(
+      { catalog: async (catalog) => ({ catalog, workflows: [entry('a')] }) },
+      '/openapi.json?catalog=a%2Fb',
+    )
+
+    expect(body['x-catalog']).toEqual({ name: 'a/b', state: 'described', omittedOperations: 0 })
+  })
+
+  test('other parameters are rejected', async () => {
+    const { status } = await served({}, '/openapi.json?catalogue=x')
+
+    expect(status).toBe(400)
+  })
+
+  test('the document is created once for each state of the catalog, and has its ETag', async () => {
+    const first = [entry('first')]
+    const second = [entry('second')]
+    let workflows = first
+    let reads = 0
+    const { call } = makeApi({
+      workflows: {
+        catalog: async (catalog) => {
+          reads += 1
+          return { catalog, workflows }
+        },
+      },
+    })
+    const get = async (tag = '') => {
+      const response = await call('GET', '/openapi.json', undefined, { 'If-None-Match': tag })
+      return [response.status, response.headers.get('ETag') ?? ''] as const
+    }
+
+    const [, tag] = await get()
+    const same = await get(tag)
+    workflows = second
+    const other = await get(tag)
+
+    expect([same, other[0], reads]).toEqual([[304, tag], 200, 3])
+    expect(other[1]).not.toBe(tag)
+  })
+
+  test('`servers` has the base path, and `security` what the service accepts', async () => {
+    const workflows = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+    const options = { workflows, mount: { basePath: '/portico' }, auth: { tokens: ['s3cret'] } }
+    const response = await makeApi(options).call('GET', '/portico/openapi.json', undefined, {
+      Authorization: 'Basic s3cret',
+    })
+    const document = await response.json()
+    const open = await (await makeApi({ workflows }).call('GET', '/openapi.json')).json()
+
+    expect([document.servers, open.servers]).toEqual([[{ url: '/portico' }], [{ url: '/' }]])
+    expect(document.security).toEqual([{ bearer: [] }, { basic: [] }, { token: [] }])
+    expect(open.security.at(-1)).toEqual({})
+  })
+
+  test('it needs a token', async () => {
+    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+
+    expect((await call('GET', '/openapi.json')).status).toBe(401)
+  })
+
+  test('the maximum of `timeout` is that of the service', async () => {
+    const workflows = { catalog: async (catalog: string) => ({ catalog, workflows: [] }) }
+    const { call } = makeApi({ workflows, maxTimeoutMs: 5000 })
+
+    const { components } = await (await call('GET', '/openapi.json')).json()
+
+    expect(components.schemas.StartRequest.properties.timeout.anyOf[0].maximum).toBe(5000)
+  })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+async function documentOf(workflows: CatalogEntry[]): Promise<any> {
+  return (await served({ catalog: async (catalog) => ({ catalog, workflows }) })).body
+}
+
+async function served(
+  workflows: NonNullable<Parameters<typeof makeApi>[0]>['workflows'] & object,
+  path = '/openapi.json',
+) {
+  const response = await makeApi({ workflows }).call('GET', path)
+  return { status: response.status, body: await response.json() }
+}
+
+/** The ids of the operations of workflows, by path. */
+function typedIds({ paths }: { paths: Record<string, { post: { operationId: string } }> }): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([path, item]) => (path.includes('#') ? [[path, item.post.operationId]] : [])),
+  )
+}
+
+function entry(name: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
+  return { ...handler(name), aliases: [], signals: [], queries: [], updates: [], ...more }
+}
+
+function handler(name: string, inputSchema: JsonSchema | null = null): HandlerEntry {
+  return { name, description: null, inputSchema, outputSchema: null }
+}
