@@ -28,9 +28,21 @@ export async function checkArgument(
   call: Call,
 ): Promise<Issue[]> {
   if (args.length === 0) return []
-  const checkInput = inputCheck.current ?? (await inputCheck.get())
-  const { issues, abortedBy, skipped } = checkInput(args[0], schema, argumentPointer)
-  if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })
+  const { issues, abortedBy } = await checkValue(args[0], argumentPointer, schema, name, call)
   if (abortedBy !== null) call.note({ inputUnchecked: `${name}: ${abortedBy}` })
   return issues
+}
+
+/** The same for any value. `abortedBy` says why the check ended without a result; null otherwise. */
+export async function checkValue(
+  value: unknown,
+  pointer: string,
+  schema: JsonSchema,
+  name: string,
+  call: Call,
+): Promise<{ issues: Issue[]; abortedBy: string | null }> {
+  const checkInput = inputCheck.current ?? (await inputCheck.get())
+  const { issues, abortedBy, skipped } = checkInput(value, schema, pointer)
+  if (skipped.length > 0) call.warn(`The schema of ${name} cannot be checked in full`, { unusable: skipped })
+  return { issues, abortedBy }
 }

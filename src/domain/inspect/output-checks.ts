@@ -1,5 +1,5 @@
 /** Checks of outputs against the schemas that workers publish, for development. */
-import { checkArgument } from '../admission/check-argument.ts'
+import { checkValue } from '../admission/check-argument.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
@@ -54,10 +54,12 @@ async function findIssues(
   const { value: run } = await withinCall(knownRuns.read({ workflowId, runId }), call)
   const { entry } = await publishedEntry(catalogs, run, freshSince, call)
   const { workflowName, catalog } = run
-  const owner = `workflow "${workflowName}" in catalog "${catalog}"`
-  const value = { args: [output], argumentPointer: '/output' }
   const schema = entry?.outputSchema ?? null
-  return { workflowName, issues: schema === null ? [] : await checkArgument(value, schema, owner, call) }
+  if (schema === null) return { workflowName, issues: [] }
+  const owner = `workflow "${workflowName}" in catalog "${catalog}"`
+  const { issues, abortedBy } = await checkValue(output, '/output', schema, owner, call)
+  if (abortedBy !== null) call.note({ outputUnchecked: `${owner}: ${abortedBy}` })
+  return { workflowName, issues }
 }
 
 function summary([first, ...others]: Issue[]): string {

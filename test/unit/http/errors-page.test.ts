@@ -28,9 +28,11 @@ test('docs/errors.md: each section says the same things in the same order', () =
 })
 
 test('docs/errors.md: the statuses are those of docs/api.md, the usual one first', () => {
+  const { errors } = readApiDocs()
+
   for (const name of names) {
     const shown = [...bullet(name, 'Status').matchAll(/\b\d{3}\b/g)].map(([status]) => Number(status))
-    const rows = readApiDocs().errors.flatMap(({ error, status }) => (error === name ? [status] : []))
+    const rows = errors.flatMap(({ error, status }) => (error === name ? [status] : []))
 
     expect([name, shown[0], shown]).toEqual([name, PROBLEMS[name].status, [...new Set(rows)]])
   }

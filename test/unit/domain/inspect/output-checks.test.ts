@@ -99,3 +99,17 @@ test('output checks: a run that cannot be described is returned unchecked', asyn
   expect(call.notes.outputUnchecked).toContain('gone')
   expect(call.outputWarnings).toEqual([])
 })
+
+test('output checks: an output that takes too much work is returned unchecked, and the log line says so', async () => {
+  // Each level is checked twice.
+  const levels = Array.from({ length: 30 }, (_, at) => {
+    const next = { $ref: `#/$defs/${at + 1}` }
+    return [at, { allOf: [next, next] }]
+  })
+  const $defs = { ...Object.fromEntries(levels), 30: { type: 'string' } }
+  const { workflows, call } = checking({ output: 'x' }, { $defs, $ref: '#/$defs/0' })
+
+  await workflows.result(REF, call)
+
+  expect([call.outputWarnings, Object.keys(call.notes)]).toEqual([[], ['outputUnchecked']])
+})
