@@ -17,7 +17,7 @@ export interface TcpProxy {
   restore(): void
   /** Open connections stay open, but no longer transfer any data. */
   silence(): void
-  /** The next data from the target is lost, with its connection. */
+  /** The next response is lost, with its connection, unless it responds to the preflight of a browser. */
   loseNextResponse(): void
   close(): Promise<void>
 }
@@ -32,6 +32,8 @@ export interface TcpProxyOptions {
   /** A connection without data in either direction is closed after this time. */
   maxIdleMs?: number
 }
+
+const PREFLIGHT = Buffer.from('OPTIONS ')
 
 export async function startTcpProxy(target: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
   const { tls, latencyMs = 0, maxConnectionMs, maxIdleMs } = options
@@ -62,9 +64,14 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
       engine.destroy()
     })
     clients.set(client, engine)
-    engine.prependListener('data', () => {
-      if (losesNext) client.destroy()
+    let isPreflight = false
+    client.on('data', (data) => {
+      isPreflight = data.subarray(0, PREFLIGHT.length).equals(PREFLIGHT)
+    })
+    engine.on('data', () => {
+      if (!losesNext || isPreflight) return
       losesNext = false
+      client.destroy()
     })
     if (latencyMs === 0) client.pipe(engine).pipe(client)
     else {

@@ -4,15 +4,21 @@ import type * as domain from '../domain/start/workflow-options.ts'
 import type { AnyWorkflow, ArgsOf, ResultOf, TypesOf, WorkflowFunction, WorkflowName } from './catalog-types.ts'
 import type { Pages } from './pages.ts'
 import type {
+  Catalog,
   Explanation,
   HistoryEvent,
   HistoryPage,
   ListedRun,
+  Paused,
+  ResetRun,
   RunFilter,
+  RunInput,
   RunPage,
+  RunRef,
   SignalAccepted,
   Stopped,
   Terminated,
+  Trace,
   WorkflowResult,
   WorkflowStatus,
 } from './responses.ts'
@@ -52,11 +58,11 @@ export type WorkflowRef = string | { workflowId: string; runId?: string }
 /** Milliseconds, or a string such as `30s` or `5m`. */
 export type Duration = number | string
 
-/** `input` for one argument, `args` for several, neither for none. `Key` is what the one argument is called. */
-export type Arguments<Args extends readonly unknown[], Key extends string> =
-  | ({ args: Args } & { [K in Key]?: never })
-  | ([Args[0]] extends Args ? { [K in Key]: Args[0] } & { args?: never } : never)
-  | ([] extends Args ? { [K in Key]?: never } & { args?: never } : never)
+/** `One` with one argument, `List` with several, neither for none. */
+export type Arguments<Args extends readonly unknown[], One extends string, List extends string = 'args'> =
+  | ({ [K in List]: Args } & { [K in One]?: never })
+  | ([Args[0]] extends Args ? { [K in One]: Args[0] } & { [K in List]?: never } : never)
+  | ([] extends Args ? { [K in One | List]?: never } : never)
 
 /** Can be left out if none of its properties is required. */
 export type Optional<Request> = Record<never, never> extends Request ? [request?: Request] : [request: Request]
@@ -112,6 +118,15 @@ export type MessageRequest<Args extends readonly unknown[] = unknown[]> = QueryR
   idempotencyKey?: string
 }
 
+/** The arguments of the handler, and those of the workflow: `input` or `startArgs`. */
+export type WithStartRequest<Args extends readonly unknown[], HandlerArgs extends readonly unknown[]> = StartOptions &
+  Arguments<Args, 'input', 'startArgs'> &
+  Arguments<HandlerArgs, 'payload'>
+
+/** The point to continue from: after the last completed step of this name, or after this event. */
+export type ResetRequest = ReasonOptions &
+  ({ stepName: string; eventId?: never } | { eventId: number; stepName?: never })
+
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */
   reason?: string
@@ -150,6 +165,10 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   status(options?: CallOptions): Promise<WorkflowStatus>
   /** Why the run does not move, and what a person can do about it. */
   explain(options?: CallOptions): Promise<Explanation>
+  /** The arguments of the run, also while it is open. */
+  input(options?: CallOptions): Promise<RunInput>
+  /** The steps of the run as a tree. */
+  trace(options?: CallOptions): Promise<Trace>
   /** The recorded events, oldest first. */
   history(options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>
   /** Resolves when the engine has accepted the signal. */
@@ -172,8 +191,13 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
   ): Promise<ResultOf<Types['updates'][Name]>>
   /** Requests cancellation. The workflow may clean up first, or ignore it. */
   stop(request?: ReasonOptions): Promise<Stopped>
-  /** Ends the run at once, without cleanup. */
+  /** Ends the run at once, without cleanup. Not repeated if the response is lost. */
   terminate(request?: ReasonOptions): Promise<Terminated>
+  /** Stops the progress of the run until `unpause`. */
+  pause(request?: ReasonOptions): Promise<Paused>
+  unpause(request?: ReasonOptions): Promise<Paused>
+  /** Creates a new run that continues from this point. Not repeated if the response is lost. */
+  reset(request: ResetRequest): Promise<ResetRun>
 }
 
 /** One workflow by its name. */
@@ -186,6 +210,16 @@ export interface Workflow<Types extends Shape = AnyWorkflow> {
   runSettled(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowResult<Types['output']>>
   /** Starts the workflow without waiting for its end. */
   start(...request: Optional<StartRequest<Types['args']>>): Promise<WorkflowHandle<Types>>
+  /** Sends a signal to the open run of `workflowId`, and starts one before if there is none. */
+  signalWithStart<Name extends keyof Types['signals'] & string>(
+    name: Name,
+    request: WithStartRequest<Types['args'], ArgsOf<Types['signals'][Name]>>,
+  ): Promise<RunRef & { started: boolean }>
+  /** Sends an update to the open run of `workflowId`, and starts one before if there is none. */
+  updateWithStart<Name extends keyof Types['updates'] & string>(
+    name: Name,
+    request: WithStartRequest<Types['args'], ArgsOf<Types['updates'][Name]>>,
+  ): Promise<RunRef & { started: boolean; result: ResultOf<Types['updates'][Name]> }>
   /** A workflow that was started before. Sends no request. */
   get(ref: WorkflowRef): WorkflowHandle<Types>
 }
@@ -219,9 +253,12 @@ export interface Client<Workflows> {
     name: Name,
     ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
   ): Promise<WorkflowHandle<TypesOf<Workflows[Name]>>>
+  /** The workflows of a catalog, by default of the service's, with their schemas. */
+  catalog(catalog?: string, options?: CallOptions): Promise<Catalog>
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>
 
+  /** The methods of a handle, without types. */
   result(ref: WorkflowRef, options?: CallOptions): Promise<unknown>
   resultSettled(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowResult>
   status(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowStatus>

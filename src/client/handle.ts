@@ -16,6 +16,16 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     return connection.send({ method: 'GET', path: `${path}/${name}`, isRepeatable: true }, options)
   }
 
+  /** Without a run id a repeated request could reach a later run. */
+  function control<Body>(
+    method: string,
+    name: string,
+    isRepeatable: boolean,
+    { signal, timeoutMs, ...body }: ReasonOptions = {},
+  ): Promise<Body> {
+    return connection.send({ method, path: `${path}/${name}`, body, isRepeatable }, { signal, timeoutMs })
+  }
+
   const resultSettled = (options: CallOptions = {}) =>
     untilEnded(
       connection,
@@ -31,16 +41,18 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     result: async (options) => outputOf(await resultSettled(options)),
     status: (options) => get('status', options),
     explain: (options) => get('explain', options),
+    input: (options) => get('input', options),
+    trace: (options) => get('trace-log', options),
     history: (options = {}) => readHistory(connection, path, options),
     signal: (name, request = {}) => signal(connection, path, name, request),
     query: (name, request = {}) => query(connection, path, name, request),
     update: (name, request = {}) => update(connection, path, name, request),
-    // Without a run id the repeated request could reach a later run.
-    stop: ({ reason, ...options }: ReasonOptions = {}) =>
-      connection.send({ method: 'PATCH', path: `${path}/stop`, body: { reason }, isRepeatable: isPinned }, options),
-    // The response to the repeated request would be that the run is closed.
-    terminate: ({ reason, ...options }: ReasonOptions = {}) =>
-      connection.send({ method: 'POST', path: `${path}/terminate`, body: { reason }, isRepeatable: false }, options),
+    stop: (request) => control('PATCH', 'stop', isPinned, request),
+    pause: (request) => control('POST', 'pause', isPinned, request),
+    unpause: (request) => control('POST', 'unpause', isPinned, request),
+    // The engine would reject the repeated request, or carry it out once more.
+    terminate: (request) => control('POST', 'terminate', false, request),
+    reset: (request) => control('POST', 'reset', false, request),
   }
 }
 

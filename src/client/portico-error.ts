@@ -17,7 +17,7 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSe
   status: number | null
   /** `X-Request-Id` of the response, which the service's log has too. */
   requestId?: string
-  /** The key of a run or start that may have been carried out: with the same key it is not started again. */
+  /** The key that a start was sent with. If it may have been carried out, send it again with this key. */
   idempotencyKey?: string
   /** Set if the service says that the request can be sent again. */
   retryAfterMs?: number
@@ -50,4 +50,9 @@ export class PorticoError extends Error implements PorticoErrorFacts {
     this.error = error
     Object.assign(this, facts)
   }
+}
+
+/** Adds what the error does not say itself. */
+export function withFacts(error: unknown, facts: Partial<PorticoErrorFacts>): unknown {
+  return error instanceof PorticoError ? Object.assign(error, { ...facts, ...error }) : error
 }

@@ -1,6 +1,7 @@
 /** What the service responds with, as JSON carries it: times are ISO 8601 strings in UTC. */
 import type { HistoryEvent as Event, HistoryRun } from '../domain/inspect/history-page.ts'
 import type { ListedRun as Run, RunFilter } from '../domain/inspect/run-filter.ts'
+import type { Trace } from '../domain/trace/trace-source.ts'
 import type * as domain from '../domain/workflows.ts'
 import type { ErrorDetails, Status } from '../protocol/execution.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
@@ -48,6 +49,10 @@ export interface RunPage {
   nextPageToken: string | null
 }
 
+export type RunInput = AsJson<domain.RunInput>
+
+export type { Trace }
+
 export interface SignalAccepted extends RunRef {
   /** Name of the signal. */
   signal: string
@@ -59,3 +64,9 @@ export type Stopped = AsJson<domain.Stopped>
 export interface Terminated extends RunRef {
   terminated: true
 }
+
+export type Paused = AsJson<domain.Paused>
+
+export type ResetRun = AsJson<domain.ResetRun>
+
+export type Catalog = domain.CatalogListing

@@ -1,7 +1,7 @@
-/** Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md. */
+/** Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md */
 import type { CallOptions } from './client.ts'
 import type { Connection, HttpRequest, Limits } from './connection/connection.ts'
-import { PorticoError, type PorticoErrorFacts } from './portico-error.ts'
+import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { RunRef, Status, WorkflowResult } from './responses.ts'
 import { pathOf, type Target } from './target.ts'
 
@@ -43,7 +43,7 @@ async function waitOnce(
     if (!(error instanceof PorticoError)) throw error
     const isOver = error.error === 'ConnectionError' && Date.now() >= limits.deadlineAt
     if (isOver || STILL_OPEN.includes(error.error)) return { open: openRun(error) }
-    throw Object.assign(error, { ...run, ...error })
+    throw withFacts(error, run)
   }
 }
 

@@ -71,6 +71,14 @@ test('dist/node.js, bun.js, deno.js: need no package', () => {
   expect(foreign).toEqual([])
 })
 
+test('dist/client.js: is one file of at most 6 KiB gzipped, which imports nothing', async () => {
+  const client = await readFile(join(folder, 'client.js'))
+
+  expect(gzipSync(client).length).toBeLessThanOrEqual(6 * 1024)
+  expect(importsOf(client)).toEqual([])
+  expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
+})
+
 test('no bundle: holds what only tests or workers need', () => {
   for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
     expect(

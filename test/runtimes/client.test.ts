@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { startChromium } from '../../dev/servers/chromium.ts'
 import { startProcess } from '../../dev/servers/process.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { describeClient, type RunClientSuite } from '../conformance/client.ts'
+import { describeClient, type StartClientSuite } from '../conformance/client.ts'
 import { workerdOf } from '../support/entries.ts'
 
 const SUITE = fileURLToPath(new URL('../conformance/client/', import.meta.url))
@@ -16,6 +17,7 @@ describeClient('Node', onProcess(process.execPath))
 describeClient('Bun', onProcess(bin('bun')))
 describeClient('Deno', onProcess(bin('deno'), 'run', '--allow-net'))
 describeClient('workerd', onWorkerd)
+describeClient('Chromium', onPage)
 
 /** The suite with the client as it is in the package, in one file. */
 async function bundleSuite(entry: string): Promise<{ file: string; remove(): Promise<void> }> {
@@ -33,7 +35,7 @@ async function bundleSuite(entry: string): Promise<{ file: string; remove(): Pro
   return { file, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-function onProcess(command: string, ...args: string[]): RunClientSuite {
+function onProcess(command: string, ...args: string[]): StartClientSuite {
   return async (testUrl) => {
     const { file, remove } = await bundleSuite('on-process.ts')
     const suite = await startProcess({ command, args: [...args, file, testUrl] })
@@ -63,6 +65,23 @@ async function onWorkerd(testUrl: string) {
     died: died.signal,
     async stop() {
       await worker.stop()
+      await remove()
+    },
+  }
+}
+
+async function onPage(testUrl: string) {
+  const { file, remove } = await bundleSuite('on-page.ts')
+  const browser = await startChromium()
+  const page = await browser.newPage()
+  const died = new AbortController()
+  page.once('pageerror', (error) => died.abort(error))
+  await page.goto(`${testUrl}/page`)
+  await page.addScriptTag({ type: 'module', path: file })
+  return {
+    died: died.signal,
+    async stop() {
+      await browser.close()
       await remove()
     },
   }

@@ -117,8 +117,8 @@ test('README.md, mounting: engineTransport uses the certificates, with the oldes
   }
 })
 
-test('portico, portico/worker: CommonJS modules can require them, even on the oldest Node.js', async () => {
-  const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico, require('portico/openapi.json').openapi)`
+test('the package: CommonJS modules can require its entries, even on the oldest Node.js', async () => {
+  const script = `const { runWorker } = require('portico/worker'); console.log(typeof runWorker, typeof require('portico').createPortico, typeof require('portico/client').createClient, require('portico/openapi.json').openapi)`
 
   for (const command of [process.execPath, await ensureNode22()]) {
     const printed = await outputOf({
@@ -127,7 +127,7 @@ test('portico, portico/worker: CommonJS modules can require them, even on the ol
       cwd: newest.folder,
       env: nodeFirst,
     })
-    expect(printed.trim()).toBe('function function 3.1.1')
+    expect(printed.trim()).toBe('function function function 3.1.1')
   }
 })
 
@@ -274,8 +274,9 @@ async function typeErrorsOf({ folder: cwd }: Project, command: string, ...args: 
 
 const USE = `
 import { createPortico, engineTransport, parseConfig, type Config, type Portico } from 'portico'
+import { createClient } from 'portico/client'
 import workerd from 'portico/workerd'
-import { defineCatalog, runWorker } from 'portico/worker'
+import { defineCatalog, runWorker, type WorkflowTypesOf } from 'portico/worker'
 import * as z from 'zod'
 
 export async function mount(): Promise<Response> {
@@ -287,6 +288,11 @@ export const other: Promise<Response> = workerd.fetch(new Request('http://x'), {
 const catalog = defineCatalog({ greet: { input: z.object({ name: z.string() }) } })
 export const names: string[] = catalog.workflows.map(({ name }) => name)
 export const running: Promise<void> = runWorker({ catalog })
+interface Workflows { greet: (input: { name: string }) => Promise<string> }
+const client = createClient<WorkflowTypesOf<Workflows>>({ url: 'http://x' })
+export const output: Promise<string> = client.run('greet', { input: { name: 'Ada' } })
+// @ts-expect-error the name must be a string
+client.run('greet', { input: { name: 17 } })
 // @ts-expect-error it is not a number
 export const wrong: number = runWorker
 `

@@ -10,7 +10,7 @@ import type { Action, Environment } from '../conformance/client/client-fixture.t
 export interface ClientTestServerOptions {
   environment: Environment
   proxy: TcpProxy
-  /** Closes each connection after a second. */
+  /** Closes each connection after two seconds. */
   impatient: TcpProxy
   restart(): Promise<void>
 }
@@ -19,6 +19,8 @@ export interface ClientTestServer {
   url: string
   /** Resolves with the error of the case, null if it has none, when the case has run. */
   result(name: string, signal: AbortSignal): Promise<string | null>
+  /** Forgets the results, before another runtime reports its own. */
+  forget(): void
   close(): void
 }
 
@@ -67,6 +69,7 @@ export async function startClientTestServer(options: ClientTestServerOptions): P
         timeoutMs: 170_000,
         signal,
       }).then(({ error }) => error),
+    forget: () => results.clear(),
     close() {
       server.close()
       server.closeAllConnections()

@@ -34,8 +34,10 @@ export interface Limits {
   deadlineAt: number
 }
 
-// The service answers a request that does not wait within 5 s.
-const GRACE_MS = 10_000
+// What the service takes to respond when it does not wait.
+const RESPONSE_MS = 5000
+// What a request and its response may take on a slow connection.
+const TRANSFER_MS = 30_000
 // The default of SERVICE_MESSAGE_TIMEOUT.
 const MESSAGE_TIMEOUT_MS = 60_000
 
@@ -53,7 +55,7 @@ export function connect(options: ClientOptions): Connection {
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     const init = { method, headers, ...(body !== undefined && { body: toJson(body) }) }
     const name = `${method} ${path}`
-    const endsAt = Math.min(deadlineAt, Date.now() + waitMs + GRACE_MS)
+    const endsAt = Math.min(deadlineAt, Date.now() + waitMs + TRANSFER_MS)
     const deadline = deadlineSignal(endsAt, ...(signal ? [signal] : []))
     try {
       const response = await fetch(base + path + toSearch(query), { ...init, signal: deadline.signal })
@@ -108,7 +110,7 @@ export function connect(options: ClientOptions): Connection {
     sendWaiting(toRequest, { signal, deadlineAt }) {
       const nextRequest = () => toRequest(waitLimit.next(deadlineAt - Date.now()))
       // The response comes after the wait.
-      return repeat(nextRequest, { signal, deadlineAt: deadlineAt + GRACE_MS })
+      return repeat(nextRequest, { signal, deadlineAt: deadlineAt + RESPONSE_MS })
     },
   }
 }
@@ -122,5 +124,5 @@ function toSearch(query: Record<string, unknown>): string {
 /** With the cause: the message of Node's `fetch` does not say what has happened. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+  return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message
 }

@@ -99,6 +99,41 @@ export const calls: Record<string, ClientCase> = {
     await failure(client.terminate(terminated.workflowId), 'WorkflowNotRunningError')
   },
 
+  async 'signalWithStart, updateWithStart: start the workflow if it is not running'({ connect }) {
+    const messages = connect().workflow('messages')
+    const workflowId = anId()
+
+    const first = await messages.signalWithStart('add', { workflowId, payload: 'a' })
+    const second = await messages.updateWithStart('set', { workflowId, startArgs: [], args: ['b'] })
+
+    equal([first.started, second.started, second.result], [true, false, { before: null, after: 'b' }])
+    await messages.get(workflowId).signal('finish')
+    equal(await messages.get(first).result(), { gathered: ['a'], value: 'b' })
+  },
+
+  async 'input, trace, reset: read a run, and execute it again'({ connect }) {
+    const steps = connect().workflow('manySteps')
+    const run = await steps.start({ input: { n: 2 } })
+    equal(await run.result(), 2)
+
+    equal((await run.input()).args, [{ n: 2 }])
+    const { complete, data } = await run.trace()
+    equal([complete, data.children.map(({ name }) => name)], [true, ['step', 'step']])
+    const { runId, runsAgain } = await run.reset({ stepName: 'step', reason: 'a test' })
+    equal(runsAgain, [])
+    equal(await steps.get({ workflowId: run.workflowId, runId }).result(), 2)
+  },
+
+  async 'pause, unpause: stop the progress of a run, and continue it'({ connect }) {
+    const run = await connect().start('waitForSignal')
+    await until('the workflow runs', async () => (await run.status()).historyLength > 3)
+
+    equal([(await run.pause()).paused, (await run.status()).status], [true, 'paused'])
+    equal((await run.unpause({ reason: 'a test' })).paused, false)
+    await run.signal('finish')
+    equal(await run.result(), [])
+  },
+
   async 'explain: says what the run waits for'({ connect }) {
     const run = await connect().start('waitForSignal')
 
@@ -171,13 +206,15 @@ export const calls: Record<string, ClientCase> = {
     equal(input, [9007199254740993n, -1234567890123456789n, 9007199254740991])
   },
 
-  async 'request: sends any other request of the API'({ connect, catalog }) {
+  async 'catalog, request: read the catalog, and send any other request of the API'({ connect, catalog }) {
     const client = connect()
 
-    const listed = (await client.request('GET', '/workflow/catalog')) as { catalog: string }
+    const listed = await client.catalog()
+    const named = await client.catalog(catalog)
     const counted = (await client.request('GET', '/workflow/runs/count', { query: { catalog: anId() } })) as object
 
-    equal(listed.catalog, catalog)
+    equal([listed.catalog, named.workflows.length > 5], [catalog, true])
+    equal(named, listed)
     equal(counted, { count: 0, groups: [] })
   },
 }

@@ -9,7 +9,7 @@ export interface Environment {
   url: string
   /** The same behind a proxy that can cut connections. */
   proxiedUrl: string
-  /** The same behind a proxy that closes each connection after a second. */
+  /** The same behind a proxy that closes each connection after two seconds. */
   impatientUrl: string
   /** Nothing listens there. */
   nobodyUrl: string
@@ -80,7 +80,7 @@ export function anId(): string {
   return `client-${Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join('')}`
 }
 
-/** The id of the one open run that was started with `summary` as its memo; the engine lists it a moment after its start. */
+/** The workflow ids of the `count` runs that match; the engine lists a run a moment after its start. */
 export async function untilListed(client: Client<AnyWorkflows>, query: string, count: number): Promise<string[]> {
   return until(`${count} runs match ${query}`, async () => {
     const { runs } = await client.list({ query }).page()

@@ -83,9 +83,9 @@ export const cuts: Record<string, ClientCase> = {
     equal([requests, (await run.status()).status], [1, 'terminated'])
   },
 
-  async 'run: waits on a way that closes each connection after a second'({ connect, impatientUrl, act }) {
+  async 'run: waits on a way that closes each connection after two seconds'({ connect, impatientUrl, act }) {
     const workflowId = anId()
-    const running = connect({ url: impatientUrl }).run('waitForSignal', { workflowId })
+    const running = connect({ url: impatientUrl, retryMs: 150_000 }).run('waitForSignal', { workflowId })
     await until('the workflow runs', () =>
       connect()
         .status(workflowId)

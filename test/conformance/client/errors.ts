@@ -47,11 +47,16 @@ export const errors: Record<string, ClientCase> = {
     const client = connect()
     const workflowId = anId()
 
-    const ran = await failure(
-      client.run('neverEnds', { workflowId, timeoutMs: 1500 }),
-      'WorkflowExecutionTimedOutError',
-    )
-    const waited = await failure(client.result(workflowId, { timeoutMs: 100 }), 'WorkflowExecutionTimedOutError')
+    const idempotencyKey = anId()
+    // A slow machine may not respond in time with the ids.
+    const timedOut = (call: () => Promise<unknown>) =>
+      until('the error has the run id', async () => {
+        const error = await failure(call(), 'WorkflowExecutionTimedOutError')
+        return error.runId === undefined ? null : error
+      })
+
+    const ran = await timedOut(() => client.run('neverEnds', { workflowId, idempotencyKey, timeoutMs: 1100 }))
+    const waited = await timedOut(() => client.result(workflowId, { timeoutMs: 100 }))
 
     const { status, runId } = await client.status(workflowId)
     equal(

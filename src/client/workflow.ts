@@ -1,0 +1,66 @@
+/** What can be done with a workflow by its name: starts. */
+import type { StartOptions, StartRequest, Workflow } from './client.ts'
+import type { Connection, HttpRequest } from './connection/connection.ts'
+import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
+import { createHandle, outputOf } from './handle.ts'
+import { type PorticoErrorFacts, withFacts } from './portico-error.ts'
+import type { RunRef } from './responses.ts'
+import { toTarget } from './target.ts'
+import { untilEnded } from './wait.ts'
+
+export function createWorkflow(connection: Connection, workflowName: string): Workflow {
+  async function runSettled(given: StartRequest = {}) {
+    const { request, known, options } = toStart('run', 'args', workflowName, given)
+    const first = (waitMs: number) => {
+      const headers = { ...request.headers, Prefer: `respond-async, wait=${Math.floor(waitMs / 1000)}` }
+      return { ...request, headers, waitMs }
+    }
+    return untilEnded(connection, first, known, options)
+  }
+
+  async function start<Body extends RunRef>(path: string, list: List, given: StartOptions): Promise<Body> {
+    const { request, known, options } = toStart(path, list, workflowName, given)
+    try {
+      return await connection.send<Body>(request, options)
+    } catch (error) {
+      throw withFacts(error, known)
+    }
+  }
+
+  return {
+    runSettled,
+    run: async (given) => outputOf(await runSettled(given)),
+    async start(given = {}) {
+      const { workflowId, runId } = await start('start', 'args', given)
+      return createHandle(connection, { workflowId, runId, isPinned: false })
+    },
+    signalWithStart: (name, given) => start(`signal-with-start/${encodeURIComponent(name)}`, 'startArgs', given),
+    updateWithStart: (name, given) => start(`update-with-start/${encodeURIComponent(name)}`, 'startArgs', given),
+    get: (ref) => createHandle(connection, toTarget(ref)),
+  }
+}
+
+/** Where the arguments of the workflow are, if there are several. */
+type List = 'args' | 'startArgs'
+
+interface Start {
+  request: HttpRequest
+  /** What an error says about a start that may have been carried out. */
+  known: Pick<PorticoErrorFacts, 'workflowId' | 'idempotencyKey'>
+  options: Pick<StartOptions, 'signal' | 'timeoutMs'>
+}
+
+function toStart(path: string, list: List, workflowName: string, given: StartOptions): Start {
+  const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & { [Key in 'input' | List]?: unknown } = given
+  // The service rejects a key together with this policy: the repeated request would terminate the new run.
+  const isRepeatable = fields.workflowIdConflictPolicy !== 'terminate-existing'
+  const key = idempotencyKey ?? (isRepeatable ? newIdempotencyKey() : undefined)
+  const hasArguments = fields.input !== undefined || fields[list] !== undefined
+  const body = { workflowName, ...fields, ...(!hasArguments && { [list]: [] }) }
+  const { workflowId } = fields
+  return {
+    request: { method: 'POST', path: `/workflow/${path}`, body, ...withKey(key) },
+    known: { ...(workflowId !== undefined && { workflowId }), ...(key !== undefined && { idempotencyKey: key }) },
+    options: { signal, timeoutMs },
+  }
+}
