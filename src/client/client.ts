@@ -27,18 +27,18 @@ export interface ClientOptions {
   /** Where the service is: `http://127.0.0.1:3001`, with the base path if it has one. */
   url: string
   /** One of the service's tokens, if it requires one. */
-  token?: string
+  token?: string | undefined
   /** Sent with every request. */
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   /** Default: the global `fetch`. */
-  fetch?: (url: string, init: RequestInit) => Promise<Response>
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
   /** How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats. */
-  retryMs?: number
+  retryMs?: number | undefined
   /**
    * How long one request waits for a result, in milliseconds. Default 25 000. If connections are cut earlier, the client
    * waits for a shorter time by itself. At most `SERVICE_RUN_MAX_TIMEOUT` of the service.
    */
-  maxWaitMs?: number
+  maxWaitMs?: number | undefined
 }
 
 /** Options of every call. Neither of them ends the workflow. */
@@ -70,11 +70,11 @@ export type Optional<Request> = Record<never, never> extends Request ? [request?
 /** What can be said about a start, besides its arguments: docs/api.md, Start options. */
 export interface StartOptions extends CallOptions {
   /** Default: an id that is derived from the idempotency key. */
-  workflowId?: string
+  workflowId?: string | undefined
   /** Task queue of the workers. Default: that of the service. */
-  catalog?: string
+  catalog?: string | undefined
   /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
   memo?: Record<string, unknown>
   searchAttributes?: Record<string, { type: SearchAttributeType; value: unknown }>
   /** Temporal headers. */
@@ -115,7 +115,7 @@ export type QueryRequest<Args extends readonly unknown[] = unknown[]> = QueryOpt
 
 /** `idempotencyKey`: 1 to 255 visible ASCII characters. Default: a new one for each call. */
 export type MessageRequest<Args extends readonly unknown[] = unknown[]> = QueryRequest<Args> & {
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
 }
 
 /** The arguments of the handler, and those of the workflow: `input` or `startArgs`. */
@@ -129,21 +129,21 @@ export type ResetRequest = ReasonOptions &
 
 export interface ReasonOptions extends CallOptions {
   /** Recorded in the history. */
-  reason?: string
+  reason?: string | undefined
 }
 
 export interface ListOptions extends RunFilter, CallOptions {
   /** 1 to 1000. Default 100. */
-  pageSize?: number
+  pageSize?: number | undefined
   /** `nextPageToken` of the page before. */
-  pageToken?: string
+  pageToken?: string | undefined
 }
 
 export interface HistoryOptions extends CallOptions {
   /** 1 to 1000. Default 100. */
-  pageSize?: number
+  pageSize?: number | undefined
   /** `nextPageToken` of the page before. */
-  pageToken?: string
+  pageToken?: string | undefined
   /** False leaves out arguments, results and other encoded values. Default true. */
   includePayloads?: boolean
   /** Waits for new events until the run is closed. Default false: ends with the last recorded event. */
@@ -281,5 +281,5 @@ export interface RequestOptions extends CallOptions {
   body?: unknown
   headers?: Record<string, string>
   /** With a key other requests than GET can be repeated too. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
 }

@@ -1,4 +1,4 @@
-/** Does what `SKILL.md` shows: its requests in order, and its client. */
+/** Does what `SKILL.md`, `README.md` and `docs/client.md` show: requests in order, and clients. */
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,6 +64,43 @@ test('SKILL.md: the client without dependencies prints what the page says', asyn
   expect(printed).toBe(shown)
 })
 
+test('README.md: portico/client prints what the page says', async () => {
+  await installClient()
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const [code = ''] = codeBlocks(chapterOf(readme, 'Quick start'), 'ts')
+
+  await writeFile(join(programs, 'readme.mjs'), code.replace(/url: '[^']+'/, `url: '${url}', token: '${TOKEN}'`))
+  const printed = await outputOf({ command: process.execPath, args: ['readme.mjs'], cwd: programs, env: process.env })
+
+  expect(`// ${printed.trim()}`).toBe(
+    code
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^.*(?=\/\/)/, ''),
+  )
+})
+
+test('docs/client.md: its example, which the compiler has checked, runs', async () => {
+  const example = fileURLToPath(new URL('../../examples/typed-client.ts', import.meta.url))
+  const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
+
+  const printed = await outputOf({ command: process.execPath, args: [example], env })
+
+  expect(printed.trim().split('\n')).toEqual([
+    'Hello, Ada!',
+    'Good morning, Ada!',
+    'Hello, Grace!',
+    'normal to high string',
+    'true',
+    'WorkflowFailedError CardDeclined',
+    'failed Card 0000 was declined',
+    'WorkflowExecutionTimedOutError string true',
+    'WorkflowExecutionCanceled true',
+    'true false',
+  ])
+})
+
 /** What the last program of the chapter prints, and what the page says that it prints. */
 async function printedBy(heading: string): Promise<{ printed: string; shown: string }> {
   const chapter = chapterOf(page, heading)
@@ -84,7 +121,12 @@ async function installClient(): Promise<void> {
   const installed = join(programs, 'node_modules/portico')
   await mkdir(installed, { recursive: true })
   await copyFile(fileURLToPath(new URL('../../package.json', import.meta.url)), join(installed, 'package.json'))
-  await symlink(await ensureBundles(), join(installed, 'dist'))
+  await symlink(await ensureBundles(), join(installed, 'dist')).catch(isThere)
+}
+
+/** Two tests use the package. */
+function isThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
 }
 
 function fileNameOf(code: string): string {

@@ -170,6 +170,15 @@ test('README.md: its worker is the one of examples/, shortened', () => {
     ).toEqual([])
 })
 
+test('docs/client.md: its code is that of examples/typed-client.ts', () => {
+  const example = codeOf('examples/typed-client.ts')
+  const blocks = codeBlocks(textOf('docs/client.md'), 'ts').map(withoutComments)
+  const lines = blocks.flatMap((block) => block.filter((line) => !/^(?:import|const client =)/.test(line)))
+
+  expect(lines.length).toBeGreaterThan(20)
+  expect(lines.filter((line) => !example.includes(line))).toEqual([])
+})
+
 test('README.md: its requests are those that npm run dev prints', () => {
   const printed = firstSteps('http://127.0.0.1:3001', { withToken: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { retryDelayMs } from '../../../../src/client/connection/retry-delay.ts'
+import { PorticoError, type PorticoErrorFacts } from '../../../../src/client/portico-error.ts'
+
+function error(name: PorticoError['error'], status: number | null, facts: Partial<PorticoErrorFacts> = {}) {
+  return new PorticoError(name, 'a message', { status, ...facts })
+}
+
+test('retryDelayMs: without a response of the service only what can be repeated is sent again', () => {
+  const foreign = [null, 408, 429, 502, 503, 504].map((status) =>
+    error(status === null ? 'ConnectionError' : 'UnexpectedResponseError', status),
+  )
+
+  expect(foreign.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(foreign.map(() => 'number'))
+  expect(foreign.map((one) => retryDelayMs(one, false, 0))).toEqual(foreign.map(() => null))
+  expect(retryDelayMs(error('RequestTimeoutError', 408), true, 0)).toBeTypeOf('number')
+  expect(retryDelayMs(error('RequestTimeoutError', 408), false, 0)).toBeNull()
+})
+
+test('retryDelayMs: an error of the service is repeated if it has Retry-After, after that time', () => {
+  const isRepeated = (isRepeatable: boolean) =>
+    retryDelayMs(error('CatalogNotAvailableError', 503, { retryAfterMs: 30_000 }), isRepeatable, 0)
+
+  expect([isRepeated(true), isRepeated(false)]).toEqual([30_000, 30_000])
+  expect(retryDelayMs(error('EngineUnavailableError', 503), true, 0)).toBeNull()
+  expect(retryDelayMs(error('DeadlineExceededError', 504), true, 0)).toBeNull()
+})
+
+test('retryDelayMs: other statuses are not repeated, and neither is a wait that was too short', () => {
+  const never = [
+    error('UnexpectedResponseError', 404),
+    error('UnexpectedResponseError', 500),
+    error('WorkflowNotReadyError', 409, { retryAfterMs: 1000 }),
+    error('WorkflowExecutionTimedOutError', 408, { retryAfterMs: 1000 }),
+    new TypeError('a bug'),
+  ]
+
+  expect(never.map((one) => retryDelayMs(one, true, 0))).toEqual(never.map(() => null))
+})
+
+test('retryDelayMs: grows from attempt to attempt, up to 5 s', () => {
+  const lost = error('ConnectionError', null)
+  const delays = [0, 3, 6, 20].map((attempts) => retryDelayMs(lost, true, attempts) ?? 0)
+
+  const limits = [100, 800, 5000, 5000]
+  expect(delays.map((delay, at) => delay <= (limits[at] ?? 0) && delay >= (limits[at] ?? 0) / 2)).toEqual(
+    delays.map(() => true),
+  )
+})
