@@ -99,6 +99,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
       'GET /health',
       'GET /ready',
       'GET /capabilities',
+      'GET /openapi.json',
       'POST /workflow/run',
       'POST /workflow/start',
       'POST /workflow/validate',

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { sha256 } from '../lib/sha256.ts'
+import { weighedCache } from '../lib/weighed-cache.ts'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
@@ -11,22 +12,33 @@ interface ConstantJson {
 
 /**
  * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its JSON are
- * created once for each `key`, an object that stands for the value.
+ * created once for each `key`, an object that stands for the value, as long as memory permits.
  */
 export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
 
+// A catalog takes a few kilobytes, the OpenAPI document of a large one some megabytes.
+const MAX_BYTES = 32 << 20
+
 export function createConstantJson(): RespondConstant {
-  const constants = new WeakMap<object, ConstantJson>()
+  const constants = weighedCache<ConstantJson>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
+  const names = new WeakMap<object, string>()
+  let named = 0
 
   async function createConstant(key: object, create: () => unknown): Promise<ConstantJson> {
     const text = JSON.stringify(await create())
     const constant = { text, etag: `"${await sha256(text)}"` }
-    constants.set(key, constant)
+    constants.set(nameOf(key), constant, 2 * text.length)
     return constant
   }
 
+  function nameOf(key: object): string {
+    const name = names.get(key) ?? String(named++)
+    names.set(key, name)
+    return name
+  }
+
   return async (c, key, create) => {
-    const { text, etag } = constants.get(key) ?? (await createConstant(key, create))
+    const { text, etag } = constants.get(nameOf(key)) ?? (await createConstant(key, create))
     return matches(c.req.header('If-None-Match'), etag)
       ? respond(c, null, 304, { ETag: etag })
       : respond(c, text, 200, { 'Content-Type': 'application/json', ETag: etag })

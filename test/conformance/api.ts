@@ -18,6 +18,7 @@ import { inspect } from './api/inspect.ts'
 import { limits } from './api/limits.ts'
 import { message } from './api/message.ts'
 import { olderWorkers } from './api/older-workers.ts'
+import { openApi } from './api/openapi.ts'
 import { readAgain } from './api/read-again.ts'
 import { run } from './api/run.ts'
 import { runEnds } from './api/run-ends.ts'
@@ -63,6 +64,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     olderWorkers(api)
     storedElsewhere(api, serve)
     catalogs(api)
+    openApi(api)
     common(api, serve)
     badInput(api)
     faults(api, serve)

@@ -15,7 +15,7 @@ export const messageOperations: readonly Operation[] = [
     tag: 'Messages',
     summary: 'Send a query and return its result',
     docs: 'query',
-    headers: [...TRACE, 'Idempotency-Key'],
+    headers: TRACE,
     body: { schema: 'MessageRequest', isRequired: false },
     responses: {
       200: { description: "The handler's result", schema: HANDLER_RESULT },
