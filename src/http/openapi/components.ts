@@ -12,7 +12,7 @@ import { serviceSchemas } from './schemas/service.ts'
 import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
-/** What operations refer to. */
+/** What operations refer to. Generators make types of schemas, parameters and responses, so these share their names with no others. */
 export function components() {
   return {
     schemas: {
@@ -26,7 +26,7 @@ export function components() {
     parameters: parameters(),
     headers: RESPONSE_HEADERS,
     responses: Object.fromEntries(
-      [...NAMES_BY_STATUS].map(([status, names]) => [`Problem${status}`, problemResponse(status, names)]),
+      [...NAMES_BY_STATUS].map(([status, names]) => [`Error${status}`, problemResponse(status, names)]),
     ),
     securitySchemes: SECURITY_SCHEMES,
   }
@@ -37,7 +37,7 @@ const PATH_PARAMETERS = {
   rid: { name: 'runId', schema: runId, description: 'Id of the run' },
   name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
-  catalog: { name: 'catalog', schema: catalogName, description: 'Name of the catalog' },
+  catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
 }
 
 function parameters() {

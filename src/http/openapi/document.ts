@@ -38,7 +38,7 @@ export async function openApiDocument(options: DocumentOptions, catalog: Describ
     operationIds: Object.values(document.paths).flatMap((item) =>
       Object.values(item).map(({ operationId }) => operationId),
     ),
-    schemaNames: Object.keys(schemas),
+    typeNames: [schemas, others.parameters, others.responses].flatMap((named) => Object.keys(Object(named))),
   })
   return {
     ...document,

@@ -27,7 +27,7 @@ const HISTORY_EVENTS = {
   workflow: ref('HistoryRun'),
   history: ref('HistoryEvent'),
   done: ref('HistoryRun'),
-  server_error: ref('Problem'),
+  server_error: ref('ProblemDetails'),
 }
 
 export const inspectOperations: readonly Operation[] = [

@@ -11,7 +11,7 @@ export const RUN_EVENTS = {
   started: ref('RunIds'),
   result: ref('WorkflowResult'),
   timeout: ref('Problem408'),
-  server_error: ref('Problem'),
+  server_error: ref('ProblemDetails'),
 }
 
 export const startOperations: readonly Operation[] = [

@@ -57,7 +57,8 @@ function problem(status: Schema, error: Schema): Schema {
 }
 
 export const problemSchemas: Record<string, Schema> = {
-  Problem: problem(integer, oneOf(ERROR_NAMES)),
+  // Not `Problem`: generators for Python confuse a class with a property of the same name.
+  ProblemDetails: problem(integer, oneOf(ERROR_NAMES)),
   ...Object.fromEntries(
     [...NAMES_BY_STATUS].map(([status, names]) => [
       `Problem${status}`,

@@ -4,20 +4,21 @@ import { messageRequest } from '../../routes/message.ts'
 import { startRequest } from '../../routes/start.ts'
 import { withStartRequests } from '../../routes/with-start.ts'
 import { toJsonSchema } from '../to-json-schema.ts'
-import { described, type Schema } from './schema.ts'
+import { described, ref, type Schema } from './schema.ts'
 
 /** The default of `SERVICE_RUN_MAX_TIMEOUT`. The document of a service has its own maximum. */
 export const MAX_TIMEOUT_MS = 86_400_000
 
 export function requestSchemas(): Record<string, Schema> {
-  const start = explained(toJsonSchema(startRequest(MAX_TIMEOUT_MS)), START)
+  const start = toJsonSchema(startRequest(MAX_TIMEOUT_MS))
   const { signalRequest, updateRequest } = withStartRequests(MAX_TIMEOUT_MS)
   return {
-    StartRequest: start,
-    StartOptions: startOptions(start),
-    SignalWithStartRequest: explained(toJsonSchema(signalRequest), WITH_START),
-    UpdateWithStartRequest: explained(toJsonSchema(updateRequest), WITH_START),
-    MessageRequest: explained(toJsonSchema(messageRequest), MESSAGE),
+    StartRequest: explained(sharing(start), START),
+    StartOptions: startOptions(explained(sharing(start), START)),
+    SignalWithStartRequest: explained(sharing(toJsonSchema(signalRequest)), WITH_START),
+    UpdateWithStartRequest: explained(sharing(toJsonSchema(updateRequest)), WITH_START),
+    ...sharedTypes(start),
+    MessageRequest: explained(sharing(toJsonSchema(messageRequest)), MESSAGE),
     ControlRequest: explained(toJsonSchema(controlRequest), { reason: 'Recorded in the history' }),
     ResetRequest: explained(toJsonSchema(resetRequest), {
       stepName: 'Name of an activity: the run is reset to the last completed step of that name',
@@ -31,6 +32,37 @@ export function requestSchemas(): Record<string, Schema> {
 function startOptions({ properties }: Schema): Schema {
   const { workflowName: _, input: __, args: ___, ...options } = properties as Record<string, Schema>
   return { type: 'object', properties: options }
+}
+
+/** Fields that several requests have, with the names of their types: otherwise generators make new ones for each request. */
+const SHARED: Readonly<Record<string, string>> = {
+  memo: 'Memo',
+  searchAttributes: 'SearchAttributes',
+  headers: 'TemporalHeaders',
+  startDelay: 'Duration',
+  executionTimeout: 'Duration',
+  runTimeout: 'Duration',
+  taskTimeout: 'TaskTimeout',
+  retry: 'RetryPolicy',
+  workflowIdConflictPolicy: 'WorkflowIdConflictPolicy',
+  workflowIdReusePolicy: 'WorkflowIdReusePolicy',
+  priority: 'Priority',
+  versioningOverride: 'VersioningOverride',
+}
+
+function sharedTypes({ properties }: Schema): Record<string, Schema> {
+  const fields = Object.entries(SHARED).map(([field, name]) => [name, (properties as Record<string, Schema>)[field]])
+  return Object.fromEntries(fields)
+}
+
+/** The schema with references to the shared types. */
+function sharing(schema: Schema): Schema {
+  const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
+  const properties = entries.map(([name, property]) => {
+    const type = Object.hasOwn(SHARED, name) ? SHARED[name] : undefined
+    return [name, type === undefined ? property : ref(type)]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 /** The schema with a description of each property. */

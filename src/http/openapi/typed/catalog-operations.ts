@@ -25,7 +25,8 @@ export interface GeneralOperations {
   /** The general operation for each kind, as the document has it. */
   of(kind: Kind): OperationObject
   operationIds: readonly string[]
-  schemaNames: readonly string[]
+  /** What generators make types of. */
+  typeNames: readonly string[]
 }
 
 interface Typed {
@@ -43,9 +44,9 @@ export async function catalogOperations(
   const shown = uniqueByPath(all).slice(0, MAX_OPERATIONS)
   const keys = shown.map(({ kind, workflow, handler }) => [kind, workflow, ...(handler === null ? [] : [handler])])
   const ids = await identifiersOf(keys, general.operationIds)
-  const identifiers = createIdentifiers(general.schemaNames)
+  const identifiers = createIdentifiers(general.typeNames)
   const schemas: Record<string, Schema> = {}
-  const names = await schemaNames(shown, general.schemaNames)
+  const names = await schemaNames(shown, general.typeNames)
   const types = new Map<HandlerEntry, Types>()
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
@@ -138,7 +139,7 @@ function outputOrNull(output: Schema | null): Schema {
 }
 
 function startRequest(workflow: string, input: Schema | null): Schema {
-  const workflowName = { type: 'string', enum: [workflow] }
+  const workflowName = { type: 'string', const: workflow }
   const properties =
     input === null
       ? { workflowName, input: {}, args: { type: 'array', items: {} } }
@@ -150,10 +151,13 @@ function startRequest(workflow: string, input: Schema | null): Schema {
 function messageRequest(payload: Schema): Schema {
   const properties = {
     payload: described(payload, "The handler's only argument"),
-    headers: { type: 'object', description: 'Temporal headers: JSON values by name' },
+    headers: described(ref('TemporalHeaders'), 'JSON values by name'),
   }
   return { type: 'object', properties, required: ['payload'], additionalProperties: false }
 }
+
+// The name of the handler is a part of the path. The others ask for responses without the value.
+const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/components/parameters/${name}`)
 
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
 
@@ -170,18 +174,21 @@ function operationOf(
     tags: ['Workflows'],
     summary,
     ...(entry.description !== null && { description: entry.description }),
-    // The name of the handler is a part of the path.
-    parameters: parameters.filter(
-      (parameter) => Reflect.get(parameter, '$ref') !== '#/components/parameters/handlerName',
-    ),
+    parameters: parameters.filter((parameter) => !NOT_TYPED.includes(String(Reflect.get(parameter, '$ref')))),
     requestBody: {
       required: handler === null || entry.inputSchema !== null,
       content: { 'application/json': { schema: request } },
     },
-    responses: isTyped
-      ? { ...responses, 200: withContent(responses[200], response) }
-      : { ...responses, 200: withoutExamples(responses[200]) },
+    responses: {
+      ...withValue(responses),
+      200: isTyped ? withContent(responses[200], response) : withoutExamples(responses[200]),
+    },
   }
+}
+
+/** The responses without those that have another value than the workflow's or the handler's. A client would have to tell them apart. */
+function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses']): OperationObject['responses'] {
+  return responses
 }
 
 function withContent(response: object | undefined, schema: Schema): object {

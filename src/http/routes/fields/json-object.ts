@@ -19,6 +19,7 @@ function objectWithKeys(reserved: readonly string[] = []) {
     })
     .register(jsonForms, {
       type: 'object',
+      additionalProperties: {},
       propertyNames: { pattern: `^(?!(?:${['__proto__', ...reserved].join('|')})$)[^\\u0000]+$` },
     })
 }

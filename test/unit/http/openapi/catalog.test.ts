@@ -31,7 +31,7 @@ describe('the OpenAPI document of a catalog', () => {
     const { required, properties } = schemas.greet_result
 
     expect(run.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/greet_request' })
-    expect(request.workflowName.enum).toEqual(['greet'])
+    expect(request.workflowName.const).toBe('greet')
     expect(request.input.$ref).toBe('#/components/schemas/greet_input')
     expect(schemas.greet_input).toMatchObject({ required: ['name'], properties: { name: { minLength: 1 } } })
     expect([required.length, properties.output.anyOf]).toEqual([

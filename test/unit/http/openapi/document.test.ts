@@ -45,6 +45,27 @@ describe('the OpenAPI document', () => {
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
   })
 
+  test('no two types have the same name: generators make types of schemas, parameters, responses and operations', () => {
+    const { schemas, parameters, responses } = document.components
+    const ofOperations = operations.flatMap(([, { operationId }]) =>
+      ['Response', 'Params', 'JSONBody', 'JSONRequestBody'].map((suffix) => `${operationId}${suffix}`),
+    )
+    const names = [...[schemas, parameters, responses].flatMap((named) => Object.keys(named)), ...ofOperations]
+    const folded = names.map((name) => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase())
+
+    expect(folded.length).toBeGreaterThan(250)
+    expect(folded.filter((name, index) => folded.indexOf(name) !== index)).toEqual([])
+  })
+
+  test('no object contains another one under its own name: in Python the two would be one variable', () => {
+    const named = Object.entries(document.components.schemas).filter(([name, schema]) => {
+      const property = Object(schema).properties?.[name.charAt(0).toLowerCase() + name.slice(1)]
+      return property !== undefined && typeof property.type !== 'string'
+    })
+
+    expect(named.map(([name]) => name)).toEqual([])
+  })
+
   test('each error name is one of an operation, except those of unknown routes', () => {
     const listed = new Set(operations.flatMap(([, operation]) => operation['x-errors']))
 
