@@ -30,9 +30,9 @@ export async function wait(context: EngineContext, run: RunRef, call: Call): Pro
 export async function follow(context: EngineContext, run: RunRef, call: Call): Promise<Closing | 'limited' | null> {
   // Polls that failed in a row while the engine was reachable.
   let failures = 0
-  while (!isOver(call)) {
+  for (let isFirst = true; !isOver(call); isFirst = false) {
     const polledAt = Date.now()
-    const { closing, failure } = await pollOnce(context, run, call)
+    const { closing, failure } = await pollOnce(context, run, call, isFirst)
     if (failure === 'limited') return failure
     if (closing !== null) return closing
     failures = failure === null || failure === 'unreachable' ? 0 : failures + 1
@@ -59,13 +59,15 @@ interface PollResult {
 }
 
 /** Rejects only if waiting longer cannot help. */
-async function pollOnce(context: EngineContext, run: RunRef, call: Call): Promise<PollResult> {
+async function pollOnce(context: EngineContext, run: RunRef, call: Call, isFirst: boolean): Promise<PollResult> {
   try {
     return { closing: await poll(context, run, call), failure: null }
   } catch (error) {
     if (isOver(call)) return { closing: null, failure: null }
     const failure = classifyPollFailure(error)
-    if (failure === 'final') throw toServiceError(error, { kind: 'read', details: executionIds(run) })
+    // Later, an engine that restarts may not know its namespaces yet.
+    if (failure === 'final' || (failure === 'rejected' && isFirst))
+      throw toServiceError(error, { kind: 'read', details: executionIds(run) })
     call.note({ waitInterrupted: error })
     // An engine that does not respond to polls may respond to other calls: the run may have ended meanwhile.
     return { closing: failure === 'unanswered' ? await readClosingNow(context, run, call) : null, failure }
@@ -100,6 +102,7 @@ export async function readClosingNow(context: EngineContext, run: RunRef, call: 
     // The page has the whole batch of the last event, latest first.
     return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
   } catch (error) {
+    if (classifyPollFailure(error) === 'rejected') return null
     const failure = toServiceError(error, { kind: 'read', details: executionIds(run) })
     if (classifyPollFailure(failure) === 'final') throw failure
     return null

@@ -11,7 +11,8 @@ test.for<[string, number, string]>([
   ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'unanswered'],
   ['CANCELLED', GrpcCode.CANCELLED, 'unanswered'],
   ['NOT_FOUND', GrpcCode.NOT_FOUND, 'final'],
-  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'final'],
+  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'rejected'],
+  ['INVALID_ARGUMENT', GrpcCode.INVALID_ARGUMENT, 'final'],
 ])('classifyPollFailure: %s', ([, code, failure]) => {
   expect(classifyPollFailure(new RpcError('no', { code }))).toBe(failure)
 })

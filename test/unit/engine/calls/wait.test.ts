@@ -159,6 +159,20 @@ test('wait: rejects with an error that is not transient', async () => {
   expect(polls).toHaveLength(1)
 })
 
+test('wait: an engine that rejects the namespace ends a wait with its first poll only, because it may be starting', async () => {
+  const unknownNamespace = new RpcError('Namespace default is not found.', {
+    code: GrpcCode.NOT_FOUND,
+    details: [{ name: 'NamespaceNotFoundFailure', fields: {} }],
+  })
+  const stopped = new RpcError('no', { code: GrpcCode.UNAVAILABLE })
+
+  const first = scriptedContext(unknownNamespace, COMPLETED)
+  const later = scriptedContext(stopped, unknownNamespace, unknownNamespace, COMPLETED)
+
+  expect((await settled(refusal(wait(first.context, RUN, aCall())))).error).toBe('EngineError')
+  expect(await settled(wait(later.context, RUN, aCall()))).toMatchObject({ outcome: { status: 'completed' } })
+})
+
 test('wait: returns null at the deadline and aborts the open poll', async () => {
   const { context, polls } = scriptedContext('held')
   const beganAt = Date.now()
