@@ -57,7 +57,9 @@ async function startStory(): Promise<string> {
   const { body } = await api.start('story', { end: 'open' })
   await until('its spans are in the store', async () => {
     const { body: trace } = await api.call('GET', `/workflow/${body.workflowId}/trace-log`)
-    return trace.source === 'kvstore' && JSON.stringify(trace.data).includes('"llm"')
+    const text = JSON.stringify(trace)
+    if (trace.source === 'kvstore' && text.includes('"llm"')) return true
+    throw new Error(`${text.slice(0, 1000)}\n${workers.at(-1)?.output().slice(-1000)}`)
   })
   return body.workflowId
 }
