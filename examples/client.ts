@@ -89,6 +89,13 @@ const examples: Record<string, () => Promise<void>> = {
     assert.equal(unchanged.status, 304)
   },
 
+  async 'get the OpenAPI document, with the types of the workflows'() {
+    const { status, body } = await get('/openapi.json')
+    assert.equal(status, 200)
+    assert.equal(body.paths['/workflow/run#greet'].post.operationId, 'run_greet')
+    assert.deepEqual(body.components.schemas.greet_input.required, ['name'])
+  },
+
   async 'run a workflow and wait for its result'() {
     const { status, body } = await post('/workflow/run', { workflowName: 'greet', input: { name: 'Ada' } })
     assert.equal(status, 200)

@@ -49,7 +49,7 @@ export interface Portico {
   loadShedder: LoadShedder
   /** Serves `/metrics` without a token, for a port of its own. Null unless `SERVICE_METRICS_PORT` is set, and metrics are on. */
   fetchMetrics: ((request: Request) => Promise<Response>) | null
-  /** How many requests to `/capabilities` and below `/workflow` have no complete response yet. For a server that cannot tell when it shuts down. */
+  /** How many requests to `/capabilities`, `/openapi.json` and below `/workflow` have no complete response yet. For a server that cannot tell when it shuts down. */
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void

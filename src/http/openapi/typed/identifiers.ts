@@ -31,7 +31,9 @@ export async function identifiersOf(
 ): Promise<Map<readonly string[], string>> {
   const identifiers = createIdentifiers(taken)
   const reserved = new Set([...taken].map(folded))
-  const wishes = lists.map((names) => names.map(sanitized).join('_'))
+  const wishes = lists.map(([first = '', ...others]) =>
+    [startingWithLetter(sanitized(first)), ...others.map(sanitized)].join('_'),
+  )
   const counts = Map.groupBy(wishes, folded)
   const pairs = lists.map(async (names, at): Promise<[readonly string[], string]> => {
     const wish = wishes[at] ?? ''
@@ -44,6 +46,10 @@ export async function identifiersOf(
 
 function sanitized(name: string): string {
   return name.replace(/\W+/g, '_')
+}
+
+function startingWithLetter(identifier: string): string {
+  return /^[A-Za-z]/.test(identifier) ? identifier : `w_${identifier}`
 }
 
 function folded(identifier: string): string {

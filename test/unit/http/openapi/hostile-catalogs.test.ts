@@ -86,7 +86,10 @@ describe('the OpenAPI document of a hostile catalog', async () => {
     const all = await documentOf([...NAMES, ...NOT_ACCEPTED].map((name) => entry(name, { type: 'string' })))
 
     expect(Object.keys(all.paths).filter((path) => path.startsWith('/workflow/run#'))).toHaveLength(NAMES.length)
-    for (const ids of [document, all].map(identifiersOf)) {
+    const general = Object.keys((await documentOf([])).components.schemas)
+    const names = Object.keys(all.components.schemas)
+    expect(names.filter((name) => !general.includes(name) && !/^[A-Za-z]\w*$/.test(name))).toEqual([])
+    for (const ids of [names, ...[document, all].map(identifiersOf)]) {
       expect(ids.filter((id) => !/^[A-Za-z]\w*$/.test(id))).toEqual([])
       expect(new Set(ids.map(folded)).size).toBe(ids.length)
     }
