@@ -1,11 +1,14 @@
 /** The package, packed and installed into an empty folder. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { isGone, startProcess } from '../../dev/servers/process.ts'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
 import { until } from '../../dev/servers/until.ts'
+import { cacheFolder } from '../../src/cli/dev/servers/cache-folder.ts'
 import { generalDocument } from '../../src/http/openapi/general-document.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
@@ -57,6 +60,31 @@ test('npx portico: the service starts, or its configuration errors are printed',
   await service.stop()
   expect(await service.ended).toMatchObject({ code: 0 })
   await expect(inFolder('npx', '--no-install', 'portico')).rejects.toThrow('SERVICE_CATALOG_ID is required')
+})
+
+test('npx portico dev: it starts an engine and the API, and Ctrl-C leaves nothing running', async () => {
+  const port = await freePort()
+  // The Temporal CLI must not be downloaded once more.
+  await mkdir(join(folder, 'cache'))
+  await symlink(cacheFolder(), join(folder, 'cache/portico'))
+  const dev = await startProcess({
+    command: 'npx',
+    args: ['--no-install', 'portico', 'dev', '--port', `${port}`],
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') },
+  })
+  await until('it says how to start a worker', () => dev.output().includes('node worker.ts'))
+  const answer = await fetch(`http://127.0.0.1:${port}/ready`)
+  const catalog = await fetch(`http://127.0.0.1:${port}/workflow/catalog`)
+  const pids = [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
+
+  process.kill(-dev.pid, 'SIGINT')
+  await dev.ended
+
+  expect([answer.status, catalog.status]).toEqual([200, 404])
+  expect(pids).toHaveLength(2)
+  await until('all programs have exited', () => pids.every(isGone))
+  expect(dev.output()).toContain('Stopped.')
 })
 
 test('portico/node, bun, deno: importing one starts the service', async () => {

@@ -1,0 +1,81 @@
+/** `portico dev`, as the package has it. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { freePort } from '../../dev/servers/ports.ts'
+import { isGone, type RunningProcess, startProcess } from '../../dev/servers/process.ts'
+import { until } from '../../dev/servers/until.ts'
+import { test as base } from '../support/fixtures.ts'
+
+const test = base.extend('startDev', { scope: 'file' }, ({ engine, folder, cleanup }) => {
+  return async (args: string[], env: NodeJS.ProcessEnv = {}) => {
+    const dev = await startProcess({
+      command: process.execPath,
+      args: [join(await ensureBundles(), 'cli.js'), 'dev', ...args],
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, ENGINE_ADDRESS: engine.address, ...env },
+    })
+    cleanup.defer(async () => void (await dev.kill()))
+    return dev
+  }
+})
+
+// Prints its environment, and exits when there is a file of that name.
+const WORKER = `
+  import { existsSync } from 'node:fs'
+  const names = ['ENGINE_ADDRESS', 'SERVICE_CATALOG_ID', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE']
+  console.log(JSON.stringify(names.map((name) => process.env[name])))
+  setInterval(() => existsSync('exit now') && process.exit(7), 50)`
+
+test('portico dev: the worker has the variables that it needs, and its end ends the rest with its exit code', async ({
+  startDev,
+  engine,
+  folder,
+}) => {
+  await writeFile(join(folder, 'worker.mjs'), WORKER)
+  const port = await freePort()
+  const dev = await startDev(['--catalog', 'orders', '--port', `${port}`, '--', process.execPath, 'worker.mjs'])
+  await ready(dev, port)
+
+  const shown = JSON.stringify([engine.address, 'orders', engine.address, 'default'])
+  await until('the worker has printed its environment', () => dev.output().includes(`worker │ ${shown}`))
+  await writeFile(join(folder, 'exit now'), '')
+
+  expect(await dev.ended).toMatchObject({ code: 7 })
+  expect(dev.output()).toContain('The worker exited unexpectedly (exit code 7); see its last lines above.')
+  expect(programs(dev)).toHaveLength(2)
+  expect(programs(dev).filter((pid) => !isGone(pid))).toEqual([])
+})
+
+test('portico dev: settings come from .portico.json, too, and a wrong file is reported', async ({
+  startDev,
+  folder,
+}) => {
+  await writeFile(join(folder, '.portico.json'), '{"catalog": 7}')
+
+  const dev = await startDev([])
+
+  expect(await dev.ended).toMatchObject({ code: 2 })
+  expect(dev.output()).toContain('.portico.json: catalog must be a string')
+  await writeFile(join(folder, '.portico.json'), '{}')
+})
+
+test('portico dev: a worker that cannot be started is reported', async ({ startDev }) => {
+  const dev = await startDev(['--port', '0', '--', 'no-such-worker'])
+
+  expect(await dev.ended).toMatchObject({ code: 1 })
+  expect(dev.output()).toContain('no-such-worker cannot be started: ENOENT')
+  expect(dev.output()).not.toMatch(/^ +at /m)
+})
+
+async function ready(dev: RunningProcess, port: number): Promise<void> {
+  const exited = new AbortController()
+  void dev.ended.then(() => exited.abort(new Error(dev.output())))
+  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/ready`)).ok
+  await until('the API is ready', isReady, { signal: exited.signal })
+}
+
+function programs(dev: RunningProcess): number[] {
+  return [...dev.output().matchAll(/started as process (\d+)/g)].map(([, pid]) => Number(pid))
+}
