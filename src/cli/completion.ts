@@ -2,7 +2,6 @@
 import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { createClient } from '../client/create-client.ts'
-import { isObject } from '../lib/is-object.ts'
 import { readSettings } from './settings.ts'
 
 // A person waits for it.
@@ -26,11 +25,9 @@ async function workflowNames(): Promise<string[]> {
   try {
     const { url, token, catalog } = await readSettings({}, process.env, process.cwd())
     const client = createClient({ url, retryMs: 0, ...(token !== null && { token }) })
-    const path = catalog === null ? '/workflow/catalog' : `/workflow/catalog/${encodeURIComponent(catalog)}`
-    const response = await client.request('GET', path, { timeoutMs: TIMEOUT_MS })
-    const workflows = isObject(response) && Array.isArray(response.workflows) ? response.workflows.filter(isObject) : []
+    const { workflows } = await client.catalog(catalog ?? undefined, { timeoutMs: TIMEOUT_MS })
     // A shell would take another character apart.
-    return workflows.map(({ name }) => String(name)).filter((name) => /^[\w.@/:-]+$/.test(name))
+    return workflows.map(({ name }) => name).filter((name) => /^[\w.@/:-]+$/.test(name))
   } catch {
     return []
   }

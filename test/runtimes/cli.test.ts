@@ -1,6 +1,6 @@
 /** The commands that call the service, as the package has them. */
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -93,6 +93,18 @@ test('portico: arguments come from stdin and from files', async ({ portico, fold
     { from: 'a file' },
     [{ from: 'a file' }, [2]],
   ])
+})
+
+test('portico openapi, types: they describe the workflows of the catalog', async ({ portico, catalog, folder }) => {
+  const document = await portico(['openapi', '--catalog', catalog])
+  const printed = await portico(['types', '--catalog', catalog])
+  const written = await portico(['types', '--out', 'workflows.ts'], { cwd: folder })
+
+  expect([document.code, printed.code, written.code]).toEqual([0, 0, 0])
+  expect(JSON.parse(document.stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./) })
+  expect(Object.keys(JSON.parse(document.stdout).paths)).toContain('/workflow/run#sleepFor')
+  expect(printed.stdout).toContain('"sleepFor": {\n    args: [input: {\n      "ms": number\n    }, ...more: unknown[]]')
+  expect([written.stdout, await readFile(join(folder, 'workflows.ts'), 'utf8')]).toEqual(['', printed.stdout])
 })
 
 test('portico: a wrong command exits with 2 and says what is wrong', async ({ portico }) => {

@@ -6,11 +6,10 @@ import { EXIT } from '../exit-code.ts'
 import { UsageError } from '../failures.ts'
 import { printNote } from '../output/print.ts'
 import { catalogModule } from '../typescript/catalog-module.ts'
-import { pathOfCatalog } from './catalog.ts'
 
 export async function writeTypes(flags: CommonFlags & { out?: string }): Promise<void> {
   await callService(flags, async ({ client, settings, signal }) => {
-    const catalog = await client.request('GET', pathOfCatalog(settings), { signal, timeoutMs: READ_TIMEOUT_MS })
+    const catalog = await client.catalog(settings.catalog ?? undefined, { signal, timeoutMs: READ_TIMEOUT_MS })
     const source = catalogModule(catalog)
     if (flags.out === undefined) process.stdout.write(source)
     else await write(flags.out, source)
