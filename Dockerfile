@@ -42,7 +42,7 @@ LABEL org.opencontainers.image.title="Portico" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
 COPY --from=build /app/LICENSE /app/package.json ./
-COPY --from=build /app/dist/${RUNTIME}.js /app/dist/server-*.js dist/
+COPY --from=build /app/dist/${RUNTIME}.js /app/dist/server-*.js /app/dist/docs-page.js dist/
 # Nothing outside the container can connect to its loopback address. Because of this, the service requires
 # SERVICE_API_AUTH_TOKEN or SERVICE_ALLOW_ANONYMOUS=true.
 ENV SERVICE_HOST=0.0.0.0

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 import { asciiOnly } from './dev/build/ascii-only.ts'
+import { bakedDocsPage, separateDocsPage } from './dev/build/baked-docs-page.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
@@ -30,7 +31,7 @@ export default defineConfig([
         '@grpc/proto-loader': file('dev/build/empty-module.ts'),
       },
     },
-    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), asciiOnly()],
+    plugins: [leanProtos(), bakedHttpSchema(), bakedOpenApi(), separateDocsPage(), asciiOnly()],
     output: {
       dir: 'dist',
       format: 'esm',
@@ -73,8 +74,15 @@ export default defineConfig([
     },
     platform: 'node',
     external: [sdk, ...packages],
-    plugins: [bakedHttpSchema(), bakedOpenApi()],
+    plugins: [bakedHttpSchema(), bakedOpenApi(), separateDocsPage()],
     output: { dir: 'dist', format: 'esm', chunkFileNames: 'lib-[name].js' },
+  },
+  {
+    // The entries above load it with the first request for the reference page (decision 020).
+    input: { 'docs-page': 'src/docs-page/files.ts' },
+    platform: 'node',
+    plugins: [bakedDocsPage(), asciiOnly()],
+    output: { dir: 'dist', format: 'esm', minify: true, postBanner: '// @bun' },
   },
 ])
 

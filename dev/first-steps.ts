@@ -1,5 +1,12 @@
+export interface Facts {
+  withToken: boolean
+  /** Whether `GET /docs` exists. */
+  docs: boolean
+  uiUrl: string | null
+}
+
 /** A message with three requests to paste, one line each. */
-export function firstSteps(url: string, { withToken, uiUrl }: { withToken: boolean; uiUrl: string | null }): string {
+export function firstSteps(url: string, { withToken, docs, uiUrl }: Facts): string {
   // The token must not appear in the terminal. The shell that runs the command reads it from its own environment.
   const curl = withToken ? `curl -sS -H "Authorization: Bearer \${SERVICE_API_AUTH_TOKEN%%,*}"` : 'curl -sS'
   const post = (path: string, body: unknown) =>
@@ -20,6 +27,7 @@ export function firstSteps(url: string, { withToken, uiUrl }: { withToken: boole
     '',
     `Ready at ${url}. Try these in another terminal:`,
     ...steps.flatMap(([title, line]) => ['', `  ${title}`, `  ${line}`]),
+    ...(docs ? ['', `API reference, with a form for each request: ${url}/docs`] : []),
     ...(uiUrl === null ? [] : ['', `Histories in Temporal's web UI: ${uiUrl}`]),
     '',
   ].join('\n')

@@ -45,6 +45,8 @@ export interface Config {
   traces: TracesConfig
   /** Null: off. */
   metrics: MetricsConfig | null
+  /** Whether `GET /docs` exists. */
+  docs: boolean
   logLevel: LogLevel
   /** Sentences for the log, about variables that look misspelled. */
   warnings: readonly string[]
@@ -119,6 +121,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
       messageTimeoutMs: read('SERVICE_MESSAGE_TIMEOUT', duration({ minMs: 1 })) ?? 60_000,
       traces: tracesConfig(variables, { isolated }),
       metrics: metricsConfig(variables, { isolated, servicePort: port }),
+      docs: read('SERVICE_DOCS_ON', flag) ?? false,
       logLevel: read('SERVICE_LOG_LEVEL', logLevel) ?? 'info',
     }
   })

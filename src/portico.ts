@@ -10,6 +10,7 @@ import { createApp } from './http/app.ts'
 import { createMetricsApp } from './http/metrics-app.ts'
 import { createOpenRequests } from './http/open-requests.ts'
 import type { Mount } from './http/path.ts'
+import type { ReadDocsFile } from './http/routes/docs.ts'
 import type { LoadShedder } from './http/shed-load.ts'
 import type { Log } from './log.ts'
 import { createKvStore } from './store/kv/kv-store.ts'
@@ -36,6 +37,8 @@ export interface Parts {
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
+  /** Reads the files of `GET /docs`. Without it, the page is not supported. */
+  readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
   sharesPending?: boolean
   /** How often a waiting event stream gets a comment. Default: 10 s. Less on workerd, which detects disconnects only by writing. */
@@ -61,6 +64,7 @@ export interface Portico {
 /** Wires the parts together. Does not connect to anything, and does not read the environment. */
 export function createPortico(parts: Parts): Portico {
   const { config, transport, log, traceSources = [], runtime = 'embedded', sharesPending = true } = parts
+  const readDocsFile = parts.readDocsFile ?? null
   const { engine: engineConfig, access, limits } = config
   const { namespace, codecEndpoint } = engineConfig
   const metrics = config.metrics?.supported
@@ -92,7 +96,12 @@ export function createPortico(parts: Parts): Portico {
       runtime,
       transport: transport.name,
       uiUrl: config.engine.uiUrl,
-      features: { ...transport.features, codec: codecEndpoint !== null, ...traceFeatures(config) },
+      features: {
+        ...transport.features,
+        codec: codecEndpoint !== null,
+        docs: config.docs && readDocsFile !== null,
+        ...traceFeatures(config),
+      },
     },
     messageTimeoutMs: config.messageTimeoutMs,
     resultCacheBytes: config.resultCacheBytes,
@@ -115,6 +124,7 @@ export function createPortico(parts: Parts): Portico {
     mount: mountOf(parts),
     observers: { log, metrics, tracer },
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
+    ...(config.docs && { readDocsFile }),
     openRequests,
   })
   const metricsApp =

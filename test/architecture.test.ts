@@ -22,7 +22,7 @@ interface Row {
  */
 const MAY_IMPORT: Record<string, Row> = {
   'runtime/': row(
-    'runtime/ lib/ portico.ts config.ts log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
+    'runtime/ lib/ portico.ts config.ts docs-page/ log.ts node-version.ts version.ts http/problem.ts http/shed-load.ts engine/transport/ trace/from-file.ts telemetry/host-tracer.ts telemetry/otlp/',
     '@hono/node-server node:',
   ),
   'cli/': row('cli/ client/ lib/ version.ts', 'commander node:'),
@@ -33,11 +33,14 @@ const MAY_IMPORT: Record<string, Row> = {
   'cli/main.ts': row('cli/run-cli.ts runtime/node/', ''),
   'cli/dev/': row('cli/dev/ config.ts lib/', 'node:'),
   'index.ts': row(
-    'portico.ts config.ts log.ts require-node.ts runtime/engine-transport.ts domain/ engine/transport/',
+    'portico.ts config.ts log.ts require-node.ts docs-page/ runtime/engine-transport.ts domain/ engine/transport/',
     '',
   ),
 
   'portico.ts': row('config.ts log.ts version.ts domain/ http/ engine/ telemetry/ trace/ store/', ''),
+
+  'docs-page/': row('docs-page/ http/routes/docs.ts lib/', ''),
+  'docs-page/files.ts': row('http/routes/docs.ts', 'node:fs/promises'),
 
   'http/': row('http/ domain/ protocol/ lib/ log.ts', 'hono hono/ zod/mini'),
   'http/openapi/': row('http/ domain/ protocol/ json-schema/ lib/ version.ts', 'zod/mini'),

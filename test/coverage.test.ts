@@ -100,6 +100,7 @@ test('routes: each was answered with success, of the latest run and of a pinned 
       'GET /ready',
       'GET /capabilities',
       'GET /openapi.json',
+      'GET /docs',
       'POST /workflow/run',
       'POST /workflow/start',
       'POST /workflow/validate',

@@ -26,7 +26,7 @@ const OLD_MS = 3_600_000
 
 async function sourcesHash(): Promise<string> {
   const sources = (await readdir(join(ROOT, 'src'), { recursive: true }))
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.(?:ts|js|css|html)$/.test(file))
     .map((file) => `src/${file}`)
   const hash = createHash('sha256')
   const buildFiles = (await readdir(join(ROOT, 'dev/build'))).map((file) => `dev/build/${file}`)

@@ -265,6 +265,8 @@ export interface Deployment {
 export interface Features extends EngineFeatures {
   /** A codec server encodes and decodes payloads. */
   codec: boolean
+  /** `GET /docs` shows a reference page. */
+  docs: boolean
   /** The stores that traces are read from, before the engine's history. */
   traceRemote: boolean
   traceKvstore: boolean

@@ -19,6 +19,7 @@ import { requestId } from './request-id.ts'
 import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
 import { control } from './routes/control.ts'
+import { docs, isDocsPath, type ReadDocsFile } from './routes/docs.ts'
 import { health } from './routes/health.ts'
 import { history } from './routes/history.ts'
 import { inspect } from './routes/inspect.ts'
@@ -62,6 +63,8 @@ export interface AppOptions {
   observers: Observers
   /** What `GET /metrics` returns; null where metrics are not supported. Without it the route does not exist. */
   readMetrics?: (() => string) | null
+  /** Reads the files of `GET /docs`; null where the page is not supported. Without it the routes do not exist. */
+  readDocsFile?: ReadDocsFile | null
   /** To abort the open requests at shutdown. */
   openRequests?: OpenRequests
 }
@@ -85,6 +88,7 @@ export function createApp(options: AppOptions): App {
     maxTimeoutMs,
     commentEveryMs = COMMENT_EVERY_MS,
     readMetrics,
+    readDocsFile,
     forwardHeaders: forwarded = [],
     openRequests = createOpenRequests(),
     mount = { basePath: '' },
@@ -94,11 +98,14 @@ export function createApp(options: AppOptions): App {
   const pathOf = pathBelow(mount)
   const app = new Hono<Env>({ getPath: pathOf, router: new TrieRouter() })
 
+  const isPublic = (path: string) =>
+    path === '/health' || path === '/ready' || (readDocsFile !== undefined && isDocsPath(path))
+
   const checks: Check[] = [
     ...(options.loopbackOnly === true ? [requireLoopbackHost] : []),
     rejectCrossSite(options.corsOrigins),
     rejectContentLength(maxBodyBytes),
-    ...(options.auth === null ? [] : [exceptPublic(requireToken(options.auth.tokens))]),
+    ...(options.auth === null ? [] : [except(isPublic, requireToken(options.auth.tokens))]),
   ]
   const everyRequest: Step[] = [
     requestId(mount.basePath),
@@ -116,6 +123,8 @@ export function createApp(options: AppOptions): App {
 
   mountBelow('/', health(workflows), [])
   if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
+  if (readDocsFile !== undefined)
+    mountBelow('/', docs({ read: readDocsFile, tokenRequired: options.auth !== null }), [])
   mountBelow('/', capabilities(workflows), work)
   const document = {
     workflows,
@@ -161,9 +170,7 @@ function isWork(path: string): boolean {
   return path.startsWith('/workflow/') || path === '/capabilities' || path === '/openapi.json'
 }
 
-function exceptPublic(reject: Check): Check {
-  return (c) => {
-    const isPublic = c.req.method === 'OPTIONS' || c.req.path === '/health' || c.req.path === '/ready'
-    return isPublic ? undefined : reject(c)
-  }
+/** Preflights have no token either. */
+function except(isPublic: (path: string) => boolean, reject: Check): Check {
+  return (c) => (c.req.method === 'OPTIONS' || isPublic(c.req.path) ? undefined : reject(c))
 }

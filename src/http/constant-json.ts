@@ -4,7 +4,8 @@ import { weighedCache } from '../lib/weighed-cache.ts'
 import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
-interface ConstantJson {
+/** The body of a response that does not change. */
+export interface Constant {
   text: string
   /** Made from the text, so that every instance of the service sends the same one. */
   etag: string
@@ -20,14 +21,13 @@ export type RespondConstant = (c: Context<Env>, key: object, create: () => unkno
 const MAX_BYTES = 32 << 20
 
 export function createConstantJson(): RespondConstant {
-  const constants = weighedCache<ConstantJson>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
+  const constants = weighedCache<Constant>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
   const names = new WeakMap<object, string>()
   let named = 0
 
-  async function createConstant(key: object, create: () => unknown): Promise<ConstantJson> {
-    const text = JSON.stringify(await create())
-    const constant = { text, etag: `"${await sha256(text)}"` }
-    constants.set(nameOf(key), constant, 2 * text.length)
+  async function createConstant(key: object, create: () => unknown): Promise<Constant> {
+    const constant = await constantOf(JSON.stringify(await create()))
+    constants.set(nameOf(key), constant, 2 * constant.text.length)
     return constant
   }
 
@@ -38,11 +38,24 @@ export function createConstantJson(): RespondConstant {
   }
 
   return async (c, key, create) => {
-    const { text, etag } = constants.get(nameOf(key)) ?? (await createConstant(key, create))
-    return matches(c.req.header('If-None-Match'), etag)
-      ? respond(c, null, 304, { ETag: etag })
-      : respond(c, text, 200, { 'Content-Type': 'application/json', ETag: etag })
+    const constant = constants.get(nameOf(key)) ?? (await createConstant(key, create))
+    return constantResponse(c, constant, { 'Content-Type': 'application/json' })
   }
+}
+
+export async function constantOf(text: string): Promise<Constant> {
+  return { text, etag: `"${await sha256(text)}"` }
+}
+
+/** The text with these headers and its `ETag`; 304 for a client that has it already. */
+export function constantResponse(
+  c: Context<Env>,
+  { text, etag }: Constant,
+  { 'Content-Type': type, ...headers }: Readonly<Record<string, string>> & { 'Content-Type': string },
+): Response {
+  return matches(c.req.header('If-None-Match'), etag)
+    ? respond(c, null, 304, { ...headers, ETag: etag })
+    : respond(c, text, 200, { ...headers, 'Content-Type': type, ETag: etag })
 }
 
 /** Proxies that compress a response make its tag a weak one (`W/`): https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2 */

@@ -1,5 +1,6 @@
 /** Starts and stops the service on Node, Bun and Deno. */
 import { type Config, ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
+import { readDocsFile } from '../docs-page/lazy-files.ts'
 import type { LoadShedder } from '../http/shed-load.ts'
 import { sleep } from '../lib/abort.ts'
 import { jsonLog, type Log, withoutStack } from '../log.ts'
@@ -61,7 +62,14 @@ export async function runService({ runtime, process, listen, binds = true }: Ser
   const redact = redactValues(process.env)
   const log = jsonLog({ minLevel: config.logLevel, write: (line) => console.log(line), redact })
   const flushSpans = await startSpanExport(process.env, log)
-  const portico = createPortico({ config, transport, log, runtime, traceSources: await localTraces(config) })
+  const portico = createPortico({
+    config,
+    transport,
+    log,
+    runtime,
+    readDocsFile,
+    traceSources: await localTraces(config),
+  })
   const { host, port } = config.server
   const { fetch, loadShedder, openRequests } = portico
   const listener = await orExitListening(process, { host, port }, 'SERVICE_PORT', () =>

@@ -6,6 +6,7 @@ import { catalogs } from './api/catalog.ts'
 import { changeRuns } from './api/change-runs.ts'
 import { common } from './api/common.ts'
 import { control } from './api/control.ts'
+import { docsPage } from './api/docs-page.ts'
 import { explain } from './api/explain.ts'
 import { failingTask } from './api/failing-task.ts'
 import { faults } from './api/faults.ts'
@@ -66,6 +67,7 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     catalogs(api)
     openApi(api)
     common(api, serve)
+    docsPage(api)
     badInput(api)
     faults(api, serve)
   })

@@ -66,6 +66,12 @@ describe('npm run dev, which starts an engine', () => {
     expect([page.status, (await capabilities.json()).engine.uiUrl]).toEqual([200, uiUrl])
   })
 
+  test('dev: the printed URL of the reference page works', async () => {
+    const url = /API reference.*: (\S+)/.exec(dev.output())?.[1] ?? ''
+
+    expect((await fetch(url)).status).toBe(200)
+  })
+
   test('dev: the trace of a run is written to a file, and the API returns it', async ({ port }) => {
     const { workflowId, runId } = JSON.parse(await paste(pastable(dev)[0] ?? ''))
     const file = join(ROOT, '.cache', 'traces', 'default', `${runId}.json`)

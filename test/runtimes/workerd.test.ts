@@ -11,7 +11,14 @@ import { startFaultProxy } from '../support/fault-proxy.ts'
 const anonymous: ServeEntry = async (env) =>
   workerdOf(join(await ensureBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
 
-describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'async-updates', 'what-was-sent', 'loopback'])
+describeApi('workerd', anonymous, [
+  'slashes',
+  'update-with-start',
+  'async-updates',
+  'what-was-sent',
+  'loopback',
+  'docs',
+])
 
 describe('bindings that are not strings, as wrangler creates them for numbers and booleans in [vars]', () => {
   let service: ServedEntry

@@ -108,6 +108,7 @@ const STATIC_ROUTES = new Set([
   '/ready',
   '/capabilities',
   '/openapi.json',
+  '/docs',
   '/workflow/run',
   '/workflow/start',
   '/workflow/validate',

@@ -76,6 +76,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_LOG_LEVEL: word,
   SERVICE_CHECK_OUTPUTS: word,
   SERVICE_METRICS_ON: word,
+  SERVICE_DOCS_ON: word,
   SERVICE_METRICS_PORT: { mark: '61793', may: LISTENS },
 
   SERVICE_TRACE_REMOTE_ON: word,

@@ -31,6 +31,7 @@ describe('parseConfig', () => {
       forwardHeaders: [],
       resultCacheBytes: 16_777_216,
       checkOutputs: false,
+      docs: false,
       traces: { storage: null, remote: null, local: null, maxBytes: 33_554_432 },
       metrics: null,
       logLevel: 'info',

@@ -180,7 +180,8 @@ test('docs/client.md: its code is that of examples/typed-client.ts', () => {
 })
 
 test('README.md: its requests are those that npm run dev prints', () => {
-  const printed = firstSteps('http://127.0.0.1:3001', { withToken: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
+  const printed =
+    firstSteps('http://127.0.0.1:3001', { withToken: false, docs: false, uiUrl: null }).match(/^ {2}curl .*$/gm) ?? []
   const requests = codeBlocks(chapterOf(textOf('README.md'), 'Quick start'), 'sh').flatMap(
     (block) => block.match(/^curl .*$/gm) ?? [],
   )
@@ -198,7 +199,7 @@ test('README.md: says once which Node.js is needed, the one of package.json', ()
 })
 
 test('README.md: its table has the endpoints of docs/api.md, each of which is a route', async () => {
-  const { call } = makeApi({ readMetrics: () => '' })
+  const { call } = makeApi({ readMetrics: () => '', readDocsFile: async () => ({ type: 'text/html', text: '' }) })
   const rows = [...textOf('README.md').matchAll(/^\| (GET|POST|PATCH) \| \[`(\/[^`]+)`\]/gm)]
   const answers = await Promise.all(
     rows.map(async ([, method = '', path = '']) => {

@@ -29,10 +29,11 @@ export async function dev(worker: string[], { catalog, port }: DevFlags): Promis
   process.exit(code)
 }
 
-function readyMessage({ url, catalog, address, uiUrl }: ReadyApi, withWorker: boolean): string {
+function readyMessage({ url, catalog, address, uiUrl, docs }: ReadyApi, withWorker: boolean): string {
   const lines = [
     '',
     `API             ${url}`,
+    ...(docs ? [`API reference   ${url}/docs`] : []),
     ...(uiUrl === null ? [] : [`Temporal web UI ${uiUrl}`]),
     `Temporal        ${address}`,
     `Catalog         ${catalog} (the task queue of the worker)`,

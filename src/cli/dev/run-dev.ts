@@ -45,6 +45,8 @@ export interface ReadyApi {
   /** `host:port` of the engine. */
   address: string
   uiUrl: string | null
+  /** Whether `GET /docs` exists. */
+  docs: boolean
 }
 
 // The defaults of Temporal's own dev server, its clients and workers.
@@ -88,7 +90,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   return exitCode(signal.reason)
 
   async function startAll(): Promise<void> {
-    const { server, access, catalog } = parseConfig(env, { binds: true })
+    const { server, access, catalog, docs } = parseConfig(env, { binds: true })
     await assertFree(server.port, server.host)
     const port = server.port || (await freePort())
 
@@ -104,7 +106,7 @@ export async function runDev(options: DevOptions): Promise<number> {
 
     const token = access.tokens?.[0]
     const url = `http://${addressable(server.host)}:${port}`
-    const api = { url, withToken: token !== undefined, catalog, address, uiUrl }
+    const api = { url, withToken: token !== undefined, catalog, address, uiUrl, docs }
     const get = probe(api.url, token)
     const bounds = { timeoutMs: READY_TIMEOUT_MS, everyMs: PROBE_INTERVAL_MS, signal }
     await until('the API reaches the engine', async () => (await get('/ready')).ok, bounds)
@@ -159,6 +161,7 @@ function defaults(catalog: string): Environment {
   return {
     SERVICE_CATALOG_ID: catalog,
     SERVICE_CHECK_OUTPUTS: 'true',
+    SERVICE_DOCS_ON: 'true',
     SERVICE_TRACE_LOCAL_ON: 'true',
     SERVICE_TRACE_LOCAL_DIR: join(cacheFolder(), 'traces'),
     // Everything must have exited five seconds after Ctrl-C.

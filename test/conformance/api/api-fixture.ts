@@ -37,6 +37,8 @@ export type Gap =
   | 'closing-connections'
   /** The runtime does not open the socket itself, so it cannot know whether only this machine can connect. */
   | 'loopback'
+  /** The runtime would load the files of the reference page at its start. */
+  | 'docs'
 
 export interface ApiFixture {
   hasGap(gap: Gap): boolean
@@ -96,6 +98,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
         SERVICE_RUN_MAX_TIMEOUT: '10m',
         SERVICE_CATALOG_TTL: '1s',
         SERVICE_CHECK_OUTPUTS: 'true',
+        SERVICE_DOCS_ON: 'true',
       }),
       start({ ...env, ENGINE_ADDRESS: faultProxy.address, ENGINE_HTTP_URL: faultProxy.httpUrl ?? '' }),
       start({ ...env, ENGINE_ADDRESS: nobody, ENGINE_HTTP_URL: `http://${nobody}` }),

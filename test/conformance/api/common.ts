@@ -60,6 +60,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
         asyncUpdates: !hasGap('async-updates'),
         pause: true,
         codec: false,
+        docs: false,
         traceRemote: false,
         traceKvstore: false,
         traceLocal: false,

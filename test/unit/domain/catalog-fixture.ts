@@ -19,6 +19,7 @@ export const DEPLOYMENT: Deployment = {
     traceRemote: false,
     traceKvstore: false,
     traceLocal: true,
+    docs: false,
   },
 }
 

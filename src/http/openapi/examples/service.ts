@@ -75,6 +75,7 @@ export const serviceExchanges: readonly Exchange[] = [
         asyncUpdates: true,
         pause: true,
         codec: false,
+        docs: true,
         traceRemote: false,
         traceKvstore: false,
         traceLocal: true,

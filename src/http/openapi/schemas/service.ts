@@ -41,6 +41,7 @@ export const serviceSchemas = {
       asyncUpdates: boolean,
       pause: described(orNull(boolean), 'Null while the engine does not respond'),
       codec: boolean,
+      docs: boolean,
       traceRemote: boolean,
       traceKvstore: boolean,
       traceLocal: boolean,

@@ -16,6 +16,7 @@ function workflowsWith(slashInIds: Support) {
     traceRemote: false,
     traceKvstore: false,
     traceLocal: false,
+    docs: false,
   }
   const deployment = { version: '1.2.3', runtime: 'node', transport: 'http', uiUrl: null, features } as const
   const options = {

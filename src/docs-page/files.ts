@@ -1,0 +1,37 @@
+/**
+ * The files of the reference page: our own, and Swagger UI's. Bundles contain their text instead of this file:
+ * dev/build/baked-docs-page.ts.
+ */
+import { readFile } from 'node:fs/promises'
+import type { DocsFile } from '../http/routes/docs.ts'
+
+const SWAGGER_UI = '../../node_modules/swagger-ui-dist/'
+
+const PATHS = new Map([
+  ['page.html', './page.html'],
+  ['page.css', './page.css'],
+  ['page.js', './page.js'],
+  ['accessibility.js', './accessibility.js'],
+  ['swagger-ui.css', `${SWAGGER_UI}swagger-ui.css`],
+  ['swagger-ui-bundle.js', `${SWAGGER_UI}swagger-ui-bundle.js`],
+])
+
+const TYPES = new Map([
+  ['html', 'text/html; charset=utf-8'],
+  ['css', 'text/css; charset=utf-8'],
+  ['js', 'text/javascript; charset=utf-8'],
+])
+
+export const DOCS_FILES: readonly string[] = [...PATHS.keys()]
+
+export async function readDocsFile(name: string): Promise<DocsFile | null> {
+  const path = PATHS.get(name)
+  const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1))
+  if (path === undefined || type === undefined) return null
+  return { type, text: withoutSourceMap(await readFile(new URL(path, import.meta.url), 'utf8')) }
+}
+
+/** Source maps are not served; a browser's developer tools would request them. */
+function withoutSourceMap(text: string): string {
+  return text.replace(/\n(?:\/\/|\/\*)# sourceMappingURL=.*$/, '\n')
+}

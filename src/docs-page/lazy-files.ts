@@ -1,0 +1,10 @@
+import type { ReadDocsFile } from '../http/routes/docs.ts'
+import { lazy } from '../lib/lazy.ts'
+
+const files = lazy(
+  () => import('./files.ts'),
+  (module) => module.readDocsFile,
+)
+
+/** Reads a file of the reference page. The files are loaded with the first request for one of them (decision 020). */
+export const readDocsFile: ReadDocsFile = async (name) => (await files.get())(name)

@@ -1,0 +1,107 @@
+/** The script of the reference page: reads the OpenAPI document, with the token if one is needed, and shows it with Swagger UI. */
+import { keepAccessible } from './accessibility.js'
+
+// The page is `<base>/docs`, whatever the base path is.
+const base = new URL('.', location.href)
+const start = document.querySelector('#start')
+const access = document.querySelector('#access')
+const state = document.querySelector('#state')
+
+// Nothing else holds the token: no storage, no URL, no element of the page.
+let token = ''
+
+if (document.querySelector('meta[name="portico-token"]').content === 'required') {
+  access.hidden = false
+  access.addEventListener('submit', (event) => {
+    event.preventDefault()
+    token = access.elements.token.value.trim()
+    void showReference()
+  })
+} else {
+  void showReference()
+}
+
+async function showReference() {
+  state.textContent = 'Loading the OpenAPI document…'
+  try {
+    const spec = await readDocument()
+    start.remove()
+    show(spec)
+  } catch (error) {
+    state.textContent = `The OpenAPI document could not be loaded: ${error.message}`
+  }
+}
+
+async function readDocument() {
+  const url = new URL('openapi.json', base)
+  const catalog = new URLSearchParams(location.search).get('catalog')
+  if (catalog !== null) url.searchParams.set('catalog', catalog)
+  const response = await fetchWithToken(url)
+  const body = await response.json()
+  if (!response.ok) throw new Error(body.message)
+  for (const parameter of parametersOf(body)) describeExample(parameter)
+  // The document may name another host, but the page may send requests to its own only.
+  return { ...body, servers: [{ url: base.href.replace(/\/$/, '') }] }
+}
+
+function parametersOf({ paths, components }) {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item))
+  return [...operations.flatMap(({ parameters = [] }) => parameters), ...Object.values(components?.parameters ?? {})]
+}
+
+/** Swagger UI fills the forms with the examples, and would send an `Idempotency-Key` with every request. */
+function describeExample(parameter) {
+  if (parameter.required || parameter.example === undefined) return
+  parameter.description = `${parameter.description ?? ''} (example: \`${parameter.example}\`)`
+  delete parameter.example
+}
+
+/** Omits the browser's own credentials: otherwise it would open a dialog if the token is rejected. */
+function fetchWithToken(url, init = {}) {
+  if (token === '') return fetch(url, init)
+  return fetch(url, { ...init, credentials: 'omit', headers: { ...init.headers, Authorization: `Bearer ${token}` } })
+}
+
+function show(spec) {
+  const domNode = document.querySelector('#reference')
+  keepAccessible(domNode)
+  window.SwaggerUIBundle({
+    spec,
+    domNode,
+    presets: [window.SwaggerUIBundle.presets.apis],
+    plugins: [ownComponents],
+    layout: 'BaseLayout',
+    deepLinking: true,
+    displayRequestDuration: true,
+    // Each operation shows its schemas. A list of all of them would take most of the time until the page is shown.
+    defaultModelsExpandDepth: -1,
+    persistAuthorization: false,
+    validatorUrl: null,
+    // The others have less contrast.
+    syntaxHighlight: { theme: 'tomorrow-night' },
+    requestInterceptor,
+  })
+}
+
+function ownComponents({ React }) {
+  return {
+    components: {
+      // The page has the token already.
+      authorizeBtn: () => null,
+      authorizeOperationBtn: () => null,
+      // Swagger UI puts its links into buttons. The URL of an operation is in the address bar when it is open.
+      DeepLink: ({ text }) => React.createElement('span', null, text),
+    },
+  }
+}
+
+function requestInterceptor(request) {
+  // Only the document distinguishes `/workflow/run#greet` from `/workflow/run`. Swagger UI puts the query after the fragment.
+  request.url = request.url.replace(/#[^?]*/, '')
+  if (token !== '') {
+    // For the command that the page shows.
+    request.headers.Authorization = 'Bearer <token>'
+    request.userFetch = fetchWithToken
+  }
+  return request
+}

@@ -1,0 +1,73 @@
+import { type Context, Hono } from 'hono'
+import { ServiceError } from '../../domain/errors.ts'
+import { type Constant, constantOf, constantResponse } from '../constant-json.ts'
+import type { Env } from '../context.ts'
+import { notFound } from '../unmatched.ts'
+
+/** A file of the reference page. */
+export interface DocsFile {
+  /** Media type. */
+  type: string
+  text: string
+}
+
+/** Null if no file has this name. */
+export type ReadDocsFile = (name: string) => Promise<DocsFile | null>
+
+export interface DocsOptions {
+  /** Null where the page is not supported. */
+  read: ReadDocsFile | null
+  /** Whether the page must ask its reader for a token. */
+  tokenRequired: boolean
+}
+
+// Nothing comes from another host, nothing is inline, and no other page can embed this one. Its icons are data URLs.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const HEADERS = {
+  // A new version of the service has new files with the same names, so browsers must revalidate them.
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+const PAGE = 'page.html'
+
+/** Needs no token, because it says nothing about this deployment. */
+export function isDocsPath(path: string): boolean {
+  return path === '/docs' || path.startsWith('/docs/')
+}
+
+/** `GET /docs`: a reference page of the API, and the files that it loads. */
+export function docs({ read, tokenRequired }: DocsOptions) {
+  const served = new Map<string, Constant & { type: string }>()
+
+  async function load(c: Context<Env>, name: string): Promise<Constant & { type: string }> {
+    if (read === null)
+      throw new ServiceError('NotSupportedError', 'The reference page is not supported on this runtime')
+    const { type, text } = (await read(name)) ?? notFound(c)
+    const token = tokenRequired ? 'required' : 'none'
+    const file = { type, ...(await constantOf(name === PAGE ? text.replace('{{token}}', token) : text)) }
+    served.set(name, file)
+    return file
+  }
+
+  async function respondWith(c: Context<Env>, name: string): Promise<Response> {
+    const file = served.get(name) ?? (await load(c, name))
+    return constantResponse(c, file, { ...HEADERS, 'Content-Type': file.type })
+  }
+
+  return new Hono<Env>()
+    .get('/docs', (c) => respondWith(c, PAGE))
+    .get('/docs/:file', (c) => (c.req.param('file') === PAGE ? notFound(c) : respondWith(c, c.req.param('file'))))
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import { makeApi } from '../../support/api.ts'
+import type { ApiFixture } from './api-fixture.ts'
+
+/** `GET /docs`, without a browser. `test/runtimes/docs-page.test.ts` opens it in one. */
+export function docsPage(api: () => ApiFixture): void {
+  describe('reference page', () => {
+    test('docs: the page and every file that it loads need no token', async () => {
+      const { restrictedService, hasGap } = api()
+      const { url } = restrictedService
+      const { status, headers, text } = await makeApi({ url }).call('GET', '/docs')
+
+      const paths = [...text.matchAll(/ (?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => `${url}/${path}`)
+      // Not with `call`, because the files of the library contain words that no other response may contain.
+      const files = await Promise.all(paths.map((path) => fetch(path)))
+      const sizes = await Promise.all(files.map(async (file) => (await file.text()).length))
+
+      if (hasGap('docs')) return expect(status).toBe(501)
+      expect([status, headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(headers.get('Content-Security-Policy')).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self'; /,
+      )
+      expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200])
+      expect(sizes.filter((size) => size > 1_000_000)).toHaveLength(1)
+    })
+
+    test('docs: the page is off by default, and the capabilities say whether it is on', async () => {
+      const { service, restrictedService, hasGap } = api()
+
+      const [off, on] = await Promise.all(
+        [service, restrictedService].map(async ({ call }) => (await call('GET', '/capabilities')).body.features.docs),
+      )
+
+      expect([off, on]).toEqual([false, !hasGap('docs')])
+      expect((await service.call('GET', '/docs')).status).toBe(404)
+    })
+  })
+}

@@ -1,0 +1,154 @@
+/** The reference page in a browser, with a real engine behind its forms. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { until } from '../../dev/servers/until.ts'
+import * as activities from '../../examples/activities.ts'
+import { catalog } from '../../examples/catalog.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+import type { Service } from '../support/service.ts'
+
+const TOKEN = 'first+secret/token=='
+const GREET = '/workflow/run#greet'
+
+// Swagger UI computes for seconds, on a busy machine for much longer.
+const STEP_TIMEOUT_MS = 120_000
+
+const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({
+    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
+    activities,
+    catalog,
+  }))
+  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_DOCS_ON: 'true' }))
+  .extend('guardedService', { scope: 'file' }, ({ startService, worker: _ }) =>
+    startService({
+      env: {
+        SERVICE_DOCS_ON: 'true',
+        SERVICE_HOST: '127.0.0.1',
+        SERVICE_BASE_PATH: '/portico',
+        SERVICE_API_AUTH_TOKEN: TOKEN,
+      },
+    }),
+  )
+
+test.beforeAll(async ({ serviceProcess, guardedService: _ }) => {
+  await until('the catalog is published', async () => (await fetch(`${serviceProcess.url}/workflow/catalog`)).ok)
+})
+
+test('reference page: without a token it shows the API and runs a workflow', async ({ browser, serviceProcess }) => {
+  const { page, problems } = await open(browser, serviceProcess)
+
+  const shown = await violations(page)
+  const answer = await runGreet(page)
+  await tryOut(page, '/workflow/runs')
+  const inUse = await violations(page)
+  await page.close()
+
+  expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  expect([shown, inUse, problems]).toEqual([[], [], []])
+})
+
+test('reference page: it asks for the token until it is right, and keeps it in memory only', async ({
+  browser,
+  guardedService,
+}) => {
+  const { page, problems } = await open(browser, guardedService)
+
+  await page.fill('#token', 'wrong')
+  await page.click('#access button')
+  await page.waitForSelector('#state:has-text("Missing or invalid token")')
+  const asking = await violations(page)
+  await page.fill('#token', TOKEN)
+  await page.click('#access button')
+  const answer = await runGreet(page)
+  const places = await page.evaluate(() => [
+    JSON.stringify({ ...localStorage }),
+    JSON.stringify({ ...sessionStorage }),
+    document.cookie,
+    location.href,
+    document.documentElement.outerHTML,
+    ...Array.from(document.querySelectorAll('input, textarea'), (field) => (field as HTMLInputElement).value),
+  ])
+  const cookies = await page.context().cookies()
+  await page.reload()
+  const asksAgain = await page.isVisible('#token')
+  await page.close()
+
+  expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  expect(places.filter((place) => place.includes(TOKEN))).toEqual([])
+  expect(places.join()).toContain('Authorization: Bearer &lt;token&gt;')
+  expect([cookies, asksAgain, asking]).toEqual([[], true, []])
+  expect(problems).toEqual([expect.stringContaining('401 (Unauthorized)')])
+})
+
+test('reference page: it shows another catalog, whose descriptions load and run nothing', async ({
+  browser,
+  serviceProcess,
+  startWorker,
+}) => {
+  const taskQueue = `hostile-${crypto.randomUUID()}`
+  const description =
+    'Hello <img src="https://evil.example/x.png" onerror="document.title = 1"><b style="color: red">you</b>'
+  const workflows = catalog.workflows.slice(0, 1).map((greet) => ({ ...greet, name: 'hostile', description }))
+  await startWorker({ taskQueue, catalog: { ...catalog, workflows } })
+  const page = await browser.newPage()
+  page.setDefaultTimeout(STEP_TIMEOUT_MS)
+  const answered: string[] = []
+  page.on('response', (response) => answered.push(new URL(response.url()).host))
+
+  await page.goto(`${serviceProcess.url}/docs?catalog=${taskQueue}`)
+  const block = await tryOut(page, '/workflow/run#hostile')
+  await block.locator('.opblock-description img').waitFor({ state: 'attached' })
+  const title = await page.title()
+  await page.close()
+
+  expect(title).toBe('Portico API reference')
+  expect(new Set(answered)).toEqual(new Set([new URL(serviceProcess.url).host]))
+})
+
+/** `problems`: errors on the console, and requests to other hosts. */
+async function open(browser: Browser, { url }: Service): Promise<{ page: Page; problems: string[] }> {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(STEP_TIMEOUT_MS)
+  const problems: string[] = []
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(request.url())
+  })
+  await page.goto(`${url}/docs`)
+  await page.waitForSelector('#token:visible, .opblock')
+  return { page, problems }
+}
+
+/** Runs `greet` with the form of its operation, and returns the response that the page shows. */
+async function runGreet(page: Page): Promise<unknown> {
+  const block = await tryOut(page, GREET)
+  await block.locator('.body-param__text').fill('{"workflowName": "greet", "input": {"name": "Ada"}}')
+  await block.locator('.execute').click()
+  return JSON.parse(await block.locator('.live-responses-table .highlight-code code').first().innerText())
+}
+
+/** Opens the form of an operation. */
+async function tryOut(page: Page, path: string) {
+  const block = page.locator('.opblock', { has: page.locator(operation(path)) })
+  await block.locator('.opblock-summary-control').click()
+  await block.locator('.try-out__btn').click()
+  return block
+}
+
+function operation(path: string): string {
+  return `.opblock-summary-path[data-path="${path}"]`
+}
+
+/** What axe-core finds with its default rules. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate<string[]>(
+    'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => [id, html].join(" "))))',
+  )
+}
