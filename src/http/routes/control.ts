@@ -57,8 +57,12 @@ export const resetRequest = z
     eventId: z.exactOptional(
       z
         .number(EVENT_ID)
-        .check(z.multipleOf(1, EVENT_ID), z.minimum(1, EVENT_ID), z.maximum(Number.MAX_SAFE_INTEGER, EVENT_ID))
-        .register(jsonForms, { type: 'integer', multipleOf: undefined }),
+        .check(
+          z.refine(Number.isInteger, EVENT_ID),
+          z.minimum(1, EVENT_ID),
+          z.maximum(Number.MAX_SAFE_INTEGER, EVENT_ID),
+        )
+        .register(jsonForms, { type: 'integer' }),
     ),
     reason,
   })

@@ -83,6 +83,7 @@ test.for<[path: string, options: object]>([
   ['/retry/initialInterval', { retry: { initialInterval: -1 } }],
   ['/retry/backoffCoefficient', { retry: { backoffCoefficient: 0.5 } }],
   ['/retry/maximumAttempts', { retry: { maximumAttempts: 1.5 } }],
+  ['/retry/maximumAttempts', { retry: { maximumAttempts: 2.589e-42 } }],
   ['/retry/nonRetryableErrorTypes/0', { retry: { nonRetryableErrorTypes: [''] } }],
   ['/cronSchedule', { cronSchedule: '' }],
   ['/workflowIdConflictPolicy', { workflowIdConflictPolicy: 'replace' }],

@@ -34,8 +34,8 @@ function integer(min: number) {
   const error = `must be an integer from ${min} to ${MAX_INT32}`
   return z
     .number({ error })
-    .check(z.multipleOf(1, { error }), z.minimum(min, { error }), z.maximum(MAX_INT32, { error }))
-    .register(jsonForms, { type: 'integer', multipleOf: undefined })
+    .check(z.refine(Number.isInteger, { error }), z.minimum(min, { error }), z.maximum(MAX_INT32, { error }))
+    .register(jsonForms, { type: 'integer' })
 }
 
 function numberFrom(min: number, error: string) {
