@@ -13,8 +13,9 @@ const boolean = { type: 'boolean' }
 /** `Authorization`, `Accept` and `Content-Type` are no parameters in OpenAPI: see the security schemes and the media types. */
 export const REQUEST_HEADERS = {
   'X-Request-Id': {
-    description: 'The id of the request in the response and in the log. Other values are replaced by a new id',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+    description:
+      'The id of the request in the response and in the log: 1 to 128 of `A-Z a-z 0-9 _ . -`. Other values are replaced',
+    schema: string,
   },
   traceparent: {
     description: 'The trace that the workflow continues (W3C Trace Context)',

@@ -39,6 +39,8 @@ export function pip(name: string, requirements: string): RemoteSource {
         '--only-binary=:all:',
         '--require-hashes',
         '--no-input',
+        // Python compiles what it loads, and keeps it.
+        '--no-compile',
         '--progress-bar=off',
       ]
       await withPython([...args, '-r', file, '--target', folder], env, signal)

@@ -29,9 +29,11 @@ export function requestSchemas(): Record<string, Schema> {
 }
 
 /** What a start has besides the name of the workflow and its arguments. */
-function startOptions({ properties }: Schema): Schema {
+function startOptions({ properties, not }: Schema): Schema {
   const { workflowName: _, input: __, args: ___, ...options } = properties as Record<string, Schema>
-  return { type: 'object', properties: options }
+  const { anyOf } = not as { anyOf: readonly { required: readonly string[] }[] }
+  const conflicts = anyOf.filter(({ required }) => required.every((name) => Object.hasOwn(options, name)))
+  return { type: 'object', properties: options, not: { anyOf: conflicts } }
 }
 
 /** Fields that several requests have, with the names of their types: otherwise generators make new ones for each request. */

@@ -6,7 +6,7 @@ import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
 import { createIdentifiers, type Identifiers, identifiersOf } from './identifiers.ts'
-import { publishSchema } from './published-schema.ts'
+import { NOTHING, publishSchema } from './published-schema.ts'
 
 // Each takes some two kilobytes.
 const MAX_OPERATIONS = 2000
@@ -140,12 +140,26 @@ function outputOrNull(output: Schema | null): Schema {
 
 function startRequest(workflow: string, input: Schema | null): Schema {
   const workflowName = { type: 'string', const: workflow }
-  const properties =
-    input === null
-      ? { workflowName, input: {}, args: { type: 'array', items: {} } }
-      : { workflowName, input: described(input, 'The only argument') }
-  const required = input === null ? ['workflowName'] : ['workflowName', 'input']
-  return { allOf: [ref('StartOptions'), { type: 'object', properties, required }] }
+  const named = { type: 'object', ...argumentsOf(input, workflowName) }
+  return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }
+}
+
+function argumentsOf(input: Schema | null, workflowName: Schema): Schema {
+  if (input === null) {
+    return {
+      properties: { workflowName, input: {}, args: { type: 'array', items: {} } },
+      required: ['workflowName'],
+      if: { required: ['input'] },
+      else: { required: ['args'] },
+      not: { required: ['input', 'args'] },
+    }
+  }
+  if (input === NOTHING) {
+    const args = { type: 'array', items: {}, maxItems: 0, description: 'The workflow takes no argument' }
+    return { properties: { workflowName, args }, required: ['workflowName', 'args'] }
+  }
+  const properties = { workflowName, input: described(input, 'The only argument') }
+  return { properties, required: ['workflowName', 'input'] }
 }
 
 function messageRequest(payload: Schema): Schema {
@@ -165,7 +179,7 @@ function operationOf(
   { kind, workflow, handler, entry }: Typed,
   operationId: string,
   { request, response }: Types,
-  { parameters, responses }: OperationObject,
+  { parameters, responses, 'x-errors': errors }: OperationObject,
 ): OperationObject {
   const summary = handler === null ? `${VERBS[kind]} ${workflow}` : `${VERBS[kind]} ${handler} to ${workflow}`
   const isTyped = kind !== 'start' && kind !== 'signal'
@@ -183,6 +197,7 @@ function operationOf(
       ...withValue(responses),
       200: isTyped ? withContent(responses[200], response) : withoutExamples(responses[200]),
     },
+    'x-errors': errors,
   }
 }
 

@@ -17,6 +17,9 @@ const MAX_DEPTH = 30
 
 const DRAFT_07 = dialectOf('http://json-schema.org/draft-07/schema')
 
+/** What the schema `false` is shown as. */
+export const NOTHING: Schema = { not: {} }
+
 /** Adds the components of the schema to `components`, and returns a reference to the first one, whose name is `name`. */
 export function publishSchema(
   root: JsonSchema,
@@ -24,7 +27,7 @@ export function publishSchema(
   identifiers: Identifiers,
   components: Record<string, Schema>,
 ): Schema {
-  if (typeof root === 'boolean') return root ? {} : { not: {} }
+  if (typeof root === 'boolean') return root ? {} : NOTHING
   try {
     Object.assign(components, componentsOf(root, name, identifiers))
   } catch (error) {

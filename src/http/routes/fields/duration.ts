@@ -5,6 +5,8 @@ import { jsonForms } from './json-forms.ts'
 /** What `durationMs` accepts. */
 export const DURATION_PATTERN = '[0-9]{1,15}(?:\\.[0-9]{1,15})? ?(?:ms|s|m|h|d)'
 
+const NOT_ZERO = '(?![0.]+ ?[a-z])'
+
 /** Accepts a number of milliseconds, or a string with a unit, and returns milliseconds. */
 export function duration(maxMs: number) {
   const message = `must be a number of milliseconds or a duration like "30s", greater than 0 and at most ${maxMs} ms`
@@ -18,7 +20,7 @@ export function duration(maxMs: number) {
     .register(jsonForms, {
       anyOf: [
         { type: 'number', exclusiveMinimum: 0, maximum: maxMs },
-        { type: 'string', pattern: `^${DURATION_PATTERN}$` },
+        { type: 'string', pattern: `^${NOT_ZERO}${DURATION_PATTERN}$` },
       ],
     })
 }
