@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/errors.ts'
 import type { RequestHeader, ResponseHeader } from './headers.ts'
+import type { LinkName } from './links.ts'
 import type { Schema } from './schemas/schema.ts'
 
 /** One route and what the document says about it. Everything else in the document is derived from these. */
@@ -54,6 +55,7 @@ export interface SuccessResponse {
   /** Of the JSON body; absent for a response without a body, and for events alone. */
   schema?: Schema
   headers?: readonly ResponseHeader[]
+  links?: readonly LinkName[]
   /** Set for a response that can also, or only, be a stream of events: the events with the schemas of their data. */
   events?: Readonly<Record<string, Schema>>
   /** Set for a response that is plain text. */

@@ -2,6 +2,7 @@ import { docsUrl } from '../docs-url.ts'
 import { headerRefs, pathParameters } from './components.ts'
 import { ANY_REQUEST } from './errors.ts'
 import { examplesOf, requestExamples } from './examples/examples.ts'
+import { linkRefs } from './links.ts'
 import type { OperationObject } from './open-api-document.ts'
 import type { Operation, QueryParameters, SuccessResponse } from './operation.ts'
 import { statusesOf } from './schemas/problems.ts'
@@ -66,7 +67,7 @@ function successResponses({ method, path, responses }: Operation): Record<string
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const content = contentOf(response, examplesOf({ method, path, status: Number(status) }))
-      const { description, headers = [], events } = response
+      const { description, headers = [], links = [], events } = response
       const stream = events === undefined ? [] : (['Cache-Control', 'X-Accel-Buffering'] as const)
       return [
         status,
@@ -74,6 +75,7 @@ function successResponses({ method, path, responses }: Operation): Record<string
           description,
           headers: headerRefs([...headers, ...stream]),
           ...(Object.keys(content).length > 0 && { content }),
+          ...(links.length > 0 && { links: linkRefs(links) }),
         },
       ]
     }),

@@ -67,7 +67,7 @@ export const controlOperations: readonly Operation[] = [
     docs: 'reset',
     body: { schema: 'ResetRequest', isRequired: true },
     responses: {
-      200: { description: 'The new run', schema: ref('ResetRun') },
+      200: { description: 'The new run', schema: ref('ResetRun'), links: ['getWorkflowResult'] },
     },
     errors: [...OF_RUN, ...BODY, 'StepNotFoundError', 'StepNotCompletedError'],
   },

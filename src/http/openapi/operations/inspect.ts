@@ -2,6 +2,7 @@ import { pageParameters, streamParameters } from '../../routes/history.ts'
 import { resultParameters } from '../../routes/result.ts'
 import { countParameters, listParameters } from '../../routes/runs.ts'
 import { ENGINE, OF_RUN } from '../errors.ts'
+import { LISTED_RUN_LINKS } from '../links.ts'
 import type { Operation } from '../operation.ts'
 import { MAX_TIMEOUT_MS } from '../schemas/requests.ts'
 import { ref } from '../schemas/schema.ts'
@@ -43,6 +44,7 @@ export const inspectOperations: readonly Operation[] = [
       200: {
         description: 'A page of runs: open ones first, then the one that closed last',
         schema: ref('RunPage'),
+        links: [...LISTED_RUN_LINKS, 'nextRuns'],
       },
     },
     errors: [...ENGINE, 'InvalidPageTokenError'],
@@ -140,7 +142,7 @@ export const inspectOperations: readonly Operation[] = [
       },
     },
     responses: {
-      200: { description: 'A page of events', schema: ref('HistoryPage') },
+      200: { description: 'A page of events', schema: ref('HistoryPage'), links: ['nextEvents'] },
     },
     errors: [...OF_RUN, 'InvalidPageTokenError'],
   },

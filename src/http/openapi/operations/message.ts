@@ -48,6 +48,7 @@ export const messageOperations: readonly Operation[] = [
         description: 'With `Prefer: respond-async`: the workflow has accepted the update',
         schema: ref('PendingUpdate'),
         headers: ['Location', 'Preference-Applied'],
+        links: ['getRunUpdate'],
       },
     },
     errors: [

@@ -1,5 +1,6 @@
 import { BODY, ENGINE, START } from '../errors.ts'
 import type { RequestHeader, ResponseHeader } from '../headers.ts'
+import { WORKFLOW_LINKS } from '../links.ts'
 import type { Operation } from '../operation.ts'
 import { ref } from '../schemas/schema.ts'
 
@@ -29,12 +30,14 @@ export const startOperations: readonly Operation[] = [
         description: 'The workflow has ended. A failed workflow is a result, not an error of the request',
         schema: ref('WorkflowResult'),
         headers: [...RESPONSE, 'Location', 'Portico-Output-Warning'],
+        links: WORKFLOW_LINKS,
         events: RUN_EVENTS,
       },
       202: {
         description: 'With `Prefer: respond-async`: the workflow has started and is still running',
         schema: ref('AcceptedRun'),
         headers: [...RESPONSE, 'Location', 'Preference-Applied'],
+        links: WORKFLOW_LINKS,
       },
       204: { description: 'The client has received the last event already', headers: RESPONSE },
     },
@@ -54,6 +57,7 @@ export const startOperations: readonly Operation[] = [
         description: 'The engine has accepted the workflow',
         schema: ref('StartedRun'),
         headers: [...RESPONSE, 'Location'],
+        links: WORKFLOW_LINKS,
       },
     },
     errors: START,
@@ -85,6 +89,7 @@ export const startOperations: readonly Operation[] = [
         description: 'The engine has accepted the signal',
         schema: ref('SignaledRun'),
         headers: [...RESPONSE, 'Location'],
+        links: WORKFLOW_LINKS,
       },
     },
     errors: [...START, 'WorkflowNotRunningError'],
@@ -103,6 +108,7 @@ export const startOperations: readonly Operation[] = [
         description: 'The update handler has completed; the run continues',
         schema: ref('UpdatedRun'),
         headers: [...RESPONSE, 'Location'],
+        links: WORKFLOW_LINKS,
       },
     },
     errors: [

@@ -2,6 +2,7 @@
 import { percentEncode } from '../../../lib/percent-encode.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../protocol/catalog.ts'
 import { handlerNameIssue, workflowNameIssue } from '../../../protocol/names.ts'
+import { linkToWorkflow } from '../links.ts'
 import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
@@ -48,11 +49,14 @@ export async function catalogOperations(
   const schemas: Record<string, Schema> = {}
   const names = await schemaNames(shown, general.typeNames)
   const types = new Map<HandlerEntry, Types>()
+  const links = handlerLinks(shown.map((typed, at) => ({ ...typed, id: ids.get(keys[at] ?? []) ?? '' })))
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
     const known = types.get(typed.entry) ?? publishTypes(typed, names.get(typed.entry) ?? id, identifiers, schemas)
     types.set(typed.entry, known)
-    return [pathOf(typed), { post: operationOf(typed, id, known, general.of(typed.kind)) }]
+    const operation = operationOf(typed, id, known, general.of(typed.kind))
+    const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
+    return [pathOf(typed), { post: { ...operation, responses: relink(operation.responses, ownLinks) } }]
   })
   return { paths: Object.fromEntries(paths), schemas, omitted: all.length - shown.length }
 }
@@ -70,6 +74,24 @@ function typedOf(entry: CatalogEntry): Typed[] {
     ...ofKind('query', entry.queries),
     ...ofKind('update', entry.updates),
   ]
+}
+
+/** By workflow: links from its starts to its handlers. */
+function handlerLinks(all: readonly (Typed & { id: string })[]): Map<string, Record<string, object>> {
+  const links = new Map<string, Record<string, object>>()
+  for (const { workflow, handler, id } of all)
+    if (handler !== null) links.set(workflow, { ...links.get(workflow), [id]: linkToWorkflow(id) })
+  return links
+}
+
+/** The responses with these links instead of the general ones, of which typed operations have none. */
+function relink(responses: OperationObject['responses'], links: object | undefined): OperationObject['responses'] {
+  const entries = Object.entries(responses).map(([status, response]): [string, object] => {
+    if (!('links' in response)) return [status, response]
+    const { links: _, ...others } = response
+    return [status, { ...others, ...(links && { links }) }]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** URLs cannot contain `.` and `..` as a segment. */
