@@ -34,6 +34,7 @@ const LONGEST_FIRST = [
   'long/polls',
   'long/visibility-rate',
   'worker/archive-all',
+  'fuzz/fuzz',
   'runtimes/installed',
   'faults/races',
   'runtimes/node-22',
@@ -94,7 +95,7 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'real',
-          include: ['test/{engines,traces,runtimes,faults,compatibility,worker}/**/*.test.ts'],
+          include: ['test/{engines,traces,runtimes,faults,compatibility,worker,fuzz}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...ISOLATED],
           // Loading the worker SDK takes more than a second of CPU time.
           isolate: false,

@@ -1,0 +1,12 @@
+/** The service does what its OpenAPI document says: `npm run fuzz` for longer, with another seed each time. */
+import { expect } from 'vitest'
+import { testWithOwnEngine } from '../support/fixtures.ts'
+import { FUZZED_ENGINE, fuzz } from './fuzz.ts'
+
+const test = testWithOwnEngine(FUZZED_ENGINE)
+
+test('fuzz: every response to a generated request is one that the document describes', async ({ engine }) => {
+  const failures = await fuzz({ address: engine.address, seed: 1, minutes: null })
+
+  expect(failures.join('\n\n')).toBe('')
+})
