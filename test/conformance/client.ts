@@ -12,9 +12,9 @@ export type StartClientSuite = (testUrl: string) => Promise<{ died: AbortSignal;
 
 const TOKEN = 'client-token'
 
-const test = base
+/** With a service, `testServer`, that fails on request, for all runtimes of the file, one after another. */
+export const clientTest = base
   .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  /** A service that fails on request, for all runtimes of the file, one after another. */
   .extend('testServer', { scope: 'file' }, async ({ catalog, startService, cleanup, worker: _ }) => {
     const port = String(await freePort())
     const env = {
@@ -54,7 +54,7 @@ export function describeClient(runtime: string, startSuite: StartClientSuite): v
   describe(`portico/client on ${runtime}`, () => {
     let died: AbortSignal
 
-    test.beforeAll(async ({ testServer }) => {
+    clientTest.beforeAll(async ({ testServer }) => {
       testServer.forget()
       const suite = await startSuite(testServer.url)
       died = suite.died
@@ -62,7 +62,7 @@ export function describeClient(runtime: string, startSuite: StartClientSuite): v
     })
 
     for (const name of Object.keys(CASES)) {
-      test(name, async ({ testServer }) => {
+      clientTest(name, async ({ testServer }) => {
         expect(await testServer.result(name, died)).toBeNull()
       })
     }

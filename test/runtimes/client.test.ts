@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { startChromium } from '../../dev/servers/chromium.ts'
 import { startProcess } from '../../dev/servers/process.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { describeClient, type StartClientSuite } from '../conformance/client.ts'
+import { until } from '../../dev/servers/until.ts'
+import { createClient } from '../../src/client/index.ts'
+import { clientTest, describeClient, type StartClientSuite } from '../conformance/client.ts'
 import { workerdOf } from '../support/entries.ts'
 
 const SUITE = fileURLToPath(new URL('../conformance/client/', import.meta.url))
@@ -18,6 +21,23 @@ describeClient('Bun', onProcess(bin('bun')))
 describeClient('Deno', onProcess(bin('deno'), 'run', '--allow-net'))
 describeClient('workerd', onWorkerd)
 describeClient('Chromium', onPage)
+
+clientTest('update: waits longer than the service does, if it has the time', async ({ serve, testServer: _ }) => {
+  const service = serve({ SERVICE_MESSAGE_TIMEOUT: '1s' })
+  let requests = 0
+  const fetch = (url: string, init: RequestInit) => {
+    requests++
+    return service.fetch(new Request(url, init))
+  }
+  const run = await createClient({ url: 'http://portico.test', fetch }).start('messages')
+
+  const updating = run.update('waitFor', { payload: 'x', timeoutMs: 150_000 })
+  await until('the update is sent again', () => requests >= 3)
+  await run.signal('add', { payload: 'x' })
+
+  expect(await updating).toEqual(['x'])
+  await run.signal('finish')
+})
 
 /** The suite with the client as it is in the package, in one file. */
 async function bundleSuite(entry: string): Promise<{ file: string; remove(): Promise<void> }> {

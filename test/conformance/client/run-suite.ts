@@ -6,7 +6,7 @@ import { errors } from './errors.ts'
 
 export const CASES: Record<string, ClientCase> = { ...calls, ...errors, ...cuts }
 
-/** Runs all cases, one after another. `testUrl` is that of the test's `clientTestServer`. */
+/** Runs all cases. `testUrl` is that of the test's `startClientTestServer`. */
 export async function runSuite(testUrl: string): Promise<void> {
   const environment: Environment = await (await fetch(`${testUrl}/environment`)).json()
   const post = async (path: string, body = '') => {
@@ -14,11 +14,14 @@ export async function runSuite(testUrl: string): Promise<void> {
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
   }
   const fixture = clientFixture(environment, (action) => post(`actions/${action}`))
-  for (const [name, run] of Object.entries(CASES)) {
+  const report = async ([name, run]: [string, ClientCase]) => {
     const error = await run(fixture).then(
       () => null,
       (reason) => (reason instanceof Error ? `${reason.stack ?? reason}` : String(reason)),
     )
     await post('results', JSON.stringify({ name, error }))
   }
+  await Promise.all(Object.entries({ ...calls, ...errors }).map(report))
+  // All of these use the same proxy.
+  for (const one of Object.entries(cuts)) await report(one)
 }

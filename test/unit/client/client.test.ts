@@ -1,0 +1,191 @@
+/** What the client sends, and when. The responses are those of `fetch`; test/conformance/client/ has a real service. */
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { type ClientOptions, createClient } from '../../../src/client/index.ts'
+
+type Respond = () => Response | Promise<Response>
+
+interface Sent {
+  url: string
+  method: string | undefined
+  headers: Headers
+  body: unknown
+}
+
+let sent: Sent[]
+
+beforeEach(() => {
+  sent = []
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+})
+
+/** A client whose requests get these responses; the last one for all that follow. */
+function clientOf(responses: Respond[], options: Partial<ClientOptions> = {}) {
+  async function fetch(url: string, { method, headers, body }: RequestInit): Promise<Response> {
+    sent.push({
+      url,
+      method,
+      headers: new Headers(headers),
+      body: body === undefined ? null : JSON.parse(String(body)),
+    })
+    const respond = responses[Math.min(sent.length, responses.length) - 1]
+    if (respond === undefined) throw new Error('there is no response')
+    return respond()
+  }
+  return createClient({ url: 'http://portico.test', fetch, ...options })
+}
+
+const ok =
+  (body: unknown = {}): Respond =>
+  () =>
+    Response.json(body)
+
+const problem =
+  (status: number, error: string, facts = {}, headers = {}): Respond =>
+  () =>
+    Response.json({ status, error, message: 'a message', ...facts }, { status, headers })
+
+const cut: Respond = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))
+
+const UNAVAILABLE = problem(503, 'EngineUnavailableError', {}, { 'Retry-After': '3' })
+const COMPLETED = { workflowId: 'x', runId: 'r', status: 'completed', output: 1, error: null }
+
+test('the client: sends the path below the base path, with ids percent-encoded, and the token', async () => {
+  const client = clientOf([ok()], { url: 'http://portico.test/base/', token: 's3cret', headers: { traceparent: '00' } })
+
+  await client.status('a/b ü')
+  await client.signal({ workflowId: 'x', runId: 'r' }, 'go on')
+  await client.list({ searchAttributes: { 'A&B': '1+1' }, pageSize: 2 }).page()
+
+  expect(sent.map(({ url }) => url)).toEqual([
+    'http://portico.test/base/workflow/a%2Fb%20%C3%BC/status',
+    'http://portico.test/base/workflow/x/runs/r/signal/go%20on',
+    'http://portico.test/base/workflow/runs?pageSize=2&searchAttributes%5BA%26B%5D=1%2B1',
+  ])
+  expect(sent[0]?.headers.get('Authorization')).toBe('Bearer s3cret')
+  expect(sent[0]?.headers.get('traceparent')).toBe('00')
+})
+
+test('the client: waits as long as Retry-After says', async () => {
+  const status = clientOf([UNAVAILABLE, ok({ status: 'running' })]).status('x')
+
+  await vi.advanceTimersByTimeAsync(2900)
+  const before = sent.length
+  await vi.advanceTimersByTimeAsync(200)
+
+  expect([before, sent.length]).toEqual([1, 2])
+  expect(await status).toEqual({ status: 'running' })
+})
+
+test('the client: gives up when the service has not responded for retryMs', async () => {
+  const status = clientOf([UNAVAILABLE], { retryMs: 7000 })
+    .status('x')
+    .catch((error) => error)
+
+  await vi.advanceTimersByTimeAsync(20_000)
+
+  expect((await status).error).toBe('EngineUnavailableError')
+  expect(sent).toHaveLength(3)
+})
+
+test('the client: an abort ends the pause before the next attempt', async () => {
+  const controller = new AbortController()
+  const status = clientOf([UNAVAILABLE])
+    .status('x', { signal: controller.signal })
+    .catch((error) => error)
+
+  await vi.advanceTimersByTimeAsync(100)
+  controller.abort('enough')
+
+  expect(await status).toBe('enough')
+  expect(sent).toHaveLength(1)
+})
+
+test('run: sends the same key with each attempt, and then waits for the run of the response', async () => {
+  const accepted: Respond = () => Response.json({ workflowId: 'a/b', runId: 'r', status: 'running' }, { status: 202 })
+  const still = problem(
+    408,
+    'WorkflowExecutionTimedOutError',
+    { workflowId: 'a/b', runId: 'r' },
+    { 'Retry-After': '1' },
+  )
+  const run = clientOf([cut, accepted, still, ok(COMPLETED)]).run('echo', { input: 1 })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(await run).toBe(1)
+  const keys = sent.map(({ headers }) => headers.get('Idempotency-Key'))
+  expect(keys).toEqual([expect.stringMatching(/^[\da-f]{32}$/), keys[0], null, null])
+  expect(sent.map(({ url }) => url)).toEqual([
+    'http://portico.test/workflow/run',
+    'http://portico.test/workflow/run',
+    'http://portico.test/workflow/a%2Fb/result?wait=25000',
+    'http://portico.test/workflow/a%2Fb/result?wait=25000',
+  ])
+  expect(sent[0]?.headers.get('Prefer')).toBe('respond-async, wait=25')
+  expect(sent.map(({ headers }) => headers.get('Last-Event-ID')).slice(2)).toEqual(['a%2Fb/r', 'a%2Fb/r'])
+})
+
+test('result: waits for a shorter time after a connection was cut', async () => {
+  const cutAfter4s: Respond = () => {
+    vi.setSystemTime(Date.now() + 4000)
+    return cut()
+  }
+  const result = clientOf([cutAfter4s, ok(COMPLETED)]).result({ workflowId: 'x', runId: 'r' })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(await result).toBe(1)
+  expect(sent.map(({ url }) => new URL(url).search)).toEqual(['?wait=25000', '?wait=2000'])
+})
+
+test('start: with terminate-existing there is no key, and nothing is repeated', async () => {
+  const start = clientOf([cut])
+    .start('echo', { workflowId: 'x', workflowIdConflictPolicy: 'terminate-existing' })
+    .catch((error) => error)
+
+  await vi.advanceTimersByTimeAsync(100_000)
+
+  expect(await start).toMatchObject({
+    error: 'ConnectionError',
+    workflowId: 'x',
+    message: expect.stringContaining('ECONNRESET'),
+  })
+  expect(sent.map(({ headers, body }) => [headers.get('Idempotency-Key'), body])).toEqual([
+    [null, { workflowName: 'echo', workflowId: 'x', workflowIdConflictPolicy: 'terminate-existing', args: [] }],
+  ])
+})
+
+test('stop: is repeated only for one run', async () => {
+  const calls = ['x', { workflowId: 'x', runId: 'r' }].map((ref) =>
+    clientOf([cut, ok()])
+      .stop(ref)
+      .catch(({ error }) => error),
+  )
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  const [, ofRun] = await Promise.all(calls)
+  expect(ofRun).toEqual({})
+  expect(sent.filter(({ url }) => !url.includes('/runs/'))).toHaveLength(1)
+})
+
+test('update: with timeoutMs it waits for the same update again', async () => {
+  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
+  const responses = [unanswered, unanswered, ok('new')]
+  const waiting = clientOf(responses).update('x', 'set', { payload: 1, timeoutMs: 60_000 })
+
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect(await waiting).toBe('new')
+  expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
+  expect(sent).toHaveLength(3)
+  await expect(clientOf([unanswered]).update('x', 'set')).rejects.toThrow(
+    expect.objectContaining({ error: 'DeadlineExceededError', status: 504, updateId: 'u' }),
+  )
+})
+
+test('createClient: throws for a URL that cannot be requested', () => {
+  expect(() => createClient({ url: 'portico.test' })).toThrow(TypeError)
+  expect(() => createClient({ url: 'http://user:secret@portico.test' })).toThrow(TypeError)
+})
