@@ -36,6 +36,7 @@ const LONGEST_FIRST = [
   'worker/archive-all',
   'fuzz/fuzz',
   'runtimes/installed',
+  'runtimes/client',
   'faults/races',
   'runtimes/node-22',
   'worker/catalog-lost',
