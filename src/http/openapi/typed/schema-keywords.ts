@@ -76,7 +76,7 @@ function type(value: unknown): unknown {
 function isPattern(value: unknown): boolean {
   if (typeof value !== 'string') return false
   try {
-    return Boolean(new RegExp(value))
+    return Boolean(new RegExp(value, 'u'))
   } catch {
     // Not a regular expression: the keyword is left out.
     return false
