@@ -92,9 +92,10 @@ export function headerRefs(names: readonly ResponseHeader[] = []): Record<string
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
+// A client of @hey-api/openapi-ts that is given the token as it is uses the last one of `http`.
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The token' },
   basic: { type: 'http', scheme: 'basic', description: 'Any user; the token is the password' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The token' },
   token: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Basic`, a space and the token itself' },
 }
 

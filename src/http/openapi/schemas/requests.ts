@@ -49,7 +49,6 @@ const SHARED: Readonly<Record<string, string>> = {
   workflowIdConflictPolicy: 'WorkflowIdConflictPolicy',
   workflowIdReusePolicy: 'WorkflowIdReusePolicy',
   priority: 'Priority',
-  versioningOverride: 'VersioningOverride',
 }
 
 function sharedTypes({ properties }: Schema): Record<string, Schema> {

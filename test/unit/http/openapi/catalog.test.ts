@@ -159,7 +159,7 @@ describe('GET /openapi.json', () => {
     const open = await (await makeApi({ workflows }).call('GET', '/openapi.json')).json()
 
     expect([document.servers, open.servers]).toEqual([[{ url: '/portico' }], [{ url: '/' }]])
-    expect(document.security).toEqual([{ bearer: [] }, { basic: [] }, { token: [] }])
+    expect(document.security).toEqual([{ basic: [] }, { bearer: [] }, { token: [] }])
     expect(open.security.at(-1)).toEqual({})
   })
 
