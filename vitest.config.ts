@@ -114,6 +114,7 @@ export default defineConfig({
         },
       },
       { test: { ...onTheEngine, name: 'image', include: ['test/image/**/*.test.ts'] } },
+      { test: { ...onTheEngine, name: 'clients', include: ['test/clients/**/*.test.ts'], ...VERY_PATIENT } },
       {
         test: {
           ...onTheEngine,
