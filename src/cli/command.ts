@@ -20,11 +20,21 @@ export interface Command extends Connection {
   show<T>(value: T, render: (exact: T) => string): ExitCode
 }
 
-// Reading takes the service at most 5 s, and the engine's history a little longer.
+// A person waits for the answer. The service repeats what it can itself.
+const RETRY_MS = 10_000
+
+/** For commands that wait for a run anyway: a deployment of the service must not end them. */
+export const WAIT_RETRY_MS = 300_000
+
+// A request that does not wait takes the service at most 5 s.
 export const READ_TIMEOUT_MS = 30_000
 
 /** Runs a command and sets the exit code. */
-export async function callService(flags: CommonFlags, act: (command: Command) => Promise<ExitCode>): Promise<void> {
+export async function callService(
+  flags: CommonFlags,
+  act: (command: Command) => Promise<ExitCode>,
+  { retryMs = RETRY_MS }: { retryMs?: number } = {},
+): Promise<void> {
   const isJson = flags.json === true || !process.stdout.isTTY
   const stopping = new AbortController()
   const interrupt = () => stopping.abort(new Interruption())
@@ -32,7 +42,8 @@ export async function callService(flags: CommonFlags, act: (command: Command) =>
   let connection: Connection | undefined
   try {
     const settings = await readSettings(flags, process.env, process.cwd())
-    connection = connect(settings, (cause) => stopping.abort(new UnreachableError(settings.url, cause)))
+    const giveUp = (cause: unknown) => stopping.abort(new UnreachableError(settings.url, cause))
+    connection = connect(settings, { retryMs, giveUp })
     const { exact, lastBody } = connection
     const show = <T>(value: T, render: (exact: T) => string) => {
       if (isJson) printDocument(lastBody() ?? JSON.stringify(value))

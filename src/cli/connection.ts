@@ -6,21 +6,25 @@ import type { Settings } from './settings.ts'
 
 export interface Connection {
   client: Client<AnyWorkflows>
-  /** The last JSON that the service sent, unchanged; null before the first one. */
+  /** The JSON of the last response, unchanged; null if there is none. */
   lastBody(): string | null
   /** The same as `value`, which the client made of the last response, but with exact numbers. */
   exact<T>(value: T): T
 }
 
-// A person waits for the answer. The service repeats what it can itself.
-const RETRY_MS = 10_000
+export interface ConnectOptions {
+  /** How long a call is repeated while the service does not respond. */
+  retryMs: number
+  /** Called if the very first request gets no response: it is not worth repeating. */
+  giveUp(cause: unknown): void
+}
 
-/** `giveUp` is called when the very first request gets no response: it is not worth repeating. */
-export function connect({ url, token }: Settings, giveUp: (cause: unknown) => void): Connection {
+export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
   let lastBody: string | null = null
   let isReached = false
 
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
+    lastBody = null
     const response = await fetch(url, init).catch((error: unknown) => {
       if (!isReached) giveUp(error)
       throw error
@@ -31,7 +35,7 @@ export function connect({ url, token }: Settings, giveUp: (cause: unknown) => vo
     return new Response(lastBody, response)
   }
 
-  const client = createClient({ url, fetch: fetchAndKeep, retryMs: RETRY_MS, ...(token !== null && { token }) })
+  const client = createClient({ url, fetch: fetchAndKeep, retryMs, ...(token !== null && { token }) })
   return {
     client,
     lastBody: () => lastBody,

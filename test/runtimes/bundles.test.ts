@@ -91,6 +91,32 @@ test('dist/client.js: is one file of at most 6 KiB gzipped, which imports nothin
   expect(wordsIn(client, /\b(?:process|Buffer|require)\b/)).toEqual([])
 })
 
+test('dist/cli.js: a command loads neither the service nor what other commands need', async () => {
+  const names = (await readdir(folder)).filter((name) => /^cli.*\.js$/.test(name))
+  const chunks = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)),
+  )
+  const loaded = new Set<string>()
+  const load = (name: string) => {
+    const chunk = chunks.get(name)
+    if (chunk === undefined || loaded.has(name)) return
+    loaded.add(name)
+    for (const other of staticImportsOf(chunk)) load(other.slice('./'.length))
+  }
+  for (const name of ['cli.js', 'cli-run-cli.js', 'cli-inspect.js']) load(name)
+  const code = Buffer.concat([...loaded].map((name) => chunks.get(name) ?? Buffer.alloc(0)))
+  const foreign = [...chunks.values()].flatMap(importsOf).filter((name) => /^[@\w]/.test(name) && !isBuiltin(name))
+
+  expect(loaded.size).toBeGreaterThan(4)
+  expect(code.length).toBeLessThan(150_000)
+  expect(wordsIn(code, /grpc-status-details-bin|getRequestListener|start-dev/)).toEqual([])
+  expect(
+    [...chunks.keys()].filter((name) => importsOf(chunks.get(name) ?? Buffer.alloc(0)).includes('./node.js')),
+  ).toEqual(['cli.js'])
+  // The worker kit, which `portico archive` runs.
+  expect(foreign).toEqual(['portico/worker'])
+})
+
 test('no bundle: holds what only tests or workers need', () => {
   for (const [name, text] of [...servers, ['workerd.js', workerd] as const]) {
     expect(

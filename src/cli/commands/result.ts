@@ -1,5 +1,5 @@
 import type { WorkflowResult } from '../../client/responses.ts'
-import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
+import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { readDuration } from '../number-flags.ts'
 import { renderResult } from '../output/run.ts'
@@ -11,7 +11,7 @@ export async function result(
   id: string,
   flags: CommonFlags & RunFlags & { timeout?: string; wait: boolean },
 ): Promise<void> {
-  await callService(flags, async (command) => {
+  const act = async (command: Command) => {
     const { client, signal, show } = command
     const ended = flags.wait
       ? await settled(client.workflow(id).get(refOf(id, flags)), command, readDuration('--timeout', flags.timeout))
@@ -21,5 +21,6 @@ export async function result(
         })) as WorkflowResult)
     show(ended, renderResult)
     return exitCodeOfStatus(ended.status)
-  })
+  }
+  await callService(flags, act, flags.wait ? { retryMs: WAIT_RETRY_MS } : {})
 }

@@ -1,5 +1,5 @@
 import type { StartRequest, WorkflowHandle } from '../../client/client.ts'
-import { type Command, type CommonFlags, callService } from '../command.ts'
+import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { Interruption } from '../failures.ts'
 import { type ArgumentFlags, readArguments, readObjectArgument } from '../json-argument.ts'
@@ -33,7 +33,7 @@ export async function start(workflow: string, flags: StartFlags): Promise<void> 
 
 /** `portico run`: with two requests, so that the id is known while it waits. */
 export async function run(workflow: string, flags: StartFlags & { timeout?: string }): Promise<void> {
-  await callService(flags, async (command) => {
+  const act = async (command: Command) => {
     const timeoutMs = readDuration('--timeout', flags.timeout)
     const beganAt = Date.now()
     const handle = await startWorkflow(command, workflow, flags)
@@ -41,7 +41,8 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
     const result = await settled(handle, command, leftMs)
     command.show(result, renderResult)
     return exitCodeOfStatus(result.status)
-  })
+  }
+  await callService(flags, act, { retryMs: WAIT_RETRY_MS })
 }
 
 async function startWorkflow({ client, settings, signal }: Command, workflow: string, flags: StartFlags) {
@@ -53,9 +54,11 @@ async function startWorkflow({ client, settings, signal }: Command, workflow: st
     ...(key !== undefined && { idempotencyKey: key }),
     ...(settings.catalog !== null && { catalog: settings.catalog }),
     signal,
+    timeoutMs: READ_TIMEOUT_MS,
   }
+  const hide = showWaiting(`starting ${workflow}`)
   // The service checks it.
-  return client.start(workflow, request as StartRequest)
+  return client.start(workflow, request as StartRequest).finally(hide)
 }
 
 /** Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. */

@@ -1,18 +1,19 @@
 import type { PorticoError } from '../../client/portico-error.ts'
-import { printable } from './printable.ts'
 import { shellWord } from './shell-word.ts'
 
 export const START_ADVICE = 'Start the service with "npx portico dev", or say where it is with --url or PORTICO_URL.'
 
+const WAIT_ADVICE = (id: string) => `The workflow keeps running. Wait for it: portico result ${id}`
+
 const ADVICE = new Map<string, string | ((id: string) => string)>([
-  ['ConnectionError', START_ADVICE],
+  ['ConnectionError', WAIT_ADVICE],
   ['UnexpectedResponseError', 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.'],
   ['UnauthorizedError', 'Set PORTICO_TOKEN, or "token" in .portico.json, to a token of the service.'],
   ['WorkflowNotFoundError', '"portico list" shows the runs.'],
   ['UnsupportedWorkflowError', '"portico catalog" lists the workflows. --catalog names another catalog.'],
   ['CatalogNotFoundError', 'Start the worker, or name its catalog (task queue) with --catalog.'],
   ['CatalogNotAvailableError', 'Start the worker, or name its catalog (task queue) with --catalog.'],
-  ['WorkflowExecutionTimedOutError', (id) => `The workflow keeps running. Wait for it: portico result ${id}`],
+  ['WorkflowExecutionTimedOutError', WAIT_ADVICE],
   ['WorkflowNotCompletedError', (id) => `Wait for it: portico result ${id}`],
   ['WorkflowAlreadyStartedError', (id) => `See what it does: portico explain ${id}`],
   ['DeadlineExceededError', (id) => `See what it waits for: portico explain ${id}`],
@@ -24,5 +25,6 @@ const ADVICE = new Map<string, string | ((id: string) => string)>([
 export function adviceFor({ error, workflowId }: PorticoError): string | null {
   const advice = ADVICE.get(error)
   if (typeof advice !== 'function') return advice ?? null
-  return workflowId === undefined ? null : advice(shellWord(printable(workflowId)))
+  if (workflowId === undefined) return error === 'ConnectionError' ? START_ADVICE : null
+  return advice(shellWord(workflowId))
 }

@@ -25,7 +25,11 @@ export function reportError(error: unknown, { isJson, lastBody }: ReportOptions)
   const [message = '', ...details] = lines
   const label = exitCode === EXIT.interrupted ? '' : styleText('red', 'error: ', { stream: process.stderr })
   printNote(
-    [`${label}${message}`, ...details.map((line) => `  ${line}`), ...(advice === null ? [] : [advice])].join('\n'),
+    [
+      `${label}${message}`,
+      ...details.map((line) => `  ${line}`),
+      ...(advice === null ? [] : [printableLines(advice)]),
+    ].join('\n'),
   )
   if (isJson && error instanceof PorticoError) printDocument(documentOf(error, lastBody))
   return exitCode
