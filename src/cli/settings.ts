@@ -16,7 +16,8 @@ export type GivenSettings = Partial<Record<SettingName, unknown>>
 
 export type SettingName = keyof typeof SETTINGS
 
-const DEFAULT_URL = 'http://127.0.0.1:3001'
+/** Where the service listens by default. */
+export const DEFAULT_URL = 'http://127.0.0.1:3001'
 
 const nonEmpty = (error: string) => anyString.check(z.minLength(1, { error }))
 

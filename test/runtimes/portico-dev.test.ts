@@ -7,19 +7,20 @@ import { freePort } from '../../dev/servers/ports.ts'
 import { isGone, type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { until } from '../../dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 
-const test = base.extend('startDev', { scope: 'file' }, ({ engine, folder, cleanup }) => {
-  return async (args: string[], env: NodeJS.ProcessEnv = {}) => {
+const test = base
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+  .extend('startDev', { scope: 'file' }, ({ engine, folder, cleanup }) => async (args: string[]) => {
     const dev = await startProcess({
       command: process.execPath,
       args: [join(await ensureBundles(), 'cli.js'), 'dev', ...args],
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder, ENGINE_ADDRESS: engine.address, ...env },
+      env: { PATH: process.env.PATH, HOME: folder, ENGINE_ADDRESS: engine.address },
     })
     cleanup.defer(async () => void (await dev.kill()))
     return dev
-  }
-})
+  })
 
 // Prints its environment, and exits when there is a file of that name.
 const WORKER = `
@@ -32,14 +33,18 @@ test('portico dev: the worker has the variables that it needs, and its end ends 
   startDev,
   engine,
   folder,
+  catalog,
+  worker: _,
 }) => {
   await writeFile(join(folder, 'worker.mjs'), WORKER)
   const port = await freePort()
-  const dev = await startDev(['--catalog', 'orders', '--port', `${port}`, '--', process.execPath, 'worker.mjs'])
+  const dev = await startDev(['--catalog', catalog, '--port', `${port}`, '--', process.execPath, 'worker.mjs'])
   await ready(dev, port)
 
-  const shown = JSON.stringify([engine.address, 'orders', engine.address, 'default'])
+  const shown = JSON.stringify([engine.address, catalog, engine.address, 'default'])
   await until('the worker has printed its environment', () => dev.output().includes(`worker │ ${shown}`))
+  const request = `npx portico run echo --input '…' --url http://127.0.0.1:${port}`
+  await until('it says how to run a workflow of the catalog', () => dev.output().includes(request))
   await writeFile(join(folder, 'exit now'), '')
 
   expect(await dev.ended).toMatchObject({ code: 7 })

@@ -1,7 +1,8 @@
 /** `portico dev`. */
 import { type ReadyApi, runDev } from '../dev/run-dev.ts'
+import { printable } from '../output/printable.ts'
 import { shellWord } from '../output/shell-word.ts'
-import { readSettings } from '../settings.ts'
+import { DEFAULT_URL, readSettings } from '../settings.ts'
 
 export interface DevFlags {
   catalog?: string
@@ -51,13 +52,17 @@ function readyMessage({ url, catalog, address, uiUrl, docs }: ReadyApi, withWork
   return lines.join('\n')
 }
 
-function publishedMessage(_: ReadyApi, workflows: string[]): string {
+function publishedMessage({ url, withToken }: ReadyApi, workflows: string[]): string {
   const [first = ''] = workflows
+  const flag = url === DEFAULT_URL ? '' : ` --url ${url}`
+  // The token must not appear in the terminal.
+  const token = withToken ? [`  export PORTICO_TOKEN="\${SERVICE_API_AUTH_TOKEN%%,*}"`] : []
   return [
     '',
-    `The worker serves ${workflows.join(', ')}. Try it in another terminal:`,
-    `  npx portico run ${shellWord(first)} --input '…'`,
-    '  npx portico catalog',
+    `The worker serves ${printable(workflows.join(', '))}. Try it in another terminal:`,
+    ...token,
+    `  npx portico catalog${flag}`,
+    `  npx portico run ${shellWord(printable(first))} --input '…'${flag}`,
     '',
   ].join('\n')
 }
