@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { outputOf } from '../../dev/servers/component.ts'
 import { freePort } from '../../dev/servers/ports.ts'
 import { until } from '../../dev/servers/until.ts'
-import { type CliOptions, cli, cliOnTerminal } from '../support/cli.ts'
+import { type CliOptions, CTRL_C, cli, cliOnTerminal } from '../support/cli.ts'
 import { test as base } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -198,7 +198,8 @@ test('portico: a wrong .portico.json is reported with all its mistakes, without 
 test('portico: Ctrl-C while it waits exits with 130 and says how to wait on', async ({ portico, env }) => {
   await portico(['start', 'neverEnds', '--id', 'patience'])
 
-  const { code, output } = await cliOnTerminal(['result', 'patience'], { env, interruptAt: 'patience is running' })
+  const seen = { text: 'patience is running', act: (type: (keys: string) => void) => type(CTRL_C) }
+  const { code, output } = await cliOnTerminal(['result', 'patience'], { env, seen })
 
   expect(code).toBe(130)
   expect(output).toContain('The workflow keeps running. Wait for it: portico result patience')
@@ -222,12 +223,13 @@ test('portico: on a terminal there are tables and colors, and nothing that a wor
   expect(plain.output).not.toContain('\u001b')
 })
 
-test('portico: on a terminal a line shows what it waits for, and disappears', async ({ env }) => {
-  const { code, output } = await cliOnTerminal(['run', 'sleepFor', '--id', 'nap', '--input', '{"ms":1500}'], { env })
+test('portico: on a terminal a line shows what it waits for, and disappears', async ({ portico, env }) => {
+  const seen = { text: 'talks is running (1 s)', act: () => void portico(['signal', 'talks', 'finish']) }
+
+  const { code, output } = await cliOnTerminal(['run', 'messages', '--id', 'talks'], { env, seen })
 
   expect(code).toBe(0)
-  expect(output).toContain('nap is running (1 s)')
-  expect(output.slice(output.lastIndexOf('nap is running'))).toMatch(/^nap is running \(\d+ s\)\r\u001b\[K.*Status/)
+  expect(output.slice(output.lastIndexOf('talks is running'))).toMatch(/^talks is running \(\d+ s\)\r\u001b\[K.*Status/)
 })
 
 test('portico completion: the script is valid, and Tab completes commands, flags and workflows', async ({

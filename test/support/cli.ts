@@ -38,20 +38,22 @@ export async function startCli(args: string[], options: CliOptions = {}): Promis
 const TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
 export interface TerminalOptions extends CliOptions {
-  /** Ctrl-C is pressed once the output contains this. */
-  interruptAt?: string
+  /** `act` is called once, when the output contains the text. */
+  seen?: { text: string; act(type: (keys: string) => void): void }
 }
 
+export const CTRL_C = '\u0003'
+
 /** On a terminal, to which stdout and stderr go alike. */
-export async function cliOnTerminal(args: string[], { interruptAt, ...options }: TerminalOptions = {}) {
+export async function cliOnTerminal(args: string[], { seen, ...options }: TerminalOptions = {}) {
   const command = [process.execPath, await entry(), ...args]
   const { process: terminal, ended } = run('python3', ['-c', TERMINAL, ...command], { ...options, keepStdin: true })
-  let seen = ''
+  let output = ''
   terminal.stdout.on('data', (chunk) => {
-    const before = seen
-    seen += chunk
-    const hasCome = interruptAt !== undefined && seen.includes(interruptAt) && !before.includes(interruptAt)
-    if (hasCome) terminal.stdin.write('\u0003')
+    const before = output
+    output += chunk
+    if (seen === undefined || !output.includes(seen.text) || before.includes(seen.text)) return
+    seen.act((keys) => void terminal.stdin.write(keys))
   })
   const { code, stdout } = await ended
   return { code, output: stdout.replaceAll('\r\n', '\n') }
