@@ -47,6 +47,7 @@ const LONGEST_FIRST = [
   'runtimes/process-lifecycle',
   'compatibility/typescript',
   'runtimes/workerd',
+  'runtimes/docs-page',
   'worker/run-worker',
   'worker/catalog-versions',
   'worker/local-traces',

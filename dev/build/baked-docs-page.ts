@@ -1,5 +1,6 @@
-/** Puts the files of the reference page into a bundle of their own, so that reading them needs no permission. */
+/** Puts the files of the reference page, compressed, into a bundle of their own, so that reading them needs no permission. */
 import { fileURLToPath } from 'node:url'
+import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
 
@@ -11,12 +12,25 @@ export function bakedDocsPage(): Plugin {
     load: {
       filter: { id: FILES_MODULE },
       async handler() {
-        const files = await Promise.all(DOCS_FILES.map(async (name) => [name, await readDocsFile(name)]))
-        return `const files = new Map(${JSON.stringify(files)})
-export const readDocsFile = async (name) => files.get(name) ?? null`
+        const files = await Promise.all(DOCS_FILES.map(deflated))
+        return `
+          const files = new Map(${JSON.stringify(files)})
+          export async function readDocsFile(name) {
+            const file = files.get(name)
+            if (file === undefined) return null
+            const bytes = Uint8Array.from(atob(file.deflated), (byte) => byte.charCodeAt(0))
+            const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+            return { type: file.type, text: await new Response(text).text() }
+          }`
       },
     },
   }
+}
+
+async function deflated(name: string): Promise<[string, { type: string; deflated: string }]> {
+  const file = await readDocsFile(name)
+  if (file === null) throw new Error(`${name} is not a file of the reference page`)
+  return [name, { type: file.type, deflated: deflateRawSync(file.text, { level: 9 }).toString('base64') }]
 }
 
 /** Leaves the module out of the other bundles, which import that bundle instead. */

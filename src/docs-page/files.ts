@@ -14,12 +14,15 @@ const PATHS = new Map([
   ['accessibility.js', './accessibility.js'],
   ['swagger-ui.css', `${SWAGGER_UI}swagger-ui.css`],
   ['swagger-ui-bundle.js', `${SWAGGER_UI}swagger-ui-bundle.js`],
+  // The bundle refers to it.
+  ['swagger-ui-bundle.js.LICENSE.txt', `${SWAGGER_UI}swagger-ui-bundle.js.LICENSE.txt`],
 ])
 
 const TYPES = new Map([
   ['html', 'text/html; charset=utf-8'],
   ['css', 'text/css; charset=utf-8'],
   ['js', 'text/javascript; charset=utf-8'],
+  ['txt', 'text/plain; charset=utf-8'],
 ])
 
 export const DOCS_FILES: readonly string[] = [...PATHS.keys()]

@@ -48,7 +48,9 @@ function describeImage(runtime: 'node' | 'bun'): void {
       const bundle = files.filter((file: string) => !/^dist\/server-[\w-]+\.js$/.test(file))
       await container.stop()
 
-      expect(bundle.toSorted()).toEqual(['LICENSE', 'dist', `dist/${runtime}.js`, 'package.json'])
+      expect(bundle.toSorted()).toEqual(
+        ['LICENSE', 'dist', 'dist/docs-page.js', `dist/${runtime}.js`, 'package.json'].toSorted(),
+      )
       expect((await sizeOf(images[runtime])) - (await sizeOf(images.bases[runtime]))).toBeLessThan(3e6)
     })
 

@@ -43,12 +43,16 @@ test('reference page: without a token it shows the API and runs a workflow', asy
   const { page, problems } = await open(browser, serviceProcess)
 
   const shown = await violations(page)
+  const sent = page.waitForRequest((request) => request.method() === 'POST')
   const answer = await runGreet(page)
+  const { 'idempotency-key': key, prefer } = await (await sent).allHeaders()
   await tryOut(page, '/workflow/runs')
   const inUse = await violations(page)
   await page.close()
 
   expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+  // The document has examples of both.
+  expect([key, prefer]).toEqual([undefined, undefined])
   expect([shown, inUse, problems]).toEqual([[], [], []])
 })
 
@@ -65,22 +69,25 @@ test('reference page: it asks for the token until it is right, and keeps it in m
   await page.fill('#token', TOKEN)
   await page.click('#access button')
   const answer = await runGreet(page)
-  const places = await page.evaluate(() => [
-    JSON.stringify({ ...localStorage }),
-    JSON.stringify({ ...sessionStorage }),
-    document.cookie,
-    location.href,
-    document.documentElement.outerHTML,
-    ...Array.from(document.querySelectorAll('input, textarea'), (field) => (field as HTMLInputElement).value),
-  ])
+  const places = await page.evaluate(() => ({
+    localStorage: JSON.stringify({ ...localStorage }),
+    sessionStorage: JSON.stringify({ ...sessionStorage }),
+    cookies: document.cookie,
+    url: location.href,
+    page: document.documentElement.outerHTML,
+    fields: Array.from(
+      document.querySelectorAll('input, textarea'),
+      (field) => (field as HTMLInputElement).value,
+    ).join(),
+  }))
   const cookies = await page.context().cookies()
   await page.reload()
   const asksAgain = await page.isVisible('#token')
   await page.close()
 
   expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
-  expect(places.filter((place) => place.includes(TOKEN))).toEqual([])
-  expect(places.join()).toContain('Authorization: Bearer &lt;token&gt;')
+  expect(Object.entries(places).flatMap(([place, text]) => (text.includes(TOKEN) ? [place] : []))).toEqual([])
+  expect(places.page).toContain('Authorization: Bearer &lt;token&gt;')
   expect([cookies, asksAgain, asking]).toEqual([[], true, []])
   expect(problems).toEqual([expect.stringContaining('401 (Unauthorized)')])
 })

@@ -115,15 +115,16 @@ test('portico: a server can mount its handler', async () => {
   await writeFile(
     join(folder, 'embed.mjs'),
     `import { createPortico, grpcTransport, httpApiTransport, parseConfig } from 'portico'
-     const config = parseConfig({ SERVICE_CATALOG_ID: 'orders', SERVICE_API_AUTH_TOKEN: 'token' }, { binds: false })
+     const config = parseConfig({ SERVICE_CATALOG_ID: 'orders', SERVICE_API_AUTH_TOKEN: 'token', SERVICE_DOCS_ON: 'true' }, { binds: false })
      for (const transport of [grpcTransport(config.engine), httpApiTransport({ url: 'http://127.0.0.1:1', apiKey: null })]) {
        const portico = createPortico({ config, transport, log() {} })
-       console.log((await portico.fetch(new Request('http://x/health'))).status, (await portico.fetch(new Request('http://x/workflow/catalog'))).status)
+       const status = async (path) => (await portico.fetch(new Request('http://x' + path))).status
+       console.log(await status('/health'), await status('/workflow/catalog'), await status('/docs/swagger-ui.css'))
        await portico.close()
      }`,
   )
 
-  expect((await node('embed.mjs')).trim()).toBe('200 401\n200 401')
+  expect((await node('embed.mjs')).trim()).toBe('200 401 200\n200 401 200')
 })
 
 test('portico/workerd: the default export is a Worker', async () => {
