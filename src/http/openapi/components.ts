@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import type { ErrorName } from '../../domain/errors.ts'
 import { PROBLEM_TYPE } from '../problem.ts'
 import { catalogName, handlerName, runId, updateId, workflowId } from '../routes/fields/names.ts'
@@ -40,6 +41,7 @@ const PATH_PARAMETERS = {
   name: { name: 'handlerName', schema: handlerName, description: 'Name of the handler' },
   updateId: { name: 'updateId', schema: updateId, description: 'Id of the update' },
   catalog: { name: 'catalogName', schema: catalogName, description: 'Name of the catalog' },
+  file: { name: 'fileName', schema: z.string(), description: 'Name of a file of the reference page' },
 }
 
 function parameters() {

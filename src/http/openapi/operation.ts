@@ -58,6 +58,6 @@ export interface SuccessResponse {
   links?: readonly LinkName[]
   /** Set for a response that can also, or only, be a stream of events: the events with the schemas of their data. */
   events?: Readonly<Record<string, Schema>>
-  /** Set for a response that is plain text. */
-  text?: string
+  /** Set for a response that is text: its media types. */
+  text?: readonly string[]
 }

@@ -82,11 +82,11 @@ function successResponses({ method, path, responses }: Operation): Record<string
   )
 }
 
-function contentOf({ schema, events, text }: SuccessResponse, examples: object): Record<string, object> {
+function contentOf({ schema, events, text = [] }: SuccessResponse, examples: object): Record<string, object> {
   return {
     ...(schema && { 'application/json': mediaType(schema, examples) }),
     ...(events && { 'text/event-stream': eventStream(events) }),
-    ...(text !== undefined && { [text]: { schema: { type: 'string' } } }),
+    ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
   }
 }
 

@@ -12,6 +12,14 @@ const CATALOG_RESPONSES = {
   304: { description: 'The client has the catalog already', headers: ['ETag'] },
 } as const
 
+const PAGE_HEADERS = [
+  'ETag',
+  'Cache-Control',
+  'Content-Security-Policy',
+  'Referrer-Policy',
+  'X-Content-Type-Options',
+] as const
+
 export const serviceOperations: readonly Operation[] = [
   {
     method: 'get',
@@ -97,7 +105,37 @@ export const serviceOperations: readonly Operation[] = [
     tag: 'Service',
     summary: 'Get metrics for Prometheus',
     docs: 'endpoints',
-    responses: { 200: { description: 'The metrics', text: 'text/plain' } },
+    responses: { 200: { description: 'The metrics', text: ['text/plain'] } },
     errors: ['NotSupportedError'],
+  },
+  {
+    method: 'get',
+    path: '/docs',
+    id: 'getReferencePage',
+    tag: 'Service',
+    summary: 'Get a reference page of the API, for browsers',
+    docs: 'reference-page',
+    isPublic: true,
+    headers: ['If-None-Match'],
+    responses: {
+      200: { description: 'The page', text: ['text/html'], headers: PAGE_HEADERS },
+      304: { description: 'The client has the page already', headers: PAGE_HEADERS },
+    },
+    errors: ['NotSupportedError'],
+  },
+  {
+    method: 'get',
+    path: '/docs/:file',
+    id: 'getReferencePageFile',
+    tag: 'Service',
+    summary: 'Get a file that the reference page loads',
+    docs: 'reference-page',
+    isPublic: true,
+    headers: ['If-None-Match'],
+    responses: {
+      200: { description: 'The file', text: ['text/css', 'text/javascript'], headers: PAGE_HEADERS },
+      304: { description: 'The client has the file already', headers: PAGE_HEADERS },
+    },
+    errors: ['NotFoundError', 'NotSupportedError'],
   },
 ]
