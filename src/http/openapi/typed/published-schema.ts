@@ -7,6 +7,7 @@ import { isObject } from '../../../lib/is-object.ts'
 import type { JsonSchema } from '../../../protocol/catalog.ts'
 import { ref, type Schema } from '../schemas/schema.ts'
 import type { Identifiers } from './identifiers.ts'
+import { readableSchema } from './readable-schema.ts'
 import { IN_PLACE, KEYWORDS } from './schema-keywords.ts'
 
 // In units of about 50 ns: a tenth of a second for the largest schema.
@@ -63,7 +64,7 @@ function componentsOf(root: object, name: string, identifiers: Identifiers): Rec
       const shownValue = KEYWORDS.get(keyword)?.(value, (inner) => show(inner, depth + 1))
       return shownValue === undefined ? [] : [[keyword, shownValue]]
     })
-    return { ...reference, ...Object.fromEntries(entries) }
+    return readableSchema({ ...reference, ...Object.fromEntries(entries) })
   }
 
   /** Empty without a reference that can be shown. */
