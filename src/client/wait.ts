@@ -1,4 +1,5 @@
 /** Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md */
+import { sleep } from '../lib/abort.ts'
 import type { CallOptions } from './client.ts'
 import type { Connection, HttpRequest, Limits } from './connection/connection.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
@@ -21,29 +22,36 @@ export async function untilEnded(
   let request = first
   let run = known
   while (true) {
+    const startedAt = Date.now()
     const response = await waitOnce(connection, request, run, limits)
     if ('result' in response) return response.result
     run = { ...run, ...response.open }
     const { workflowId, runId } = run
-    if (workflowId === undefined || Date.now() >= limits.deadlineAt) throw timedOut(run, timeoutMs)
+    if (workflowId === undefined || runId === undefined || Date.now() >= limits.deadlineAt)
+      throw timedOut(run, timeoutMs)
+    // A service that shuts down does not wait.
+    await sleep(Math.max(0, startedAt + response.intervalMs - Date.now()), signal)
+    signal?.throwIfAborted()
     request = resultRequest({ workflowId, runId, isPinned })
   }
 }
 
+/** `intervalMs`: how long after this request the next one may follow. */
 async function waitOnce(
   { sendWaiting }: Connection,
   request: WaitRequest,
   run: OpenRun,
   limits: Limits,
-): Promise<{ result: WorkflowResult } | { open: OpenRun }> {
+): Promise<{ result: WorkflowResult } | { open: OpenRun; intervalMs: number }> {
   try {
     const { status, body } = await sendWaiting(request, limits)
-    return status === ACCEPTED ? { open: acceptedRun(body as AcceptedRun) } : { result: body as WorkflowResult }
+    if (status !== ACCEPTED) return { result: body as WorkflowResult }
+    return { open: acceptedRun(body as AcceptedRun), intervalMs: 0 }
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error
     const isOver = error.error === 'ConnectionError' && Date.now() >= limits.deadlineAt
-    if (isOver || STILL_OPEN.includes(error.error)) return { open: openRun(error) }
-    throw withFacts(error, run)
+    if (!isOver && !STILL_OPEN.includes(error.error)) throw withFacts(error, run)
+    return { open: openRun(error), intervalMs: error.retryAfterMs ?? 0 }
   }
 }
 

@@ -54,6 +54,16 @@ describe('result', () => {
     expect([status, headers.get('Location'), headers.get('Retry-After')]).toEqual([408, '/workflow/w%2F1/result', '1'])
   })
 
+  test('result: with wait, Last-Event-ID names the run to wait for', async () => {
+    const { get, commands } = makeWaitApi()
+
+    await get(`${PATH}?wait=1`, { 'Last-Event-ID': `w/${RUN_ID}` })
+    const ofAnother = await get(`${PATH}?wait=1`, { 'Last-Event-ID': `x/${RUN_ID}` })
+
+    expect(commands).toEqual([{ ref: RUN, followsChain: true, waitMs: 1 }])
+    expect(await refusal(ofAnother)).toEqual([404, 'WorkflowNotFoundError'])
+  })
+
   test('result: HEAD with Accept: text/event-stream waits for nothing', async () => {
     const { call, commands } = makeWaitApi()
 
