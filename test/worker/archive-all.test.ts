@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client'
+import { NamespaceNotFoundError } from '@temporalio/common'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
@@ -156,8 +157,14 @@ const DISTURBANCES: (() => Promise<unknown>)[] = [
 ]
 
 async function startAllKinds(client: Client, id: string): Promise<void> {
-  const start = (name: string, args: unknown[], options: Partial<WorkflowStartOptions> = {}) =>
-    client.workflow.start(name, { workflowId: `${name}-${crypto.randomUUID()}`, taskQueue: queue, args, ...options })
+  const start = (name: string, args: unknown[], options: Partial<WorkflowStartOptions> = {}) => {
+    const request = { workflowId: `${name}-${crypto.randomUUID()}`, taskQueue: queue, args, ...options }
+    return client.workflow.start(name, request).catch((error) => {
+      // A busy server that was just started may not find its namespace.
+      if (error instanceof NamespaceNotFoundError) return client.workflow.start(name, request)
+      throw error
+    })
+  }
   const once = { end: 'complete', ms: 20 }
   await Promise.all([
     mapConcurrent(
