@@ -49,7 +49,12 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<{ p
       ...['-m', 'schemathesis.cli', '--config-file', configFile],
       ...['run', `${url}/openapi.json`, '--header', `Authorization: Bearer ${token}`, '--seed', `${seed}`, ...args],
     ],
-    env: { PATH: process.env.PATH, PYTHONPATH: packages, SCHEMATHESIS_HOOKS: fileOf('checks.py') },
+    env: {
+      PATH: process.env.PATH,
+      PYTHONPATH: packages,
+      PYTHONPYCACHEPREFIX: join(packages, 'bytecode'),
+      SCHEMATHESIS_HOOKS: fileOf('checks.py'),
+    },
     cwd: folder,
     onLine: (line) => {
       lines.push(line)
