@@ -12,8 +12,9 @@ import type { Service } from '../support/service.ts'
 const TOKEN = 'first+secret/token=='
 const GREET = '/workflow/run#greet'
 
-// Swagger UI computes for seconds, on a busy machine for much longer.
-const STEP_TIMEOUT_MS = 120_000
+// Swagger UI and axe-core compute for seconds, on a busy machine for a minute.
+const STEP_TIMEOUT_MS = 300_000
+const PATIENT = { timeout: 600_000 }
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
@@ -39,83 +40,88 @@ test.beforeAll(async ({ serviceProcess, guardedService: _ }) => {
   await until('the catalog is published', async () => (await fetch(`${serviceProcess.url}/workflow/catalog`)).ok)
 })
 
-test('reference page: without a token it shows the API and runs a workflow', async ({ browser, serviceProcess }) => {
-  const { page, problems } = await open(browser, serviceProcess)
+test(
+  'reference page: without a token it shows the API and runs a workflow',
+  PATIENT,
+  async ({ browser, serviceProcess }) => {
+    const { page, problems } = await open(browser, serviceProcess)
 
-  const shown = await violations(page)
-  const sent = page.waitForRequest((request) => request.method() === 'POST')
-  const answer = await runGreet(page)
-  const { 'idempotency-key': key, prefer } = await (await sent).allHeaders()
-  await tryOut(page, '/workflow/runs')
-  const inUse = await violations(page)
-  await page.close()
+    const shown = await violations(page)
+    const sent = page.waitForRequest((request) => request.method() === 'POST')
+    const answer = await runGreet(page)
+    const { 'idempotency-key': key, prefer } = await (await sent).allHeaders()
+    await tryOut(page, '/workflow/runs')
+    const inUse = await violations(page)
+    await page.close()
 
-  expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
-  // The document has examples of both.
-  expect([key, prefer]).toEqual([undefined, undefined])
-  expect([shown, inUse, problems]).toEqual([[], [], []])
-})
+    expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+    // The document has examples of both.
+    expect([key, prefer]).toEqual([undefined, undefined])
+    expect([shown, inUse, problems]).toEqual([[], [], []])
+  },
+)
 
-test('reference page: it asks for the token until it is right, and keeps it in memory only', async ({
-  browser,
-  guardedService,
-}) => {
-  const { page, problems } = await open(browser, guardedService)
+test(
+  'reference page: it asks for the token until it is right, and keeps it in memory only',
+  PATIENT,
+  async ({ browser, guardedService }) => {
+    const { page, problems } = await open(browser, guardedService)
 
-  await page.fill('#token', 'wrong')
-  await page.click('#access button')
-  await page.waitForSelector('#state:has-text("Missing or invalid token")')
-  const asking = await violations(page)
-  await page.fill('#token', TOKEN)
-  await page.click('#access button')
-  const answer = await runGreet(page)
-  const places = await page.evaluate(() => ({
-    localStorage: JSON.stringify({ ...localStorage }),
-    sessionStorage: JSON.stringify({ ...sessionStorage }),
-    cookies: document.cookie,
-    url: location.href,
-    page: document.documentElement.outerHTML,
-    fields: Array.from(
-      document.querySelectorAll('input, textarea'),
-      (field) => (field as HTMLInputElement).value,
-    ).join(),
-  }))
-  const cookies = await page.context().cookies()
-  await page.reload()
-  const asksAgain = await page.isVisible('#token')
-  await page.close()
+    await page.fill('#token', 'wrong')
+    await page.click('#access button')
+    await page.waitForSelector('#state:has-text("Missing or invalid token")')
+    const asking = await violations(page)
+    await page.fill('#token', TOKEN)
+    await page.click('#access button')
+    const answer = await runGreet(page)
+    const places = await page.evaluate(() => ({
+      localStorage: JSON.stringify({ ...localStorage }),
+      sessionStorage: JSON.stringify({ ...sessionStorage }),
+      cookies: document.cookie,
+      url: location.href,
+      page: document.documentElement.outerHTML,
+      fields: Array.from(
+        document.querySelectorAll('input, textarea'),
+        (field) => (field as HTMLInputElement).value,
+      ).join(),
+    }))
+    const cookies = await page.context().cookies()
+    await page.reload()
+    const asksAgain = await page.isVisible('#token')
+    await page.close()
 
-  expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
-  expect(Object.entries(places).flatMap(([place, text]) => (text.includes(TOKEN) ? [place] : []))).toEqual([])
-  expect(places.page).toContain('Authorization: Bearer &lt;token&gt;')
-  expect([cookies, asksAgain, asking]).toEqual([[], true, []])
-  expect(problems).toEqual([expect.stringContaining('401 (Unauthorized)')])
-})
+    expect(answer).toMatchObject({ status: 'completed', output: 'Hello, Ada!' })
+    expect(Object.entries(places).flatMap(([place, text]) => (text.includes(TOKEN) ? [place] : []))).toEqual([])
+    expect(places.page).toContain('Authorization: Bearer &lt;token&gt;')
+    expect([cookies, asksAgain, asking]).toEqual([[], true, []])
+    expect(problems).toEqual([expect.stringContaining('401 (Unauthorized)')])
+  },
+)
 
-test('reference page: it shows another catalog, whose descriptions load and run nothing', async ({
-  browser,
-  serviceProcess,
-  startWorker,
-}) => {
-  const taskQueue = `hostile-${crypto.randomUUID()}`
-  const description =
-    'Hello <img src="https://evil.example/x.png" onerror="document.title = 1"><b style="color: red">you</b>'
-  const workflows = catalog.workflows.slice(0, 1).map((greet) => ({ ...greet, name: 'hostile', description }))
-  await startWorker({ taskQueue, catalog: { ...catalog, workflows } })
-  const page = await browser.newPage()
-  page.setDefaultTimeout(STEP_TIMEOUT_MS)
-  const answered: string[] = []
-  page.on('response', (response) => answered.push(new URL(response.url()).host))
+test(
+  'reference page: it shows another catalog, whose descriptions load and run nothing',
+  PATIENT,
+  async ({ browser, serviceProcess, startWorker }) => {
+    const taskQueue = `hostile-${crypto.randomUUID()}`
+    const description =
+      'Hello <img src="https://evil.example/x.png" onerror="document.title = 1"><b style="color: red">you</b>'
+    const workflows = catalog.workflows.slice(0, 1).map((greet) => ({ ...greet, name: 'hostile', description }))
+    await startWorker({ taskQueue, catalog: { ...catalog, workflows } })
+    const page = await browser.newPage()
+    page.setDefaultTimeout(STEP_TIMEOUT_MS)
+    const answered: string[] = []
+    page.on('response', (response) => answered.push(new URL(response.url()).host))
 
-  await page.goto(`${serviceProcess.url}/docs?catalog=${taskQueue}`)
-  const block = await tryOut(page, '/workflow/run#hostile')
-  await block.locator('.opblock-description img').waitFor({ state: 'attached' })
-  const title = await page.title()
-  await page.close()
+    await page.goto(`${serviceProcess.url}/docs?catalog=${taskQueue}`)
+    const block = await tryOut(page, '/workflow/run#hostile')
+    await block.locator('.opblock-description img').waitFor({ state: 'attached' })
+    const title = await page.title()
+    await page.close()
 
-  expect(title).toBe('Portico API reference')
-  expect(new Set(answered)).toEqual(new Set([new URL(serviceProcess.url).host]))
-})
+    expect(title).toBe('Portico API reference')
+    expect(new Set(answered)).toEqual(new Set([new URL(serviceProcess.url).host]))
+  },
+)
 
 /** `problems`: errors on the console, and requests to other hosts. */
 async function open(browser: Browser, { url }: Service): Promise<{ page: Page; problems: string[] }> {
