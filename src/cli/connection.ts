@@ -26,7 +26,8 @@ export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOp
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
     const response = await fetch(url, init).catch((error: unknown) => {
-      if (!isReached) giveUp(error)
+      // An aborted request says nothing about the service.
+      if (!isReached && !init.signal?.aborted) giveUp(error)
       throw error
     })
     isReached = true

@@ -146,6 +146,21 @@ test('portico: exits with 3 at once if there is no service, or another one', asy
   expect(proxy.stderr).toContain('Check --url, PORTICO_URL or .portico.json')
 })
 
+test('portico: exits with 4 if the service accepts a request and does not respond in time', async ({
+  portico,
+  cleanup,
+}) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  cleanup.defer(() => void silent.close().closeAllConnections())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+
+  const { code, stdout } = await portico(['query', 'x', 'y', '--timeout', '200ms', '--url', `http://127.0.0.1:${port}`])
+
+  expect(code).toBe(4)
+  expect(JSON.parse(stdout)).toMatchObject({ error: 'DeadlineExceededError' })
+})
+
 test('portico: settings come from flags, then from variables, then from the nearest .portico.json', async ({
   portico,
   env,
