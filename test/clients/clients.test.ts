@@ -9,6 +9,7 @@ import { test as sharedTest } from '../support/fixtures.ts'
 import { nodeFirst } from '../support/package.ts'
 import { createProject, type Finished, type Toolchain } from './project.ts'
 import { ensureTypeScriptTools, goEnvironment, pythonEnvironment } from './tools.ts'
+import { unusualWorkflow } from './unusual-workflow.ts'
 
 const TOKEN = 'clients-token'
 
@@ -48,7 +49,13 @@ const test = sharedTest
     workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
     activities,
   }))
-  .extend('workerOptions', { scope: 'file' }, ({ exampleWorker }) => ({ ...exampleWorker, catalog: exampleCatalog }))
+  .extend('workerOptions', { scope: 'file' }, ({ exampleWorker }) => {
+    const workflows = [...exampleCatalog.workflows, unusualWorkflow]
+    return {
+      ...exampleWorker,
+      catalog: { workflows, workflowNames: { ...exampleCatalog.workflowNames, unusual: 'unusual' } },
+    }
+  })
   .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
   .extend('api', { scope: 'file' }, ({ serviceProcess }) => ({
     url: serviceProcess.url,
