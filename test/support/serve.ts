@@ -1,6 +1,7 @@
 /** The service inside the test's process, in front of the engine of the run. */
 import { inject } from 'vitest'
 import { type Environment, parseConfig, redactValues } from '../../src/config.ts'
+import { readDocsFile } from '../../src/docs-page/lazy-files.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 import { jsonLog } from '../../src/log.ts'
@@ -31,6 +32,6 @@ export function serve(env: Environment = {}): Served {
   const transport = isHttp
     ? httpApiTransport({ url: httpUrl ?? '', apiKey })
     : grpcTransport({ address, apiKey, tls: null })
-  const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node' })
+  const { fetch, drain, close } = createPortico({ config, transport, log, runtime: 'node', readDocsFile })
   return { catalog: config.catalog, fetch, drain, close }
 }
