@@ -56,6 +56,7 @@ export async function fuzz({ address, seed, minutes, onLine }: FuzzOptions): Pro
       SERVICE_API_AUTH_TOKEN: TOKEN,
       SERVICE_HOST: '127.0.0.1',
       SERVICE_METRICS_ON: 'true',
+      SERVICE_DOCS_ON: 'true',
       // A query waits for a worker that cannot respond, because the code of its workflow fails.
       SERVICE_MESSAGE_TIMEOUT: '1s',
     },
