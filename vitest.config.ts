@@ -125,7 +125,7 @@ export default defineConfig({
           env: { PORTICO_ARCHIVE_ROUNDS: '5' },
           ...VERY_PATIENT,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
