@@ -54,7 +54,11 @@ async function takeAllLists(): Promise<void> {
 
 /** A run in its middle, with spans that wait in the store. */
 async function startStory(): Promise<string> {
-  const { body } = await api.start('story', { end: 'open' })
+  // A busy engine may once take longer than a start may.
+  const { body } = await until('it is started', async () => {
+    const answer = await api.start('story', { end: 'open' })
+    return answer.status === 200 && answer
+  })
   await until('its spans are in the store', async () => {
     const { body: trace } = await api.call('GET', `/workflow/${body.workflowId}/trace-log`)
     const text = JSON.stringify(trace)
