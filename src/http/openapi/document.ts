@@ -24,6 +24,8 @@ export interface Route {
 /** Whose workflows the document describes. */
 export interface DescribedCatalog {
   name: string
+  /** Whether requests that name no catalog use it. */
+  isDefault: boolean
   /** `unavailable`: it could not be read. */
   state: 'described' | 'not_published' | 'unavailable'
   workflows: readonly CatalogEntry[]
@@ -33,13 +35,17 @@ export interface DescribedCatalog {
 export async function openApiDocument(options: DocumentOptions, catalog: DescribedCatalog): Promise<OpenApiDocument> {
   const document = forDeployment(await generalDocument(), options)
   const { schemas, ...others } = document.components
-  const typed = await catalogOperations(catalog.workflows, {
-    of: (kind) => operationAt(document, GENERAL[kind]),
-    operationIds: Object.values(document.paths).flatMap((item) =>
-      Object.values(item).map(({ operationId }) => operationId),
-    ),
-    typeNames: [schemas, others.parameters, others.responses].flatMap((named) => Object.keys(Object(named))),
-  })
+  const { name, isDefault, workflows } = catalog
+  const typed = await catalogOperations(
+    { workflows, named: isDefault ? null : name },
+    {
+      of: (kind) => operationAt(document, GENERAL[kind]),
+      operationIds: Object.values(document.paths).flatMap((item) =>
+        Object.values(item).map(({ operationId }) => operationId),
+      ),
+      typeNames: [schemas, others.parameters, others.responses].flatMap((named) => Object.keys(Object(named))),
+    },
+  )
   return {
     ...document,
     'x-catalog': { name: catalog.name, state: catalog.state, omittedOperations: typed.omitted },

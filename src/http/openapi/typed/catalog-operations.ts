@@ -30,6 +30,12 @@ export interface GeneralOperations {
   typeNames: readonly string[]
 }
 
+export interface TypedCatalog {
+  workflows: readonly CatalogEntry[]
+  /** Which catalog starts must name; null for the default of the service. */
+  named: string | null
+}
+
 interface Typed {
   kind: Kind
   workflow: string
@@ -38,7 +44,7 @@ interface Typed {
 }
 
 export async function catalogOperations(
-  workflows: readonly CatalogEntry[],
+  { workflows, named }: TypedCatalog,
   general: GeneralOperations,
 ): Promise<CatalogOperations> {
   const all = workflows.filter(({ name }) => workflowNameIssue(name) === null).flatMap(typedOf)
@@ -52,7 +58,8 @@ export async function catalogOperations(
   const links = handlerLinks(shown.map((typed, at) => ({ ...typed, id: ids.get(keys[at] ?? []) ?? '' })))
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
-    const known = types.get(typed.entry) ?? publishTypes(typed, names.get(typed.entry) ?? id, identifiers, schemas)
+    const name = names.get(typed.entry) ?? id
+    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named }, identifiers, schemas)
     types.set(typed.entry, known)
     const operation = operationOf(typed, id, known, general.of(typed.kind))
     const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
@@ -128,7 +135,7 @@ interface Types {
 
 function publishTypes(
   { kind, workflow, entry }: Typed,
-  name: string,
+  { name, catalog }: { name: string; catalog: string | null },
   identifiers: Identifiers,
   schemas: Record<string, Schema>,
 ): Types {
@@ -143,7 +150,7 @@ function publishTypes(
   const output = publish(entry.outputSchema, 'output')
   if (kind === 'run' || kind === 'start') {
     return {
-      request: add(startRequest(workflow, input), 'request'),
+      request: add(startRequest({ workflow, catalog }, input), 'request'),
       response: add(workflowResult(outputOrNull(output)), 'result'),
     }
   }
@@ -160,17 +167,24 @@ function outputOrNull(output: Schema | null): Schema {
   }
 }
 
-function startRequest(workflow: string, input: Schema | null): Schema {
-  const workflowName = { type: 'string', const: workflow }
-  const named = { type: 'object', ...argumentsOf(input, workflowName) }
+function startRequest(
+  { workflow, catalog }: { workflow: string; catalog: string | null },
+  input: Schema | null,
+): Schema {
+  const names = {
+    workflowName: { type: 'string', const: workflow },
+    ...(catalog !== null && { catalog: { type: 'string', const: catalog } }),
+  }
+  const named = { type: 'object', ...argumentsOf(input, names) }
   return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }
 }
 
-function argumentsOf(input: Schema | null, workflowName: Schema): Schema {
+function argumentsOf(input: Schema | null, names: Record<string, Schema>): Schema {
+  const required = Object.keys(names)
   if (input === null) {
     return {
-      properties: { workflowName, input: {}, args: { type: 'array', items: {} } },
-      required: ['workflowName'],
+      properties: { ...names, input: {}, args: { type: 'array', items: {} } },
+      required,
       if: { required: ['input'] },
       else: { required: ['args'] },
       not: { required: ['input', 'args'] },
@@ -178,10 +192,10 @@ function argumentsOf(input: Schema | null, workflowName: Schema): Schema {
   }
   if (input === NOTHING) {
     const args = { type: 'array', items: {}, maxItems: 0, description: 'The workflow takes no argument' }
-    return { properties: { workflowName, args }, required: ['workflowName', 'args'] }
+    return { properties: { ...names, args }, required: [...required, 'args'] }
   }
-  const properties = { workflowName, input: described(input, 'The only argument') }
-  return { properties, required: ['workflowName', 'input'] }
+  const properties = { ...names, input: described(input, 'The only argument') }
+  return { properties, required: [...required, 'input'] }
 }
 
 function messageRequest(payload: Schema): Schema {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { catalog as exampleCatalog } from '../../../../examples/catalog.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { Workflows } from '../../../../src/domain/workflows.ts'
 import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
 import { makeApi } from '../api.ts'
@@ -114,6 +115,20 @@ describe('GET /openapi.json', () => {
     )
 
     expect(body['x-catalog']).toEqual({ name: 'a/b', state: 'described', omittedOperations: 0 })
+  })
+
+  test('a start of a workflow of another catalog than the default one must name the catalog', async () => {
+    const catalog: Workflows['catalog'] = async (catalog) => ({ catalog, workflows: [entry('a')] })
+    const requestOf = async (path: string) =>
+      (await served({ catalog }, path)).body.components.schemas.a_request.allOf[1]
+
+    const [own, other] = await Promise.all(['', '?catalog=other'].map((query) => requestOf(`/openapi.json${query}`)))
+
+    expect([own.properties.catalog, own.required]).toEqual([undefined, ['workflowName']])
+    expect([other.properties.catalog, other.required]).toEqual([
+      { type: 'string', const: 'other' },
+      ['workflowName', 'catalog'],
+    ])
   })
 
   test('other parameters are rejected', async () => {
