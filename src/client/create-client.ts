@@ -4,7 +4,7 @@ import { connect } from './connection/connection.ts'
 import { withKey } from './connection/idempotency-key.ts'
 import { createHandle } from './handle.ts'
 import { listRuns } from './list-runs.ts'
-import { toTarget } from './target.ts'
+import { pathSegment, toTarget } from './target.ts'
 import { createWorkflow } from './workflow.ts'
 
 /**
@@ -21,8 +21,8 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     run: (name, request) => workflow(name).run(request),
     runSettled: (name, request) => workflow(name).runSettled(request),
     start: (name, request) => workflow(name).start(request),
-    catalog: (catalog, options) => {
-      const name = catalog === undefined ? '' : `/${encodeURIComponent(catalog)}`
+    catalog: async (catalog, options) => {
+      const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
       return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRepeatable: true }, options)
     },
     list: (filter = {}) => listRuns(connection, filter),

@@ -5,8 +5,9 @@ import type { Connection } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import { PorticoError } from './portico-error.ts'
 import type { SignalAccepted } from './responses.ts'
+import { pathSegment } from './target.ts'
 
-export function signal(
+export async function signal(
   connection: Connection,
   path: string,
   name: string,
@@ -14,20 +15,20 @@ export function signal(
 ): Promise<SignalAccepted> {
   const request = {
     method: 'POST',
-    path: `${path}/signal/${encodeURIComponent(name)}`,
+    path: `${path}/signal/${pathSegment(name, 'a signal')}`,
     body,
     ...withKey(idempotencyKey),
   }
   return connection.send(request, { signal, timeoutMs })
 }
 
-export function query(
+export async function query(
   connection: Connection,
   path: string,
   name: string,
   { signal, timeoutMs, ...body }: QueryRequest,
 ): Promise<unknown> {
-  const request = { method: 'POST', path: `${path}/query/${encodeURIComponent(name)}`, body, isRepeatable: true }
+  const request = { method: 'POST', path: `${path}/query/${pathSegment(name, 'a query')}`, body, isRepeatable: true }
   return connection.send(request, { signal, timeoutMs })
 }
 
@@ -43,7 +44,7 @@ export async function update(
 ): Promise<unknown> {
   const request = {
     method: 'POST',
-    path: `${path}/update/${encodeURIComponent(name)}`,
+    path: `${path}/update/${pathSegment(name, 'an update')}`,
     body,
     ...withKey(idempotencyKey),
   }

@@ -16,6 +16,12 @@ export function toTarget(ref: WorkflowRef): Target {
 
 /** `/workflow/<id>`, or the path of one run. */
 export function pathOf({ workflowId, runId, isPinned }: Target): string {
-  const path = `/workflow/${encodeURIComponent(workflowId)}`
-  return isPinned && runId !== undefined ? `${path}/runs/${encodeURIComponent(runId)}` : path
+  const path = `/workflow/${pathSegment(workflowId, 'a workflow id')}`
+  return isPinned && runId !== undefined ? `${path}/runs/${pathSegment(runId, 'a run id')}` : path
+}
+
+/** `fetch` resolves `.` and `..`, and an empty segment is another path: each would reach another run or endpoint. */
+export function pathSegment(text: string, what: string): string {
+  if (text === '' || text === '.' || text === '..') throw new TypeError(`${JSON.stringify(text)} is not ${what}`)
+  return encodeURIComponent(text)
 }

@@ -5,7 +5,7 @@ import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import { createHandle, outputOf } from './handle.ts'
 import { type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { RunRef } from './responses.ts'
-import { toTarget } from './target.ts'
+import { pathSegment, toTarget } from './target.ts'
 import { untilEnded } from './wait.ts'
 
 export function createWorkflow(connection: Connection, workflowName: string): Workflow {
@@ -34,8 +34,8 @@ export function createWorkflow(connection: Connection, workflowName: string): Wo
       const { workflowId, runId } = await start('start', 'args', given)
       return createHandle(connection, { workflowId, runId, isPinned: false })
     },
-    signalWithStart: (name, given) => start(`signal-with-start/${encodeURIComponent(name)}`, 'startArgs', given),
-    updateWithStart: (name, given) => start(`update-with-start/${encodeURIComponent(name)}`, 'startArgs', given),
+    signalWithStart: (name, given) => start(`signal-with-start/${pathSegment(name, 'a signal')}`, 'startArgs', given),
+    updateWithStart: (name, given) => start(`update-with-start/${pathSegment(name, 'an update')}`, 'startArgs', given),
     get: (ref) => createHandle(connection, toTarget(ref)),
   }
 }
@@ -56,7 +56,7 @@ function toStart(path: string, list: List, workflowName: string, given: StartOpt
   const isRepeatable = fields.workflowIdConflictPolicy !== 'terminate-existing'
   const key = idempotencyKey ?? (isRepeatable ? newIdempotencyKey() : undefined)
   const hasArguments = fields.input !== undefined || fields[list] !== undefined
-  const body = { workflowName, ...fields, ...(!hasArguments && { [list]: [] }) }
+  const body = { ...fields, workflowName, ...(!hasArguments && { [list]: [] }) }
   const { workflowId } = fields
   return {
     request: { method: 'POST', path: `/workflow/${path}`, body, ...withKey(key) },

@@ -44,8 +44,8 @@ const MESSAGE_TIMEOUT_MS = 60_000
 export function connect(options: ClientOptions): Connection {
   const { token, headers: everyHeaders, retryMs = 60_000, maxWaitMs = 25_000 } = options
   const { fetch = (url, init) => globalThis.fetch(url, init) } = options
-  // Throws for a URL that fetch would reject.
-  const base = new Request(options.url).url.replace(/\/$/, '')
+  const base = baseOf(options.url)
+  if (token !== undefined && !/^[\x20-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII')
   const waitLimit = createWaitLimit(maxWaitMs)
 
   async function attempt(request: HttpRequest, { signal, deadlineAt }: Limits): Promise<Answer> {
@@ -112,6 +112,22 @@ export function connect(options: ClientOptions): Connection {
       // The response comes after the wait.
       return repeat(nextRequest, { signal, deadlineAt: deadlineAt + RESPONSE_MS })
     },
+  }
+}
+
+/** Throws a `TypeError` without the URL, which may contain a password. */
+function baseOf(given: string): string {
+  const { origin, pathname, href } = new URL(absolute(given) ?? 'data:')
+  if (href === `${origin}${pathname}` && /^https?:/.test(origin)) return href.replace(/\/$/, '')
+  throw new TypeError('url must begin with http:// or https://, without user, password, query or fragment')
+}
+
+/** As `fetch` resolves it: on a page a relative URL is one of the page's host. */
+function absolute(given: string): string | null {
+  try {
+    return new Request(given).url
+  } catch {
+    return null
   }
 }
 

@@ -192,3 +192,49 @@ test('createClient: throws for a URL that cannot be requested', () => {
   expect(() => createClient({ url: 'portico.test' })).toThrow(TypeError)
   expect(() => createClient({ url: 'http://user:secret@portico.test' })).toThrow(TypeError)
 })
+
+test.for(['', '.', '..'])(
+  'an id or a name that would be another path is rejected without a request: "%s"',
+  async (text) => {
+    const client = clientOf([ok()])
+    const calls = [
+      () => client.terminate({ workflowId: 'order-17', runId: text }),
+      () => client.status(text),
+      () => client.signal('order-17', text),
+      () => client.catalog(text),
+    ]
+
+    for (const call of calls) await expect(async () => call()).rejects.toThrow(TypeError)
+    expect(sent).toEqual([])
+  },
+)
+
+test('an invalid URL or token is rejected with a message that does not contain it', () => {
+  const urls = [
+    'http://user:secret@portico.test',
+    'ftp://portico.test/secret',
+    'http://portico.test?secret=1',
+    'secret',
+  ]
+  const messages = [...urls.map((url) => ({ url })), { token: 'secret\n' }].map((options) => {
+    try {
+      return clientOf([], options)
+    } catch (error) {
+      return String(error)
+    }
+  })
+
+  expect(messages.map((message) => String(message).slice(0, 14))).toEqual([
+    ...urls.map(() => 'TypeError: url'),
+    'TypeError: tok',
+  ])
+  expect(messages.join()).not.toContain('secret')
+})
+
+test('the options of a start cannot replace the name of the workflow', async () => {
+  const client = clientOf([ok({ workflowId: 'w', runId: 'r', status: 'running' })])
+
+  await client.start('greet', { workflowName: 'order', input: 1 } as object)
+
+  expect(sent[0]?.body).toMatchObject({ workflowName: 'greet' })
+})
