@@ -1,12 +1,21 @@
 import { pathOf, toTarget } from '../client/target.ts'
+import { errorMessage } from '../lib/error-message.ts'
+import { UsageError } from './failures.ts'
 
 export interface RunFlags {
   /** A run id. Without it the command is about the latest run. */
   run?: string
 }
 
+/** Throws a `UsageError` for an id that no run can have, such as that of an empty shell variable. */
 export function refOf(workflowId: string, { run }: RunFlags): { workflowId: string; runId?: string } {
-  return { workflowId, ...(run !== undefined && { runId: run }) }
+  const ref = { workflowId, ...(run !== undefined && { runId: run }) }
+  try {
+    pathOf(toTarget(ref))
+  } catch (error) {
+    throw new UsageError(errorMessage(error))
+  }
+  return ref
 }
 
 /** The path of requests that the client has no function for. */

@@ -48,11 +48,19 @@ export async function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv,
   ]
   const issues = [...sources.flatMap(issuesOf), ...file.issues]
   if (issues.length > 0) throw new UsageError(issues.join('\n'))
-  const first = (setting: SettingName) => {
-    const value = sources.map(({ given }) => given[setting]).find((given) => given !== undefined)
+  const first = (setting: SettingName, from = sources) => {
+    const value = from.map(({ given }) => given[setting]).find((given) => given !== undefined)
     return value === undefined ? null : String(value)
   }
-  return { url: (first('url') ?? DEFAULT_URL).replace(/\/+$/, ''), token: first('token'), catalog: first('catalog') }
+  const url = withoutSlash(first('url') ?? DEFAULT_URL)
+  const isOfFile = url === withoutSlash(String(file.given.url ?? DEFAULT_URL))
+  // The token of a file is for the service of that file.
+  const token = first('token', isOfFile ? sources : sources.slice(0, -1))
+  return { url, token, catalog: first('catalog') }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }
 
 /** An empty variable counts as unset, as in the service. */
