@@ -1,12 +1,17 @@
 import { CommanderError } from 'commander'
+import { errorCode } from '../lib/error-code.ts'
 import { EXIT } from './exit-code.ts'
 import { reportError } from './output/report-error.ts'
 import { addCompletionHelp, createProgram } from './program.ts'
 
 /** Runs the command that the arguments name, and sets the exit code. */
 export async function runCli(args: readonly string[]): Promise<void> {
-  // `portico list | head` closes the pipe early.
-  process.stdout.on('error', () => process.exit())
+  process.stdout.on('error', (error) => {
+    // `portico list | head` closes the pipe early.
+    if (errorCode(error) === 'EPIPE') process.exit()
+    console.error(`error: the output cannot be written (${errorCode(error)})`)
+    process.exit(EXIT.failed)
+  })
   try {
     const program = createProgram()
     if (isCompletion(args)) await (await import('./completion.ts')).addCompletion(program, args)
