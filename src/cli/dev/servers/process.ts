@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { sleep } from '../../../lib/abort.ts'
 import { cacheFolder, runsFromSources } from './cache-folder.ts'
 
 export interface ProcessOptions {
@@ -51,6 +52,8 @@ const COMPILE_CACHE = runsFromSources ? { NODE_COMPILE_CACHE: join(cacheFolder()
 
 const KEPT_LINES = 200
 
+const GROUP_EVERY_MS = 20
+
 // A grandchild may keep the pipes open. The child's own output has arrived by then.
 const LAST_LINES_MS = 500
 
@@ -62,11 +65,12 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // At once: this process may exit before it hears that the child has started.
+  const stopGuard = child.pid === undefined ? () => {} : killWhenParentExits(child.pid)
   await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${command} cannot be started: ${error.code}`, { cause: error })
   })
   const pid = pidOf(child)
-  const stopGuard = killWhenParentExits(pid)
 
   const lines: string[] = []
   const watchers = observers.map((observe) => observe(env ?? process.env))
@@ -101,9 +105,15 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
     output: () => lines.join('\n'),
     kill,
     async stop(graceMs) {
+      const deadlineAt = Date.now() + graceMs
       child.kill('SIGTERM')
       const timer = setTimeout(kill, graceMs)
-      return ended.finally(() => clearTimeout(timer))
+      const end = await ended.finally(() => clearTimeout(timer))
+      // A shell that was waiting for a command does not pass the signal on.
+      signalGroup(pid, 'SIGTERM')
+      while (isGroupRunning(pid) && Date.now() < deadlineAt) await sleep(GROUP_EVERY_MS)
+      signalGroup(pid, 'SIGKILL')
+      return end
     },
   }
 }
@@ -138,6 +148,14 @@ function killWhenParentExits(pid: number): () => void {
   // Without a shell (Windows) there is no guard, and children outlive a killed parent.
   guard.once('error', () => {})
   return () => guard.kill('SIGKILL')
+}
+
+function isGroupRunning(pid: number): boolean {
+  try {
+    return process.kill(-pid, 0)
+  } catch {
+    return false
+  }
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -100,3 +100,14 @@ async function startedNode(script: string): Promise<RunningProcess> {
   await until('the child has started', () => child.output() !== '')
   return child
 }
+
+test('stop: a command that a shell waits for is ended too', async () => {
+  const seen: string[] = []
+  const args = ['-c', `"$0" --eval "${KEEPS_RUNNING.replaceAll('"', '\\"')}"; true`, process.execPath]
+  const shell = await startProcess({ command: 'sh', args, onLine: (line) => void seen.push(line) })
+  const [pid] = await until('the command runs', () => (seen.length > 0 ? seen.map(Number) : null))
+
+  await shell.stop(30_000)
+
+  await until('the command is gone', () => isGone(pid ?? 0))
+})
