@@ -109,6 +109,8 @@ export function inspect(api: () => ApiFixture): void {
 
     test('status: a paused run is paused', async () => {
       const { workflowId } = await startDirectly(api(), 'neverEnds')
+      // The engine records a pause in the history when no workflow task is in progress.
+      await untilStatus(api(), workflowId, 'running', { events: 4 })
       await pause(api(), workflowId)
 
       const { body } = await api().service.call('GET', `/workflow/${workflowId}/status`)
