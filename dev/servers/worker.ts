@@ -65,7 +65,8 @@ export async function startWorker({
   const published = Promise.withResolvers<void>()
   const worker = await Worker.create({
     shutdownGraceTime: 0,
-    shutdownForceTime: '5s',
+    // A busy machine takes seconds. A worker that is forced keeps the connection.
+    shutdownForceTime: '20s',
     ...rest.options,
     connection,
     namespace,
