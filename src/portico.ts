@@ -122,6 +122,7 @@ export function createPortico(parts: Parts): Portico {
     corsOrigins: access.corsOrigins,
     loopbackOnly: access.loopbackOnly,
     mount: mountOf(parts),
+    sharesPending,
     observers: { log, metrics, tracer },
     ...(config.metrics?.port === null && { readMetrics: metrics?.text ?? null }),
     ...(config.docs && { readDocsFile }),

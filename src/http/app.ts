@@ -58,6 +58,8 @@ export interface AppOptions {
   corsOrigins: string[]
   /** Set when no token is required because the server is bound to loopback: the `Host` header must be loopback too. */
   loopbackOnly?: boolean
+  /** False where a request cannot await a promise of another request (workerd). */
+  sharesPending?: boolean
   /** Where the routes are mounted. Default: at the root. */
   mount?: Mount
   observers: Observers
@@ -92,6 +94,7 @@ export function createApp(options: AppOptions): App {
     forwardHeaders: forwarded = [],
     openRequests = createOpenRequests(),
     mount = { basePath: '' },
+    sharesPending = true,
   } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
   // The router is named for a faster start, see decision 020.
@@ -132,6 +135,7 @@ export function createApp(options: AppOptions): App {
     maxTimeoutMs,
     requiresToken: options.auth !== null,
     basePath: mount.basePath,
+    sharesPending,
   }
   mountBelow('/', openApi({ ...document, routes: () => app.routes }), work)
   const startRequest = [notReplayed, ...workflowRequest]

@@ -13,15 +13,21 @@ export interface Constant {
 
 /**
  * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its JSON are
- * created once for each `key`, an object that stands for the value, as long as memory permits.
+ * created once for each `key`, an object that stands for the value, as long as memory permits. Requests that come meanwhile wait.
  */
 export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
 
 // A catalog takes a few kilobytes, the OpenAPI document of a large one some megabytes.
 const MAX_BYTES = 32 << 20
 
-export function createConstantJson(): RespondConstant {
+export interface ConstantJsonOptions {
+  /** False where a request cannot await a promise of another request (workerd): only values are shared then. */
+  sharesPending?: boolean
+}
+
+export function createConstantJson({ sharesPending = true }: ConstantJsonOptions = {}): RespondConstant {
   const constants = weighedCache<Constant>({ maxBytes: MAX_BYTES, maxAgeMs: Number.POSITIVE_INFINITY })
+  const pending = new WeakMap<object, Promise<Constant>>()
   const names = new WeakMap<object, string>()
   let named = 0
 
@@ -31,6 +37,14 @@ export function createConstantJson(): RespondConstant {
     return constant
   }
 
+  function createOnce(key: object, create: () => unknown): Promise<Constant> {
+    const shared = pending.get(key)
+    if (shared !== undefined) return shared
+    const creating = createConstant(key, create).finally(() => pending.delete(key))
+    if (sharesPending) pending.set(key, creating)
+    return creating
+  }
+
   function nameOf(key: object): string {
     const name = names.get(key) ?? String(named++)
     names.set(key, name)
@@ -38,7 +52,7 @@ export function createConstantJson(): RespondConstant {
   }
 
   return async (c, key, create) => {
-    const constant = constants.get(nameOf(key)) ?? (await createConstant(key, create))
+    const constant = constants.get(nameOf(key)) ?? (await createOnce(key, create))
     return constantResponse(c, constant, { 'Content-Type': 'application/json' })
   }
 }

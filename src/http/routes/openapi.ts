@@ -2,13 +2,13 @@ import { type Context, Hono } from 'hono'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Workflows } from '../../domain/workflows.ts'
 import { lazy } from '../../lib/lazy.ts'
-import { createConstantJson } from '../constant-json.ts'
+import { type ConstantJsonOptions, createConstantJson } from '../constant-json.ts'
 import { type Env, toCall } from '../context.ts'
 import type { DescribedCatalog, DocumentOptions } from '../openapi/document.ts'
 import { openApiParameters } from '../openapi/parameters.ts'
 import { queryParameters } from '../query-parameters.ts'
 
-export interface OpenApiOptions extends Omit<DocumentOptions, 'routes'> {
+export interface OpenApiOptions extends Omit<DocumentOptions, 'routes'>, ConstantJsonOptions {
   workflows: Workflows
   defaultCatalog: string
   /** The routes of the app, read when all are mounted. */
@@ -22,8 +22,8 @@ const createDocument = lazy(
 )
 
 /** `GET /openapi.json`: the API with the workflows of a catalog, for programs. */
-export function openApi({ workflows, defaultCatalog, routes, ...options }: OpenApiOptions) {
-  const constantJson = createConstantJson()
+export function openApi({ workflows, defaultCatalog, routes, sharesPending = true, ...options }: OpenApiOptions) {
+  const constantJson = createConstantJson({ sharesPending })
   // Stand for the document without a catalog.
   const notPublished: object = {}
   const unavailable: object = {}

@@ -6,11 +6,15 @@ import { linkToWorkflow } from '../links.ts'
 import type { OpenApiDocument, OperationObject } from '../open-api-document.ts'
 import { described, ref, type Schema } from '../schemas/schema.ts'
 import { workflowResult } from '../schemas/workflow-result.ts'
-import { createIdentifiers, type Identifiers, identifiersOf } from './identifiers.ts'
-import { NOTHING, publishSchema } from './published-schema.ts'
+import { createIdentifiers, identifiersOf } from './identifiers.ts'
+import { NOTHING, type Publication, publishSchema } from './published-schema.ts'
+import { sharesBySize } from './shares-by-size.ts'
 
 // Each takes some two kilobytes.
 const MAX_OPERATIONS = 2000
+
+// In units of about 50 ns, which makes 0.3 s. A catalog of 1.7 MB takes that if most of it is references.
+const BUDGET = 6_000_000
 
 type Kind = 'run' | 'start' | 'signal' | 'query' | 'update'
 
@@ -51,15 +55,19 @@ export async function catalogOperations(
   const shown = uniqueByPath(all).slice(0, MAX_OPERATIONS)
   const keys = shown.map(({ kind, workflow, handler }) => [kind, workflow, ...(handler === null ? [] : [handler])])
   const ids = await identifiersOf(keys, general.operationIds)
-  const identifiers = createIdentifiers(general.typeNames)
   const schemas: Record<string, Schema> = {}
+  const publication: Publication = {
+    identifiers: createIdentifiers(general.typeNames),
+    components: schemas,
+    budgetOf: sharesBySize(BUDGET, publishedSchemas(shown)),
+  }
   const names = await schemaNames(shown, general.typeNames)
   const types = new Map<HandlerEntry, Types>()
   const links = handlerLinks(shown.map((typed, at) => ({ ...typed, id: ids.get(keys[at] ?? []) ?? '' })))
   const paths = shown.map((typed, at): [string, { post: OperationObject }] => {
     const id = ids.get(keys[at] ?? []) ?? ''
     const name = names.get(typed.entry) ?? id
-    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named }, identifiers, schemas)
+    const known = types.get(typed.entry) ?? publishTypes(typed, { name, catalog: named }, publication)
     types.set(typed.entry, known)
     const operation = operationOf(typed, id, known, general.of(typed.kind))
     const ownLinks = typed.handler === null ? links.get(typed.workflow) : undefined
@@ -87,7 +95,7 @@ function typedOf(entry: CatalogEntry): Typed[] {
 function handlerLinks(all: readonly (Typed & { id: string })[]): Map<string, Record<string, object>> {
   const links = new Map<string, Record<string, object>>()
   for (const { workflow, handler, id } of all)
-    if (handler !== null) links.set(workflow, { ...links.get(workflow), [id]: linkToWorkflow(id) })
+    if (handler !== null) links.set(workflow, Object.assign(links.get(workflow) ?? {}, { [id]: linkToWorkflow(id) }))
   return links
 }
 
@@ -127,6 +135,14 @@ async function schemaNames(shown: readonly Typed[], taken: readonly string[]): P
   return new Map(entries.map(({ entry }, at) => [entry, names.get(keys[at] ?? []) ?? '']))
 }
 
+/** The published schemas of what is shown, in this order. */
+function publishedSchemas(shown: readonly Typed[]): JsonSchema[] {
+  const entries = [...new Set(shown.map(({ entry }) => entry))]
+  return entries
+    .flatMap(({ inputSchema, outputSchema }) => [inputSchema, outputSchema])
+    .filter((schema) => schema !== null)
+}
+
 /** The schemas of the request and the response. */
 interface Types {
   request: Schema
@@ -136,16 +152,16 @@ interface Types {
 function publishTypes(
   { kind, workflow, entry }: Typed,
   { name, catalog }: { name: string; catalog: string | null },
-  identifiers: Identifiers,
-  schemas: Record<string, Schema>,
+  publication: Publication,
 ): Types {
+  const { identifiers, components } = publication
   const add = (schema: Schema, suffix: string): Schema => {
     const own = identifiers.take(`${name}_${suffix}`)
-    schemas[own] = schema
+    components[own] = schema
     return ref(own)
   }
   const publish = (schema: JsonSchema | null, suffix: string): Schema | null =>
-    schema === null ? null : publishSchema(schema, identifiers.take(`${name}_${suffix}`), identifiers, schemas)
+    schema === null ? null : publishSchema(schema, identifiers.take(`${name}_${suffix}`), publication)
   const input = publish(entry.inputSchema, 'input')
   const output = publish(entry.outputSchema, 'output')
   if (kind === 'run' || kind === 'start') {

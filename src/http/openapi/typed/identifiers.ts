@@ -10,12 +10,15 @@ const MAX_LENGTH = 100
 
 /** `taken` are the identifiers that exist already. */
 export function createIdentifiers(taken: Iterable<string>): Identifiers {
-  const known = new Set([...taken].map(folded))
+  /** The number that was added last to identifiers that differ in nothing else. Each is tried once, however many want it. */
+  const lastNumbers = new Map([...taken].map((identifier) => [folded(identifier), 1]))
   return {
     take(wish) {
+      const key = folded(wish)
+      let number = lastNumbers.get(key) ?? 1
       let identifier = wish
-      for (let count = 2; known.has(folded(identifier)); count++) identifier = `${wish}_${count}`
-      known.add(folded(identifier))
+      while (lastNumbers.has(folded(identifier))) identifier = `${wish}_${++number}`
+      lastNumbers.set(folded(identifier), 1).set(key, number)
       return identifier
     },
   }

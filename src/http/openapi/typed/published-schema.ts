@@ -1,5 +1,5 @@
 /** A schema that a worker has published, as schemas of the document: everything that it refers to becomes a component. */
-import { createBudget } from '../../../json-schema/budget.ts'
+import type { Budget } from '../../../json-schema/budget.ts'
 import { dialectOf } from '../../../json-schema/dialects.ts'
 import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
 import { indexSchema, refStandsAlone, type SchemaIndex } from '../../../json-schema/schema-index.ts'
@@ -10,27 +10,33 @@ import type { Identifiers } from './identifiers.ts'
 import { readableSchema } from './readable-schema.ts'
 import { IN_PLACE, KEYWORDS } from './schema-keywords.ts'
 
-// In units of about 50 ns: a tenth of a second for the largest schema.
-const BUDGET = 2_000_000
-
 // Each level is two or three of JSON, and other programs read no more than 100. No worker needs more.
 const MAX_DEPTH = 30
+
+// What a schema costs that a reference leads to, in the units of the budget.
+const STEP = 20
 
 const DRAFT_07 = dialectOf('http://json-schema.org/draft-07/schema')
 
 /** What the schema `false` is shown as. */
 export const NOTHING: Schema = { not: {} }
 
-/** Adds the components of the schema to `components`, and returns a reference to the first one, whose name is `name`. */
+/** Where schemas are published, and how much work that may take. */
+export interface Publication {
+  identifiers: Identifiers
+  components: Record<string, Schema>
+  budgetOf: (schema: JsonSchema) => Budget
+}
+
+/** Adds the components of the schema, and returns a reference to the first one, whose name is `name`. */
 export function publishSchema(
   root: JsonSchema,
   name: string,
-  identifiers: Identifiers,
-  components: Record<string, Schema>,
+  { identifiers, components, budgetOf }: Publication,
 ): Schema {
   if (typeof root === 'boolean') return root ? {} : NOTHING
   try {
-    Object.assign(components, componentsOf(root, name, identifiers))
+    Object.assign(components, componentsOf(root, name, identifiers, budgetOf(root)))
   } catch (error) {
     if (!(error instanceof BudgetExceededError || error instanceof SchemaError)) throw error
     components[name] = { description: 'The published schema is too large to be shown' }
@@ -38,10 +44,10 @@ export function publishSchema(
   return ref(name)
 }
 
-function componentsOf(root: object, name: string, identifiers: Identifiers): Record<string, Schema> {
-  const budget = createBudget(BUDGET)
+function componentsOf(root: object, name: string, identifiers: Identifiers, budget: Budget): Record<string, Schema> {
   const index = indexSchema(root, budget)
-  const targets = referencedSchemas(root, index)
+  const targetOf = targetsIn(index)
+  const targets = referencedSchemas(root, targetOf)
   const names = new Map<object, string>([[root, name]])
   for (const [target, wish] of targets) if (!names.has(target)) names.set(target, identifiers.take(`${name}_${wish}`))
   const loops = new Set<object>()
@@ -69,7 +75,7 @@ function componentsOf(root: object, name: string, identifiers: Identifiers): Rec
 
   /** Empty without a reference that can be shown. */
   function showReference(schema: object, depth: number): Schema {
-    const target = targetOf(schema, index)
+    const target = targetOf(schema)
     if (target === null) return {}
     if (!closesLoop(schema, target)) return show(target, depth + 1)
     loops.add(schema)
@@ -81,17 +87,17 @@ function componentsOf(root: object, name: string, identifiers: Identifiers): Rec
     const seen = new Set<object>()
     const open = [target]
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      budget.spend(1)
+      budget.spend(STEP)
       if (next === schema) return true
       if (seen.has(next)) continue
       seen.add(next)
-      open.push(...inPlace(next))
+      for (const inner of inPlace(next)) open.push(inner)
     }
     return false
   }
 
   function inPlace(schema: object): object[] {
-    const target = loops.has(schema) ? null : targetOf(schema, index)
+    const target = loops.has(schema) ? null : targetOf(schema)
     const inner = IN_PLACE.flatMap((keyword) => {
       const value = Reflect.get(schema, keyword)
       if (Array.isArray(value)) return value
@@ -101,34 +107,43 @@ function componentsOf(root: object, name: string, identifiers: Identifiers): Rec
   }
 }
 
+/** The schema that a `$ref` refers to; null without one, and if it is not a part of the published schema. */
+type TargetOf = (schema: object) => object | null
+
 /** The schemas that the others refer to, each with a name. */
-function referencedSchemas(root: object, index: SchemaIndex): Map<object, string> {
+function referencedSchemas(root: object, targetOf: TargetOf): Map<object, string> {
   const targets = new Map<object, string>()
   const seen = new Set<unknown>()
   const open: unknown[] = [root]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null || seen.has(next)) continue
     seen.add(next)
-    if (Array.isArray(next)) {
-      open.push(...next)
-      continue
-    }
-    const target = targetOf(next, index)
+    const target = targetOf(next)
     if (target !== null) {
       targets.set(target, targets.get(target) ?? nameOf(String(Reflect.get(next, '$ref'))))
       open.push(target)
     }
-    open.push(...Object.values(next))
+    for (const inner of Object.values(next)) open.push(inner)
   }
   return targets
 }
 
-/** The schema that a `$ref` refers to; null without one, and if it is not a part of the published schema. */
-function targetOf(schema: object, index: SchemaIndex): object | null {
-  const reference: unknown = Reflect.get(schema, '$ref')
-  if (typeof reference !== 'string') return null
+/** Resolves each reference once. */
+function targetsIn(index: SchemaIndex): TargetOf {
+  const targets = new Map<object, object | null>()
+  return (schema) => {
+    const reference: unknown = Reflect.get(schema, '$ref')
+    if (typeof reference !== 'string') return null
+    const known = targets.get(schema)
+    const target = known === undefined ? resolve(reference, schema, index) : known
+    targets.set(schema, target)
+    return target
+  }
+}
+
+function resolve(reference: string, from: object, index: SchemaIndex): object | null {
   try {
-    const target = index.resolve(reference, schema)
+    const target = index.resolve(reference, from)
     return isObject(target) ? target : null
   } catch (error) {
     if (error instanceof SchemaError) return null

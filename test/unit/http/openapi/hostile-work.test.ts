@@ -1,0 +1,121 @@
+/** How much work the OpenAPI document of a hostile catalog takes, compared with that of another catalog. */
+import { expect, test } from 'vitest'
+import { numbers } from '../../../../dev/hostile-schemas.ts'
+import type { CatalogEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
+import { cpuMs } from '../../../support/cpu-ms.ts'
+import { makeApi } from '../api.ts'
+
+const LOOPS = { anyOf: numbers(2000).map(() => ({ $ref: '#' })) }
+
+test('fifty expensive schemas take about as much work as one of them', async () => {
+  const one = [entry('w', LOOPS)]
+  const fifty = numbers(50).map((n) => entry(`w${n}`, LOOPS))
+
+  expect(await workOf(fifty)).toBeLessThan(8 * (await workOf(one)))
+})
+
+test('an expensive schema is not shown, the others of its catalog are', async () => {
+  const { components } = await documentOf([entry('a', LOOPS), entry('b', { type: 'number' }), entry('c', LOOPS)])
+
+  expect([components.schemas.a_input, components.schemas.b_input, components.schemas.c_input]).toEqual([
+    { description: 'The published schema is too large to be shown' },
+    { type: 'number' },
+    { description: 'The published schema is too large to be shown' },
+  ])
+})
+
+test('schemas of half a megabyte that are mostly references are shown', async () => {
+  const model = (n: number) => ({
+    type: 'object',
+    properties: {
+      one: { $ref: `#/$defs/M${(n * 7) % 3000}` },
+      other: { anyOf: [{ $ref: `#/$defs/M${(n * 3) % 3000}` }, { type: 'null' }] },
+      text: { type: 'string' },
+    },
+  })
+  const schema = {
+    ...{ $ref: '#/$defs/M0' },
+    $defs: Object.fromEntries(numbers(3000).map((n) => [`M${n}`, model(n)])),
+  }
+  expect(JSON.stringify(schema).length).toBeGreaterThan(450_000)
+
+  const document = await documentOf([entry('a', schema), entry('b', schema)])
+
+  expect(JSON.stringify(document)).not.toContain('too large')
+  expect(document.components.schemas.b_input_M1.properties.one).toEqual({ $ref: '#/components/schemas/b_input_M7' })
+})
+
+test('parts of one name take about as much work as parts of different names', async () => {
+  const parts = (nameOf: (n: number) => string) => ({
+    properties: Object.fromEntries(numbers(10_000).map((n) => [`p${n}`, { $ref: `#/x/${n}/${nameOf(n)}` }])),
+    x: Object.fromEntries(numbers(10_000).map((n) => [n, { [nameOf(n)]: { type: 'string' } }])),
+  })
+
+  expect(
+    await workOf([
+      entry(
+        'w',
+        parts(() => 'part'),
+      ),
+    ]),
+  ).toBeLessThan(
+    4 *
+      (await workOf([
+        entry(
+          'w',
+          parts((n) => `part${n}`),
+        ),
+      ])),
+  )
+})
+
+test('the handlers of one workflow take about as much work as those of many', async () => {
+  const signals = numbers(1900).map((n) => ({ ...handler, name: `s${n}` }))
+  const one = [{ ...entry('w'), signals }]
+  const many = numbers(100).map((n) => ({ ...entry(`w${n}`), signals: signals.slice(0, 17) }))
+
+  expect(await workOf(one)).toBeLessThan(4 * (await workOf(many)))
+})
+
+test('a schema with a long list of values has a document', async () => {
+  const { components } = await documentOf([entry('w', { enum: numbers(300_000) })])
+
+  expect(components.schemas.w_input.enum).toHaveLength(300_000)
+})
+
+test('requests that come while the document is created share it, except where they cannot await each other', async () => {
+  const readsOf = async (sharesPending: boolean, requests: number) => {
+    let reads = 0
+    const described = Object.defineProperty(entry('w'), 'description', { get: () => `Read ${++reads} times` })
+    const { call } = apiOf([described], { sharesPending })
+    await Promise.all(numbers(requests).map(() => call('GET', '/openapi.json')))
+    return reads
+  }
+  const once = await readsOf(true, 1)
+
+  expect(once).toBeGreaterThan(0)
+  expect(await readsOf(true, 3)).toBe(once)
+  expect(await readsOf(false, 3)).toBe(3 * once)
+})
+
+/** CPU time for the document of this catalog, after another one has been created. */
+async function workOf(workflows: CatalogEntry[]): Promise<number> {
+  const before = cpuMs()
+  await documentOf(workflows)
+  return cpuMs() - before
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
+async function documentOf(workflows: CatalogEntry[]): Promise<any> {
+  return (await apiOf(workflows).call('GET', '/openapi.json')).json()
+}
+
+function apiOf(workflows: CatalogEntry[], options: { sharesPending?: boolean } = {}) {
+  return makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) }, ...options })
+}
+
+const handler = { description: null, inputSchema: null, outputSchema: null }
+
+function entry(name: string, inputSchema: JsonSchema | null = null): CatalogEntry {
+  return { ...handler, name, inputSchema, aliases: [], signals: [], queries: [], updates: [] }
+}
