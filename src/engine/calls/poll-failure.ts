@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
-import { isMisconfigured, isRetryable, isTransient } from '../errors.ts'
+import { hasDetail, isRetryable, isTransient } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
 
 /** What a failed poll means for the wait. Every failure but `final` only interrupts it. */
@@ -11,8 +11,8 @@ export type PollFailure =
   | 'limited'
   /** The engine did not respond to the poll. Other calls may succeed. */
   | 'unanswered'
-  /** The engine does not accept the namespace or the API key: it is starting, or they have been changed. */
-  | 'rejected'
+  /** The engine does not know the namespace: it is starting, or the namespace has been deleted. */
+  | 'unregistered'
   /** The run has ended, but its outcome cannot be read at the moment: the codec or the engine failed. */
   | 'unreadable'
   | 'final'
@@ -27,7 +27,7 @@ export function classifyPollFailure(error: unknown): PollFailure {
   if (error instanceof ServiceError) return TRANSIENT.has(error.error) ? 'unreadable' : 'final'
   if (!(error instanceof RpcError)) return 'final'
   if (isRetryable(error)) return 'unreachable'
-  if (isMisconfigured(error)) return 'rejected'
+  if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'unregistered'
   if (error.code === GrpcCode.CANCELLED) return 'unanswered' // before our own deadline for it
   if (!isTransient(error)) return 'final'
   return error.code === GrpcCode.RESOURCE_EXHAUSTED ? 'limited' : 'unanswered'

@@ -66,7 +66,7 @@ async function pollOnce(context: EngineContext, run: RunRef, call: Call, isFirst
     if (isOver(call)) return { closing: null, failure: null }
     const failure = classifyPollFailure(error)
     // Later, an engine that restarts may not know its namespaces yet.
-    if (failure === 'final' || (failure === 'rejected' && isFirst))
+    if (failure === 'final' || (failure === 'unregistered' && isFirst))
       throw toServiceError(error, { kind: 'read', details: executionIds(run) })
     call.note({ waitInterrupted: error })
     // An engine that does not respond to polls may respond to other calls: the run may have ended meanwhile.
@@ -102,7 +102,7 @@ export async function readClosingNow(context: EngineContext, run: RunRef, call: 
     // The page has the whole batch of the last event, latest first.
     return await readClosing(events.slice(0, 1), context.payloads, run.workflowId)
   } catch (error) {
-    if (classifyPollFailure(error) === 'rejected') return null
+    if (classifyPollFailure(error) === 'unregistered') return null
     const failure = toServiceError(error, { kind: 'read', details: executionIds(run) })
     if (classifyPollFailure(failure) === 'final') throw failure
     return null

@@ -11,10 +11,17 @@ test.for<[string, number, string]>([
   ['DEADLINE_EXCEEDED', GrpcCode.DEADLINE_EXCEEDED, 'unanswered'],
   ['CANCELLED', GrpcCode.CANCELLED, 'unanswered'],
   ['NOT_FOUND', GrpcCode.NOT_FOUND, 'final'],
-  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'rejected'],
+  ['PERMISSION_DENIED', GrpcCode.PERMISSION_DENIED, 'final'],
+  ['UNAUTHENTICATED', GrpcCode.UNAUTHENTICATED, 'final'],
   ['INVALID_ARGUMENT', GrpcCode.INVALID_ARGUMENT, 'final'],
 ])('classifyPollFailure: %s', ([, code, failure]) => {
   expect(classifyPollFailure(new RpcError('no', { code }))).toBe(failure)
+})
+
+test('classifyPollFailure: an unknown namespace is not final, because the engine may be starting', () => {
+  const details = [{ name: 'NamespaceNotFoundFailure', fields: {} }]
+
+  expect(classifyPollFailure(new RpcError('no', { code: GrpcCode.NOT_FOUND, details }))).toBe('unregistered')
 })
 
 test('classifyPollFailure: a request that is too large for the engine is final', () => {

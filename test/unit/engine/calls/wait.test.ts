@@ -159,6 +159,15 @@ test('wait: rejects with an error that is not transient', async () => {
   expect(polls).toHaveLength(1)
 })
 
+test('wait: rejects with an error that is not transient, also after an outage: a revoked key', async () => {
+  const stopped = new RpcError('no', { code: GrpcCode.UNAVAILABLE })
+  const revoked = new RpcError('no', { code: GrpcCode.PERMISSION_DENIED })
+  const { context, polls } = scriptedContext(OPEN, stopped, revoked, COMPLETED)
+
+  expect((await settled(refusal(wait(context, RUN, aCall())))).error).toBe('EngineError')
+  expect(polls).toHaveLength(3)
+})
+
 test('wait: an engine that rejects the namespace ends a wait with its first poll only, because it may be starting', async () => {
   const unknownNamespace = new RpcError('Namespace default is not found.', {
     code: GrpcCode.NOT_FOUND,
