@@ -28,7 +28,7 @@ test.beforeAll(async ({ engine, startService, cleanup }) => {
   })
   cleanup.defer(async () => void (await worker.kill()))
   service = await startService({ env: { SERVICE_MESSAGE_TIMEOUT: `${MESSAGE_TIMEOUT_MS}` } })
-  await until('the worker is ready', () => worker.output().includes('ready'))
+  await until('the worker is ready', () => worker.output().includes('ready'), { timeoutMs: 40_000 })
   failing = (await service.start('failTask')).body.workflowId
 })
 

@@ -32,9 +32,16 @@ export interface Leak {
   line: string
 }
 
+/** A test that failed and then passed. */
+export interface RepeatedTest {
+  /** With its file. */
+  name: string
+}
+
 interface Lists {
   answers: SeenAnswer
   leaks: Leak
+  repeated: RepeatedTest
   rules: ProvenRule
   watched: WatchedProcess
 }
