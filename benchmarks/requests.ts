@@ -1,8 +1,9 @@
 /** What does a request cost, beside a server that does nothing but the same raw calls? */
-import { startEngine } from '../dev/servers/engine.ts'
+
 import { callsDuring } from '../dev/servers/engine-metrics.ts'
-import { startProcess } from '../dev/servers/process.ts'
-import { until } from '../dev/servers/until.ts'
+import { startEngine } from '../src/cli/dev/servers/engine.ts'
+import { startProcess } from '../src/cli/dev/servers/process.ts'
+import { until } from '../src/cli/dev/servers/until.ts'
 import { type Contender, contendersFor } from './requests/contenders.ts'
 import { connect, exchange, measureLoad } from './requests/load.ts'
 import {

@@ -4,10 +4,10 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBundles } from '../dev/servers/bundles.ts'
-import { startEngine } from '../dev/servers/engine.ts'
-import { freePort } from '../dev/servers/ports.ts'
-import { startProcess } from '../dev/servers/process.ts'
 import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/runtimes.ts'
+import { startEngine } from '../src/cli/dev/servers/engine.ts'
+import { freePort } from '../src/cli/dev/servers/ports.ts'
+import { startProcess } from '../src/cli/dev/servers/process.ts'
 
 const TIMES = Number(process.argv[2] ?? 15)
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEngine } from '../dev/servers/engine.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import { startRclone } from '../dev/servers/s3.ts'
 import { startServiceProcess } from '../dev/servers/service.ts'
 import { startTcpProxy } from '../dev/servers/tcp-proxy.ts'
 import { bundleWorkflows, startWorkerProcess, tracedEnv } from '../dev/servers/traced-worker.ts'
+import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { measureInTurns, printRatio, printSample } from './measure.ts'
 
 const TIMES = Number(process.argv[2] ?? 300)

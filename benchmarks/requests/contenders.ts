@@ -1,4 +1,4 @@
-import type { RunningEngine } from '../../dev/servers/engine.ts'
+import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
 import type { Exchange, Target } from './load.ts'
 import type { Scenario } from './scenarios.ts'
 import type { RunningTarget } from './targets.ts'

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import type { RunningEngine } from '../../dev/servers/engine.ts'
-import { freePort } from '../../dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { until } from '../../dev/servers/until.ts'
+import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Target } from './load.ts'
 
 export const RUNTIMES = ['node', 'bun', 'deno'] as const

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { outputOf } from './component.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { makeOnce } from './make-once.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

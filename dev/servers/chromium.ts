@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
 import { type Browser, chromium } from 'playwright-core'
-import { outputOf } from './component.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { makeOnce } from './make-once.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isGone } from './process.ts'
-import { until } from './until.ts'
+import { isGone } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 
 const MAKE_TIMEOUT_MS = 120_000
 

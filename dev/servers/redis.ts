@@ -1,10 +1,10 @@
 /** Redis as a child process. */
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRedis } from './components.ts'
-import { freePort } from './ports.ts'
-import { startProcess } from './process.ts'
-import { until } from './until.ts'
 
 export interface RunningRedis {
   /** `redis://…`, with its password. */

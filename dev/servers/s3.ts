@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
+import { freePorts } from '../../src/cli/dev/servers/ports.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRclone, ensureWeed } from './components.ts'
-import { freePorts } from './ports.ts'
-import { startProcess } from './process.ts'
-import { until } from './until.ts'
 
 export interface RunningS3 {
   endpoint: string

@@ -3,13 +3,13 @@
  * the same time. No worker executes the runs: they wait until the engine terminates them.
  */
 import { Connection } from '@temporalio/client'
+import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type RunningEngine, startEngine } from './engine.ts'
 import type { Inventory } from './observed-service.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'
 import { startObservedService } from './start-observed.ts'
-import { until } from './until.ts'
 import { startWorker } from './worker.ts'
 
 const CATALOG = 'crowd'

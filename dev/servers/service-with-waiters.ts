@@ -1,11 +1,12 @@
 /** The service, with its own engine and worker, for hundreds of `POST /workflow/run` requests that wait at the same time. */
+
+import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
-import { type RunningEngine, startEngine } from './engine.ts'
 import { openPolls } from './engine-metrics.ts'
 import type { Inventory } from './observed-service.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'
 import { startObservedService } from './start-observed.ts'
-import { until } from './until.ts'
 import type * as workflows from './waiting-workflows.ts'
 import { startWorker } from './worker.ts'
 

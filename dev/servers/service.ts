@@ -1,7 +1,7 @@
 /** The service as a child process, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from './process.ts'
-import { until } from './until.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 

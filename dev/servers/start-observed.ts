@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Inventory } from './observed-service.ts'
-import { startProcess } from './process.ts'
-import { until } from './until.ts'
 
 const ENTRY = fileURLToPath(new URL('./observed-service.ts', import.meta.url))
 

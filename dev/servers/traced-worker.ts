@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from './process.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { RunningRedis } from './redis.ts'
 import { type RunningS3, storageEnv } from './s3.ts'
-import { until } from './until.ts'
 import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
 /** Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds; workers share the file. */

@@ -8,9 +8,9 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
-import { until } from './until.ts'
 import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
 export interface RunningWorker {

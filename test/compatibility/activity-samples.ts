@@ -1,6 +1,6 @@
 /** Activities that fail, are repeated, canceled or completed elsewhere, as Temporal's TypeScript samples have them. */
 import { expect, test } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
 import type { Samples } from './clients.ts'
 import { alike, completed, outcomeOf } from './sample-client.ts'

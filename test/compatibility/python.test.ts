@@ -1,8 +1,8 @@
 /** Programs in the shape of Temporal's Python samples: their calls over HTTP, compared with those of Temporal's client. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
 import { TRANSPORTS, type TransportName, useSamples } from './clients.ts'

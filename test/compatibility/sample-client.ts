@@ -10,7 +10,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 
 export interface SampleClient {

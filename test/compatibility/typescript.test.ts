@@ -1,6 +1,6 @@
 /** Programs in the shape of Temporal's TypeScript samples: their calls over HTTP, compared with those of Temporal's client. */
 import { describe, expect, test } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { nodesIn } from '../support/trace-nodes.ts'
 import { startWorker } from '../support/worker.ts'
 import * as activities from './activities.ts'

@@ -3,10 +3,10 @@
 import { join } from 'node:path'
 import { Connection, type WorkflowService } from '@temporalio/client'
 import { expect, onTestFinished } from 'vitest'
-import { type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
-import { freePort, isTaken } from '../../dev/servers/ports.ts'
-import { isGone } from '../../dev/servers/process.ts'
-import { until } from '../../dev/servers/until.ts'
+import { type EngineOptions, type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
+import { isGone } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 
 test('startEngine: the contents of its file survive a crash, on the same ports', async ({ folder }) => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { opaque, startCodec } from '../support/codec.ts'
 import { test } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import { freePort } from '../../dev/servers/ports.ts'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
 

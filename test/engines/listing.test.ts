@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { HOSTILE_VALUES } from '../support/hostile-filters.ts'

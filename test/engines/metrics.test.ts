@@ -1,6 +1,6 @@
 /** Each metric moves by what happened, on a real engine. */
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { parseMetrics, type Sample, sumOf } from '../support/prometheus.ts'
 

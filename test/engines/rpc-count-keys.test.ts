@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../support/api.ts'
 import type { InProcessService } from '../support/fixtures.ts'
 import { test } from '../support/fixtures.ts'

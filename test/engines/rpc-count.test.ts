@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { POLL } from '../support/call-log.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'

@@ -1,6 +1,6 @@
 /** The trace of a request continues in the engine. */
 import { afterAll, beforeAll, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { installTracer } from '../support/tracer.ts'
 

@@ -1,6 +1,6 @@
 /** Clients that disconnect before their response: the service stops waiting for them. */
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { POLL } from '../support/call-log.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'

@@ -1,6 +1,6 @@
 /** The engine stops answering between one call of a request and the next. */
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'

@@ -2,9 +2,9 @@
 
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { callsDuring } from '../../dev/servers/engine-metrics.ts'
-import { until } from '../../dev/servers/until.ts'
+import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'

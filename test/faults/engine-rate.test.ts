@@ -1,7 +1,7 @@
 /** More requests than the engine takes in a second. */
 
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { serveNode } from '../../src/runtime/node/server.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'

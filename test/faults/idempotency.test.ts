@@ -1,7 +1,7 @@
 /** Requests with an `Idempotency-Key` while responses are lost, replicas restart, and workflows continue as new. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { keyedId } from '../../src/domain/keyed-id.ts'
 import type { Answer } from '../support/api.ts'
 import type { Fault, FaultProxy } from '../support/fault-proxy.ts'

@@ -1,9 +1,9 @@
 /** Failures during a wait: an engine that rejects polls, a poll without a response, a codec that fails. */
 
 import { describe, expect } from 'vitest'
-import type { RunningEngine } from '../../dev/servers/engine.ts'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'
-import { until } from '../../dev/servers/until.ts'
+import type { RunningEngine } from '../../src/cli/dev/servers/engine.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { type CodecServer, opaque, startCodec } from '../support/codec.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'

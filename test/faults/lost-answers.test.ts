@@ -1,7 +1,7 @@
 /** The engine carries out a request, but its response is lost: the client still gets the result, and nothing is done twice. */
 
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'
 import { test as sharedTest } from '../support/fixtures.ts'

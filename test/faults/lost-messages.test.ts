@@ -2,7 +2,7 @@
 
 import type { Connection } from '@temporalio/client'
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'

@@ -1,7 +1,7 @@
 /** Queries of runs whose worker has gone, over both transports. */
 
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 

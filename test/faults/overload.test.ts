@@ -1,6 +1,6 @@
 /** More requests at once than `SERVICE_MAX_INFLIGHT` allows. */
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import type { FaultProxy } from '../support/fault-proxy.ts'

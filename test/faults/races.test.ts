@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type PublishOptions, publishCatalog } from '../../src/worker/catalog/publish-catalog.ts'

@@ -1,7 +1,7 @@
 /** Clients as they are, whose connections are closed by a proxy while they wait for a run. */
 import { expect } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { startEventSource } from '../support/event-source.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'

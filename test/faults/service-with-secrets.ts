@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
-import { until } from '../../dev/servers/until.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi } from '../support/api.ts'
 import { VARIABLES } from '../support/variables.ts'
 

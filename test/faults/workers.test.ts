@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
-import { until } from '../../dev/servers/until.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { CONTRACT_MS } from '../../src/domain/deadlines.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'

@@ -1,8 +1,9 @@
 /** A service with example workflows, fuzzed by its own OpenAPI document. */
-import type { EngineOptions } from '../../dev/servers/engine.ts'
+
 import { startServiceProcess } from '../../dev/servers/service.ts'
 import { startWorker } from '../../dev/servers/worker.ts'
 import * as activities from '../../examples/activities.ts'
+import type { EngineOptions } from '../../src/cli/dev/servers/engine.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 import { catalog } from './catalog.ts'
 import { endRuns } from './end-runs.ts'

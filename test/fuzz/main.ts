@@ -4,7 +4,7 @@
  * `FUZZ_MINUTES` (10) and `FUZZ_SEED` (random) change it. Exits with 1 if a response is not what the document says, with the
  * request as a curl command.
  */
-import { startEngine } from '../../dev/servers/engine.ts'
+import { startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { FUZZED_ENGINE, fuzz } from './fuzz.ts'
 
 const minutes = Number(process.env.FUZZ_MINUTES ?? 10)

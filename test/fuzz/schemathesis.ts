@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, ensureComponent } from '../../dev/servers/component.ts'
-import { startProcess } from '../../dev/servers/process.ts'
+import { type Component, ensureComponent } from '../../src/cli/dev/servers/component.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { pip } from '../../src/cli/dev/servers/sources.ts'
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))

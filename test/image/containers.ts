@@ -1,6 +1,6 @@
 /** Hardened containers: a read-only root file system and no capabilities. */
-import { startProcess } from '../../dev/servers/process.ts'
-import { until } from '../../dev/servers/until.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Images, PODMAN_ENV } from './images.ts'
 
 export interface Container {

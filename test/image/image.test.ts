@@ -1,10 +1,10 @@
 /** Builds the container images and runs them: `npm run test:image`. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject } from 'vitest'
-import { outputOf } from '../../dev/servers/component.ts'
 import { ensureHadolint } from '../../dev/servers/components.ts'
-import { freePort } from '../../dev/servers/ports.ts'
-import { until } from '../../dev/servers/until.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { type Container, startContainer } from './containers.ts'

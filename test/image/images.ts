@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Component, ensureComponent, outputOf } from '../../dev/servers/component.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
+import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
 
 export interface Images {
   /** The service on Node. */

@@ -1,7 +1,7 @@
 /** The engine closes idle and old connections, as Temporal does by default after 2 and 5 minutes. Here it takes seconds. */
 import { describe, expect } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 
 // The engine takes about 35 s to delete a run.

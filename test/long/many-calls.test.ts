@@ -2,7 +2,7 @@
 
 import proto from '@temporalio/proto'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer } from '../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'

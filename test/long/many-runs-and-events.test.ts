@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 

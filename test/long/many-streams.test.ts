@@ -1,6 +1,6 @@
 /** 500 long calls, through a peer that allows 100 HTTP/2 streams for each connection, as many do. */
 import { describe, expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'

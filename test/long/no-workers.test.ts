@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { test } from '../support/fixtures.ts'
 
 // The engine lists a worker for 300 s after its last poll.

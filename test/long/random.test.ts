@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { expected, type Run, type Verb } from './model.ts'

@@ -2,9 +2,9 @@
 
 import { Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import type { RunningProcess } from '../../dev/servers/process.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
-import { until } from '../../dev/servers/until.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'

@@ -1,6 +1,6 @@
 /** More requests that wait than Bun sends to one host at a time by default. */
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { processOf } from '../support/entries.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'

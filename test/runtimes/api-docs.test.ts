@@ -1,9 +1,9 @@
 /** Sends the requests of `docs/api.md` in order and compares the responses with the document. */
 import { tmpdir } from 'node:os'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { readApiDocs } from '../support/api-docs.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { tryOutAll } from '../support/shown-examples.ts'

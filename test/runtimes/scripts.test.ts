@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import { outputOf } from '../../dev/servers/component.ts'
-import { freePort } from '../../dev/servers/ports.ts'
-import { startProcess } from '../../dev/servers/process.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
-import { until } from '../../dev/servers/until.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000

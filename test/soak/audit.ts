@@ -1,7 +1,7 @@
 /** Compares what the responses said with what the engine recorded. */
 import type { Client } from '@temporalio/client'
 import type { temporal } from '@temporalio/proto'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Ledger, WorkflowRecord } from './ledger.ts'
 
 type Event = temporal.api.history.v1.IHistoryEvent

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
 

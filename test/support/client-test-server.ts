@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Action, Environment } from '../conformance/client/client-fixture.ts'
 
 export interface ClientTestServerOptions {

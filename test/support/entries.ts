@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { freePort } from '../../dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../dev/servers/process.ts'
 import { bin, DENO_PERMISSIONS, workerdConfig } from '../../dev/servers/runtimes.ts'
-import { until } from '../../dev/servers/until.ts'
+import { freePort } from '../../src/cli/dev/servers/ports.ts'
+import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 
 export interface ServedEntry extends Pick<RunningProcess, 'ended' | 'output' | 'pid'> {
   url: string

@@ -9,10 +9,15 @@ import { Client, Connection } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { inject, vi, test as vitestTest } from 'vitest'
 import { startChromium } from '../../dev/servers/chromium.ts'
-import { type EngineAddresses, type EngineOptions, type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
 import { startRedis } from '../../dev/servers/redis.ts'
 import { startRclone, startWeed } from '../../dev/servers/s3.ts'
 import { quietRuntime } from '../../dev/servers/worker.ts'
+import {
+  type EngineAddresses,
+  type EngineOptions,
+  type RunningEngine,
+  startEngine,
+} from '../../src/cli/dev/servers/engine.ts'
 import { createKvStore } from '../../src/store/kv/kv-store.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { type Api, makeApi } from './api.ts'

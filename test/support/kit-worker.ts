@@ -1,9 +1,9 @@
 /** Workers with the plugin that check their catalog often, and their log. */
 import { type LogEntry, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
 import { listenToWorkerLog, quietRuntime } from '../../dev/servers/worker.ts'
 import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
 import { test as baseTest } from './fixtures.ts'
 

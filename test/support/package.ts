@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { outputOf } from '../../dev/servers/component.ts'
 import { makeOnce } from '../../dev/servers/make-once.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const NOT_COPIED = new Set(['.cache', '.git', '.wrangler', 'dist', 'node_modules', 'test'])

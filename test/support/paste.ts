@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { outputOf } from '../../dev/servers/component.ts'
+import { outputOf } from '../../src/cli/dev/servers/component.ts'
 
 /** What a shell prints for a pasted line; `curl` is stood in for where the machine has none. */
 export async function paste(line: string): Promise<string> {

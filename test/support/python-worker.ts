@@ -2,9 +2,9 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
-import { type Component, ensureComponent, outputOf } from '../../dev/servers/component.ts'
-import { startProcess } from '../../dev/servers/process.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
+import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import type { TestWorker } from './worker.ts'
 
 // Pinned with what it needs, so that tomorrow's run is today's.

@@ -1,7 +1,7 @@
 /** Vitest setup file of all tests on the engine. */
 import { setPriority } from 'node:os'
 import { afterEach } from 'vitest'
-import { observeProcesses } from '../../dev/servers/process.ts'
+import { observeProcesses } from '../../src/cli/dev/servers/process.ts'
 import { checkLines } from './log-leak-recorder.ts'
 import { record } from './record.ts'
 

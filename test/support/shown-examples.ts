@@ -1,6 +1,6 @@
 /** Examples in a page of the documentation: sends their requests, and compares the responses with those of the page. */
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from './api.ts'
 import type { Example, ShownAnswer } from './api-docs.ts'
 

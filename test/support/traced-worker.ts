@@ -1,6 +1,7 @@
 /** The worker of `test/worker/fixtures/traced-worker.ts` as a process of its own. */
-import type { RunningProcess } from '../../dev/servers/process.ts'
+
 import { bundleWorkflows, startWorkerProcess } from '../../dev/servers/traced-worker.ts'
+import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 
 const ENTRY = new URL('../worker/fixtures/traced-worker.ts', import.meta.url)
 const WORKFLOWS = new URL('../worker/fixtures/traced-workflows.ts', import.meta.url)

@@ -1,9 +1,9 @@
 /** Catalogs that are lost, and engines that are unavailable during publication. */
 import type { Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import { type RunningEngine, startEngine } from '../../dev/servers/engine.ts'
-import { until } from '../../dev/servers/until.ts'
 import { untilPolled } from '../../dev/servers/worker.ts'
+import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { type KitWorker, test as kitTest, untilChecked } from '../support/kit-worker.ts'
 

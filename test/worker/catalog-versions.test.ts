@@ -1,6 +1,6 @@
 /** Which catalog is published when several workers have one for the same task queue. */
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { test as kitTest, untilChecked } from '../support/kit-worker.ts'
 

@@ -1,9 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
 import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import { approve, type Order, type order, priority, progress } from '../../examples/workflows.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 
 const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)

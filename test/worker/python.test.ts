@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { startPythonWorker } from '../support/python-worker.ts'
 

@@ -1,7 +1,7 @@
 /** Which requests are accepted while a worker publishes its first catalog. */
 import { expect } from 'vitest'
 import * as z from 'zod'
-import { until } from '../../dev/servers/until.ts'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { test as baseTest, type InProcessService } from '../support/fixtures.ts'

@@ -1,7 +1,7 @@
 /** What the API suite runs against: one engine, two workers, and the service in four configurations. */
 import type { Client, WorkflowHandleWithFirstExecutionRunId, WorkflowStartOptions } from '@temporalio/client'
-import { freePort } from '../../../dev/servers/ports.ts'
-import { until } from '../../../dev/servers/until.ts'
+import { freePort } from '../../../src/cli/dev/servers/ports.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { test } from '../../support/fixtures.ts'

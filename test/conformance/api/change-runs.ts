@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 /** POST reset, pause and unpause. */

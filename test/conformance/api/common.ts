@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, inject, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { VERSION } from '../../../src/version.ts'
 import { type Answer, makeApi } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'

@@ -1,6 +1,6 @@
 import type { WorkflowStartOptions } from '@temporalio/client'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Reason } from '../../../src/domain/explain/explanation.ts'
 import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly } from './api-fixture.ts'
 

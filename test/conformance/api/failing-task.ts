@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
 import { eventsIn } from '../../support/event-stream.ts'
 import { rule } from '../../support/rules.ts'

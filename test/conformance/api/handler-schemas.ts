@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { ExecutionRef } from '../../../src/domain/execution.ts'
 import { call, engineFixture, type MakeTransport, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { ResetResult, ResetTarget } from '../../../src/domain/engine.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { TypedRunFilter } from '../../../src/domain/inspect/run-filter.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 

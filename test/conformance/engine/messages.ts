@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Started } from '../../../src/domain/engine.ts'
 import type { TraceEntry } from '../../../src/protocol/trace/entry.ts'
 import { call, engineFixture, type MakeTransport, refusal, UNANSWERED_MS } from './engine-fixture.ts'

@@ -1,6 +1,6 @@
 import Long from 'long'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
 
 /** Start, wait, read, describe. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Engine } from '../../../src/domain/engine.ts'
 import type { WorkflowOptions } from '../../../src/domain/start/workflow-options.ts'
 import { createEngine } from '../../../src/engine/engine.ts'

@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { StartedUpdate } from '../../../src/domain/engine.ts'
 import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'

@@ -1,6 +1,6 @@
 import type { VersioningBehavior } from '@temporalio/common'
 import { describe, expect, inject, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { startWorker } from '../../support/worker.ts'
 import { call, engineFixture, type MakeTransport } from './engine-fixture.ts'
 

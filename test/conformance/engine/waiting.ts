@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../dev/servers/until.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { readClosingNow } from '../../../src/engine/calls/wait.ts'
 import { createEngineClock } from '../../../src/engine/clock.ts'
 import { createEngine } from '../../../src/engine/engine.ts'

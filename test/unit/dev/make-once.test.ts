@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { outputOf } from '../../../dev/servers/component.ts'
 import { makeOnce } from '../../../dev/servers/make-once.ts'
+import { outputOf } from '../../../src/cli/dev/servers/component.ts'
 
 test('makeOnce: of several callers in several processes one makes it, and all get its path', async () => {
   const { folder, path } = await aPath()

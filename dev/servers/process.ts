@@ -1,2 +1,0 @@
-/** Part of the package, for `portico dev`; tests and benchmarks use it too. */
-export * from '../../src/cli/dev/servers/process.ts'
