@@ -8,8 +8,11 @@ import { test } from '../support/fixtures.ts'
 const COUNT = 5000
 // An engine on a busy machine starts 20 runs per second, and ends as many.
 const TIMEOUT_MS = 1_200_000
-const MEBIBYTE = 1024 * 1024
+const KIBIBYTE = 1024
+const MEBIBYTE = 1024 * KIBIBYTE
 
+let before: Inventory
+let during: Inventory
 let early: number
 let meanwhile: Answer[]
 let responses: CrowdResponse[]
@@ -20,7 +23,11 @@ test.beforeAll(async ({ cleanup }) => {
   cleanup.defer(() => service.stop())
   const api = makeApi({ url: service.url })
   const { body } = await api.start('waitForSignal')
+  // The first requests load code and grow the heap for good.
+  await (await service.gather(Math.ceil(COUNT / 20))).disperse()
+  before = await service.inventory()
   const crowd = await service.gather(COUNT, console.log)
+  during = await service.inventory()
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),
@@ -54,4 +61,8 @@ test('5000 waiting requests: /health, /ready and status answer meanwhile', () =>
 
 test('5000 waiting requests: the service stays within 512 MiB', () => {
   expect(after.peakRssBytes / MEBIBYTE).toBeLessThanOrEqual(512)
+})
+
+test('5000 waiting requests: each takes at most 40 KiB', () => {
+  expect((during.rssBytes - before.rssBytes) / COUNT / KIBIBYTE).toBeLessThanOrEqual(40)
 })

@@ -40,8 +40,8 @@ function batchesOf(count: number) {
   return { batches, watches, queries, checks, listed, store }
 }
 
-test('lookUpEveryMs: all runs are looked up in 1 s to 4 s, a hundred at a time', () => {
-  expect([1, 100, 1000, 2000, 4000, 8000].map(lookUpEveryMs)).toEqual([1000, 1000, 100, 100, 100, 50])
+test('lookUpEveryMs: all runs are looked up in 1 s to 2.5 s, a hundred at a time', () => {
+  expect([1, 100, 1000, 2000, 2500, 5000].map(lookUpEveryMs)).toEqual([1000, 1000, 100, 100, 100, 50])
 })
 
 test('batches: up to ten runs are read one by one every second, without a query', async () => {
