@@ -17,12 +17,12 @@ const ONLY_FROM_A_FAULTY_ENGINE = [
 const { errors, rules } = readApiDocs()
 const answers = recorded('answers')
 
-// Of thousands. More would be a defect of the tests or of the service, whatever the machine does.
+// Of thousands. If a machine stands still more often than that, its results prove nothing.
 const MAX_REPEATED = 3
 
-test(`at most ${MAX_REPEATED} tests passed at the second attempt only`, () => {
+test(`at most ${MAX_REPEATED} tests needed a second attempt`, () => {
   const repeated = recorded('repeated').map(({ name }) => name)
-  if (repeated.length > 0) console.warn(`Passed at the second attempt only:\n${repeated.join('\n')}`)
+  if (repeated.length > 0) console.warn(`Needed a second attempt:\n${repeated.join('\n')}`)
 
   expect(repeated.slice(MAX_REPEATED)).toEqual([])
 })

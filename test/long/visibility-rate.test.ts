@@ -55,10 +55,11 @@ async function takeAllLists(): Promise<void> {
 /** A run in its middle, with spans that wait in the store. */
 async function startStory(): Promise<string> {
   // A busy engine may once take longer than a start may.
-  const { body } = await until('it is started', async () => {
+  const { status, body } = await until('the engine answers a start', async () => {
     const answer = await api.start('story', { end: 'open' })
-    return answer.status === 200 && answer
+    return answer.status !== 503 && answer
   })
+  expect(status, JSON.stringify(body)).toBe(200)
   await until('its spans are in the store', async () => {
     const { body: trace } = await api.call('GET', `/workflow/${body.workflowId}/trace-log`)
     const text = JSON.stringify(trace)

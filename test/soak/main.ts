@@ -68,13 +68,11 @@ const faults: [Fault, ...Fault[]] = [
   },
   {
     name: 'engine restarted',
-    async inject() {
-      await engine.stop()
-      // On a busy machine a dev server with a database file takes minutes to respond while the replicas keep calling it.
-      proxy.interrupt()
-      engine = await engine.restart()
-      proxy.restore()
-    },
+    inject: () => restartEngine(() => engine.stop()),
+  },
+  {
+    name: 'engine killed',
+    inject: () => restartEngine(() => engine.kill()),
   },
   {
     name: 'replica stopped (SIGTERM)',
@@ -110,6 +108,14 @@ await proxy.close()
 await engine.stop()
 await rm(folder, { recursive: true, force: true })
 process.exit(ledger.violations.length === 0 ? 0 : 1)
+
+async function restartEngine(end: () => Promise<unknown>): Promise<void> {
+  await end()
+  // On a busy machine a dev server with a database file takes minutes to respond while the replicas keep calling it.
+  proxy.interrupt()
+  engine = await engine.restart()
+  proxy.restore()
+}
 
 async function runClients(forMinutes: number, phase: number): Promise<void> {
   const endsAt = Date.now() + forMinutes * 60_000

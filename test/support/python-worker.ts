@@ -1,59 +1,23 @@
 /** A worker in Python without a catalog, like a worker of any Temporal SDK. */
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { type Component, ensureComponent, outputOf } from '../../src/cli/dev/servers/component.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { pip } from '../../src/cli/dev/servers/sources.ts'
 import type { TestWorker } from './worker.ts'
 
-// Pinned with what it needs, so that tomorrow's run is today's.
-const PACKAGES = [
-  'temporalio==1.35.0',
-  'nexus-rpc==1.4.0',
-  'protobuf==7.36.2',
-  'types-protobuf==7.35.1.20260906',
-  'typing-extensions==4.16.0',
-  'pydantic==2.14.3',
-  'pydantic-core==2.50.4',
-  'annotated-types==0.8.0',
-  'typing-inspection==0.4.5',
-  'opentelemetry-api==1.45.2',
-  'opentelemetry-sdk==1.45.2',
-  'opentelemetry-semantic-conventions==0.66b2',
-]
-
 const SCRIPT = fileURLToPath(new URL('./python_worker.py', import.meta.url))
+const REQUIREMENTS = readFileSync(new URL('./python-worker.requirements.txt', import.meta.url), 'utf8')
 
 const pythonSdk: Component = {
   name: "Temporal's Python SDK",
   version: '1.35.0',
-  pins: PACKAGES,
+  pins: [REQUIREMENTS],
   program: 'temporalio/__init__.py',
-  sources: [
-    {
-      name: 'pip, temporalio',
-      stallTimeoutMs: 60_000,
-      fetch: async (folder, signal) => {
-        const args = [
-          '-m',
-          'pip',
-          'install',
-          '--no-deps',
-          '--only-binary=:all:',
-          '--no-input',
-          // The tests import a tenth of it.
-          '--no-compile',
-          '--progress-bar=off',
-          '--target',
-          folder,
-        ]
-        // A user's own settings for pip must not redirect it.
-        const env = { ...process.env, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
-        await outputOf({ command: 'python3', args: [...args, ...PACKAGES], env }, signal)
-      },
-    },
-  ],
+  sources: [pip('temporalio', REQUIREMENTS)],
   check: async (module) => {
     await outputOf({ command: 'python3', args: ['-c', 'import temporalio.worker'], env: pythonEnvironment(module) })
   },

@@ -32,7 +32,7 @@ export interface Leak {
   line: string
 }
 
-/** A test that failed and then passed. */
+/** A test that was run a second time. */
 export interface RepeatedTest {
   /** With its file. */
   name: string

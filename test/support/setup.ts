@@ -12,7 +12,7 @@ observeProcesses(checkLines)
 // the tests and what they start leave it more of the processors.
 setPriority(5)
 
-// `coverage.test.ts` limits how many tests may fail once.
+// `coverage.test.ts` limits how many tests may pass at the second attempt only.
 afterEach(({ task }) => {
   if (task.result?.retryCount) record('repeated', { name: `${task.file.name}: ${task.name}` })
 })

@@ -24,7 +24,8 @@ describe('traces of older workers', () => {
   })
 
   async function ended(workflowName: string, destinations: { local?: string; remote?: string }) {
-    const { body } = await api.run(workflowName, { output: 1, trace: { destinations } })
+    const { status, body } = await api.run(workflowName, { output: 1, trace: { destinations } })
+    expect(status, JSON.stringify(body)).toBe(200)
     return body as { workflowId: string; runId: string }
   }
   async function traceLog({ workflowId }: { workflowId: string }) {
