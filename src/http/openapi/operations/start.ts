@@ -69,6 +69,7 @@ export const startOperations: readonly Operation[] = [
     tag: 'Start',
     summary: 'Check a request for `run` or `start`, and start nothing',
     docs: 'validate',
+    headers: ['Idempotency-Key'],
     body: { schema: 'StartRequest', isRequired: true },
     responses: {
       200: { description: 'The request is valid', schema: ref('Validation'), headers: ['Deprecation', 'Link'] },
