@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 import { asciiOnly } from './dev/build/ascii-only.ts'
-import { bakedDocsPage, separateDocsPage } from './dev/build/baked-docs-page.ts'
+import { bakedDocsPage, docsPageAssets, separateDocsPage } from './dev/build/baked-docs-page.ts'
 import { bakedHttpSchema } from './dev/build/baked-http-schema.ts'
 import { bakedOpenApi } from './dev/build/baked-openapi.ts'
 import { leanProtos } from './dev/build/lean-protos.ts'
@@ -57,7 +57,7 @@ export default defineConfig([
       conditionNames: ['workerd', 'worker', 'module', 'import', 'default'],
       alias: { ioredis: file('dev/build/ioredis-on-workerd.ts') },
     },
-    plugins: [bakedHttpSchema(), bakedOpenApi()],
+    plugins: [bakedHttpSchema(), bakedOpenApi(), docsPageAssets('workerd-assets')],
     output: { dir: 'dist', format: 'esm', minify: true, codeSplitting: false },
   },
   {

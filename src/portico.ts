@@ -37,7 +37,7 @@ export interface Parts {
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
   runtime?: string
-  /** Reads the files of `GET /docs`. Without it, the page is not supported. */
+  /** Reads the files of `GET /docs`. Without it, the page is a 501. */
   readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
   sharesPending?: boolean

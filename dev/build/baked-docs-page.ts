@@ -1,11 +1,14 @@
-/** Puts the files of the reference page, compressed, into a bundle of their own, so that reading them needs no permission. */
+/** Puts the files of the reference page where each runtime can read them. */
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'
+import { assetPath } from '../../src/docs-page/assets.ts'
 import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
+import type { DocsFile } from '../../src/http/routes/docs.ts'
 
 const FILES_MODULE = fileURLToPath(new URL('../../src/docs-page/files.ts', import.meta.url))
 
+/** Node, Bun, Deno: compressed, in a bundle of their own, so that reading them needs no permission. */
 export function bakedDocsPage(): Plugin {
   return {
     name: 'baked-docs-page',
@@ -28,9 +31,27 @@ export function bakedDocsPage(): Plugin {
 }
 
 async function deflated(name: string): Promise<[string, { type: string; deflated: string }]> {
+  const { type, text } = await fileOf(name)
+  return [name, { type, deflated: deflateRawSync(text, { level: 9 }).toString('base64') }]
+}
+
+async function fileOf(name: string): Promise<DocsFile> {
   const file = await readDocsFile(name)
   if (file === null) throw new Error(`${name} is not a file of the reference page`)
-  return [name, { type: file.type, deflated: deflateRawSync(file.text, { level: 9 }).toString('base64') }]
+  return file
+}
+
+/** workerd: in a folder of static assets, because a Worker compiles all of its modules at its start. */
+export function docsPageAssets(folder: string): Plugin {
+  return {
+    name: 'docs-page-assets',
+    async generateBundle() {
+      for (const name of DOCS_FILES) {
+        const source = JSON.stringify(await fileOf(name))
+        this.emitFile({ type: 'asset', fileName: `${folder}/${assetPath(name)}`, source })
+      }
+    },
+  }
 }
 
 /** Leaves the module out of the other bundles, which import that bundle instead. */

@@ -11,9 +11,21 @@ export function bin(name: string): string {
   return join(ROOT, 'node_modules', '.bin', name)
 }
 
-/** The configuration of workerd for a `worker.js` in the same folder. Bindings come from the environment and from `json`. */
-export function workerdConfig(port: number, names: string[], json: Record<string, unknown> = {}): string {
+export interface WorkerdBindings {
+  json?: Record<string, unknown>
+  /** An absolute path: the folder that the binding `ASSETS` serves. */
+  assets?: string
+}
+
+/** The configuration of workerd for a `worker.js` in the same folder. The variables with these names are bindings, too. */
+export function workerdConfig(port: number, names: string[], { json = {}, assets }: WorkerdBindings = {}): string {
+  const services = [
+    '(name = "main", worker = .portico)',
+    '(name = "internet", network = (allow = ["public", "private", "local"]))',
+    ...(assets === undefined ? [] : [`(name = "assets", disk = (path = ${JSON.stringify(assets)}))`]),
+  ]
   const bindings = [
+    ...(assets === undefined ? [] : ['(name = "ASSETS", service = "assets")']),
     ...names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
     ...Object.entries(json).map(
       ([name, value]) => `(name = "${name}", json = ${JSON.stringify(JSON.stringify(value))})`,
@@ -21,7 +33,7 @@ export function workerdConfig(port: number, names: string[], json: Record<string
   ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .portico), (name = "internet", network = (allow = ["public", "private", "local"]))],
+  services = [${services.join(', ')}],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]
 );
 const portico :Workerd.Worker = (

@@ -1,5 +1,6 @@
 /** The service as a Cloudflare Worker. The bindings are its environment. It is created once per isolate. */
 import { ConfigError, type Environment, parseConfig, redactValues } from '../config.ts'
+import { isAssets, readDocsFileFrom } from '../docs-page/assets.ts'
 import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import { PROBLEM_TYPE, toProblem } from '../http/problem.ts'
 import { jsonLog } from '../log.ts'
@@ -46,6 +47,7 @@ function createService(bindings: Bindings): Fetch {
       transport,
       log,
       runtime: 'workerd',
+      ...(isAssets(bindings.ASSETS) && { readDocsFile: readDocsFileFrom(bindings.ASSETS) }),
       sharesPending: false,
       commentEveryMs: COMMENT_EVERY_MS,
     }).fetch

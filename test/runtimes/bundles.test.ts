@@ -1,10 +1,11 @@
 /** What the bundles weigh, and what they must not hold. */
 import { readdir, readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
+import { DOCS_FILES, readDocsFile } from '../../src/docs-page/files.ts'
 
 let folder: string
 let workerd: Buffer
@@ -72,6 +73,18 @@ test('dist/docs-page.js: is one file of at most 700 kB in ASCII, which only a re
   expect(loading).toHaveLength(1)
   expect(loadedAtStart).not.toContain('docs-page.js')
   expect(wordsIn(Buffer.concat([workerd, ...servers.values()]), /swagger-ui-bundle/)).toEqual([])
+})
+
+test('dist/workerd-assets: has each file of the reference page, and nothing else', async () => {
+  const assets = join(folder, 'workerd-assets')
+  const names = await readdir(assets, { recursive: true, withFileTypes: true })
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(assets, join(entry.parentPath, entry.name)))
+  const read = await Promise.all(DOCS_FILES.map((name) => readFile(join(assets, 'docs-page', `${name}.json`), 'utf8')))
+
+  expect(files.toSorted()).toEqual(DOCS_FILES.map((name) => `docs-page/${name}.json`).toSorted())
+  expect(read.map((text) => JSON.parse(text))).toEqual(await Promise.all(DOCS_FILES.map(readDocsFile)))
 })
 
 test('dist/node.js, bun.js, deno.js: hold no definitions of Temporal Cloud’s own service', () => {

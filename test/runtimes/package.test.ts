@@ -141,14 +141,18 @@ test('portico/workerd: a Worker can mount its handler', async () => {
   )
   await inFolder(bin('rolldown'), 'mine.mjs', '--platform', 'neutral', '--file', 'mine.bundle.js')
   const { SERVICE_PORT: _, ...env } = environment()
-  const service = await workerdOf(join(folder, 'mine.bundle.js'))({ ...env, SERVICE_ALLOW_ANONYMOUS: 'true' })
+  const others = { assets: join(folder, 'node_modules/portico/dist/workerd-assets') }
+  const settings = { ...env, SERVICE_ALLOW_ANONYMOUS: 'true', SERVICE_DOCS_ON: 'true' }
+  const service = await workerdOf(join(folder, 'mine.bundle.js'), others)(settings)
 
   const statuses = await Promise.all(
-    ['/mine', '/health', '/workflow/nobody/status'].map(async (path) => (await fetch(`${service.url}${path}`)).status),
+    ['/mine', '/health', '/workflow/nobody/status', '/docs'].map(
+      async (path) => (await fetch(`${service.url}${path}`)).status,
+    ),
   )
   await service.stop()
 
-  expect(statuses).toEqual([200, 200, 404])
+  expect(statuses).toEqual([200, 200, 404, 200])
 })
 
 test('portico/worker: missing peer dependencies are reported', async () => {

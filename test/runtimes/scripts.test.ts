@@ -1,5 +1,5 @@
 /** Runs `npm run start:…` on each runtime with the same variables, and checks what `wrangler deploy` uploads. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,12 +10,13 @@ import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { serve } from '../support/serve.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000
 
 test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
-  'npm run %s: the service listens on SERVICE_PORT, requires the token, and exits on SIGTERM',
+  'npm run %s: the service listens on SERVICE_PORT, requires the token, has the reference page, and exits on SIGTERM',
   { timeout: 2 * START_MS },
   async (script) => {
     const { address, httpUrl } = inject('engine')
@@ -29,12 +30,16 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
         SERVICE_PORT: String(port),
         SERVICE_CATALOG_ID: 'scripts',
         SERVICE_API_AUTH_TOKEN: 't0ken',
+        SERVICE_DOCS_ON: 'true',
         ENGINE_ADDRESS: address,
         ENGINE_HTTP_URL: httpUrl ?? '',
       },
     })
     const get = (path: string, token: string) =>
-      fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Basic ${token}` } })
+      // wrangler would compress.
+      fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { Authorization: `Basic ${token}`, 'Accept-Encoding': 'identity' },
+      })
     await until('the service is ready', async () => (await get('/ready', '')).ok, { timeoutMs: START_MS }).catch(
       (error: Error) => {
         throw new Error(`${error.message}\n${npm.output()}`)
@@ -45,13 +50,52 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
       (await get('/workflow/nobody/status', 'wrong')).status,
       (await get('/workflow/nobody/status', 't0ken')).status,
     ]
+    const page = await referencePage((path) => get(path, 't0ken'))
     process.kill(-npm.pid, 'SIGTERM')
     await npm.ended
 
     expect(statuses).toEqual([401, 404])
+    expect(page.map(({ status }) => status)).toEqual([200, 200, 200, 404, 404])
+    expect(page).toEqual(await referencePageOfNode())
     await expect(get('/health', '')).rejects.toThrow('fetch failed')
   },
 )
+
+/** Responses for the page, two of its files, a name that it does not have, and the asset that workerd reads for the page. */
+function referencePage(
+  get: (path: string) => Promise<Response>,
+): Promise<{ status: number; headers: object; text: string }[]> {
+  const paths = ['/docs', '/docs/page.css', '/docs/swagger-ui-bundle.js', '/docs/nope.js', '/docs-page/page.html.json']
+  return Promise.all(
+    paths.map(async (path) => {
+      const answer = await get(path)
+      const { status, headers } = answer
+      return {
+        status,
+        headers: Object.fromEntries([...headers].filter(([name]) => !OF_THE_CONNECTION.has(name))),
+        text: status === 200 ? await answer.text() : '',
+      }
+    }),
+  )
+}
+
+// And what differs in each response.
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'x-request-id',
+])
+
+async function referencePageOfNode(): ReturnType<typeof referencePage> {
+  const service = serve({ SERVICE_API_AUTH_TOKEN: 't0ken', SERVICE_DOCS_ON: 'true' })
+  const headers = { Authorization: 'Basic t0ken' }
+  const page = await referencePage((path) => service.fetch(new Request(`http://127.0.0.1${path}`, { headers })))
+  await service.close()
+  return page
+}
 
 // Not concurrent, like the next test: both build in the same folder.
 test('npm run start:workerd: the variables in wrangler.toml are not used', {
@@ -77,13 +121,16 @@ test('wrangler deploy: wrangler.toml is valid, and the tested bundle is uploaded
   const folder = await mkdtemp(join(tmpdir(), 'portico-deploy-'))
   const output = await outputOf({
     command: bin('wrangler'),
-    args: ['deploy', '--dry-run', '--outdir', folder],
+    args: ['deploy', '--dry-run', '--outdir', join(folder, 'sent')],
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: folder, WRANGLER_SEND_METRICS: 'false' },
   })
-  const sent = await readFile(join(folder, 'workerd.js'))
+  const sent = await readFile(join(folder, 'sent/workerd.js'))
+  const names = await readdir(join(folder, 'sent'))
   await rm(folder, { recursive: true })
 
   expect(output).toContain('--dry-run: exiting now.')
+  expect(output).toMatch(/env\.ASSETS/)
+  expect(names.toSorted()).toEqual(['README.md', 'workerd.js'])
   expect(sent.equals(await readFile(join(await ensureBundles(), 'workerd.js')))).toBe(true)
 })

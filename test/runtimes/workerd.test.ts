@@ -8,17 +8,13 @@ import { describeApi } from '../conformance/api.ts'
 import { type ServedEntry, type ServeEntry, workerdOf } from '../support/entries.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 
-const anonymous: ServeEntry = async (env) =>
-  workerdOf(join(await ensureBundles(), 'workerd.js'))({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
+const anonymous: ServeEntry = async (env) => {
+  const folder = await ensureBundles()
+  const others = { assets: join(folder, 'workerd-assets') }
+  return workerdOf(join(folder, 'workerd.js'), others)({ SERVICE_ALLOW_ANONYMOUS: 'true', ...env })
+}
 
-describeApi('workerd', anonymous, [
-  'slashes',
-  'update-with-start',
-  'async-updates',
-  'what-was-sent',
-  'loopback',
-  'docs',
-])
+describeApi('workerd', anonymous, ['slashes', 'update-with-start', 'async-updates', 'what-was-sent', 'loopback'])
 
 describe('bindings that are not strings, as wrangler creates them for numbers and booleans in [vars]', () => {
   let service: ServedEntry
@@ -28,10 +24,11 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
     json: Record<string, unknown>,
     init?: RequestInit,
   ): Promise<{ status: number; text: string }> {
-    service = await workerdOf(
-      join(await ensureBundles(), 'workerd.js'),
-      json,
-    )({ SERVICE_CATALOG_ID: 'any', ENGINE_HTTP_URL: 'http://127.0.0.1:1', SERVICE_ALLOW_ANONYMOUS: 'true' })
+    service = await workerdOf(join(await ensureBundles(), 'workerd.js'), { json })({
+      SERVICE_CATALOG_ID: 'any',
+      ENGINE_HTTP_URL: 'http://127.0.0.1:1',
+      SERVICE_ALLOW_ANONYMOUS: 'true',
+    })
     onTestFinished(() => service.stop())
     const response = await fetch(`${service.url}${path}`, init)
     return { status: response.status, text: await response.text() }
@@ -70,6 +67,30 @@ describe('bindings that are not strings, as wrangler creates them for numbers an
     expect(text).toMatch(/2 errors:.*SERVICE_API_AUTH_TOKEN must be.*SERVICE_CORS_ORIGINS must be/)
     expect(text).not.toMatch(/hidden|SERVICE_HOST|STORE/)
   })
+})
+
+test.each([
+  { described: 'without assets', hasAssets: false },
+  { described: 'with other assets', hasAssets: true },
+])('workerd: $described the reference page is a 501 that says what to configure', async ({ hasAssets }) => {
+  const folder = await ensureBundles()
+  const others = hasAssets ? { assets: folder } : {}
+  const { url, stop } = await workerdOf(
+    join(folder, 'workerd.js'),
+    others,
+  )({
+    SERVICE_CATALOG_ID: 'any',
+    SERVICE_ALLOW_ANONYMOUS: 'true',
+    SERVICE_DOCS_ON: 'true',
+    ENGINE_HTTP_URL: 'http://127.0.0.1:1',
+  })
+  const answers = await Promise.all(['/docs', '/docs/page.css', '/capabilities'].map((path) => fetch(`${url}${path}`)))
+  const [page, , capabilities] = await Promise.all(answers.map((answer) => answer.json()))
+  await stop()
+
+  expect(answers.map(({ status }) => status)).toEqual([501, hasAssets ? 404 : 501, 200])
+  expect(page).toMatchObject({ error: 'NotSupportedError', message: expect.stringContaining('dist/workerd-assets') })
+  expect(capabilities).toMatchObject({ features: { docs: hasAssets } })
 })
 
 test('workerd: a stalled catalog read of a disconnected client does not affect other requests', async () => {

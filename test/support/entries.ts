@@ -1,10 +1,10 @@
 /** Starts the service on each runtime as its users do, configured by environment variables alone. */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { bin, DENO_PERMISSIONS, workerdConfig } from '../../dev/servers/runtimes.ts'
+import { bin, DENO_PERMISSIONS, type WorkerdBindings, workerdConfig } from '../../dev/servers/runtimes.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -48,14 +48,14 @@ export const FROM_SOURCE = {
 
 export const GRPC_RUNTIMES = ['Node', 'Bun', 'Deno'] as const
 
-/** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others that are JSON. */
-export function workerdOf(bundle: string, json: Record<string, unknown> = {}): ServeEntry {
+/** A bundle (an absolute path) on workerd itself, its bindings taken from the environment, and others. */
+export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEntry {
   return async (env) => {
     const folder = await mkdtemp(join(tmpdir(), 'portico-workerd-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
     const bindings = withEngineHttpUrl(env)
-    await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), json))
+    await writeFile(join(folder, 'config.capnp'), workerdConfig(port, Object.keys(bindings), others))
     const server = await startProcess({
       command: bin('workerd'),
       args: ['serve', 'config.capnp'],
@@ -75,7 +75,7 @@ export function wranglerOf(bundle: string): ServeEntry {
     const folder = await mkdtemp(join(tmpdir(), 'portico-wrangler-'))
     const port = await freePort()
     await copyFile(bundle, join(folder, 'worker.js'))
-    await writeFile(join(folder, 'wrangler.toml'), WRANGLER_CONFIG)
+    await writeFile(join(folder, 'wrangler.toml'), wranglerConfig(join(dirname(bundle), 'workerd-assets')))
     const server = await startProcess({
       command: bin('wrangler'),
       args: ['dev', '--ip', '127.0.0.1', '--port', String(port)],
@@ -97,12 +97,18 @@ export function wranglerOf(bundle: string): ServeEntry {
   }
 }
 
-const WRANGLER_CONFIG = `name = "portico"
+function wranglerConfig(assets: string): string {
+  return `name = "portico"
 main = "worker.js"
 no_bundle = true
 compatibility_date = "2026-10-20"
 compatibility_flags = ["enable_request_signal"]
+[assets]
+directory = ${JSON.stringify(assets)}
+binding = "ASSETS"
+run_worker_first = true
 `
+}
 
 function served({ ended, output, pid, stop }: RunningProcess, url: string): ServedEntry {
   return { ended, output, pid, url, stop: async () => void (await stop(STOP_GRACE_MS)) }

@@ -15,7 +15,7 @@ export interface DocsFile {
 export type ReadDocsFile = (name: string) => Promise<DocsFile | null>
 
 export interface DocsOptions {
-  /** Null where the page is not supported. */
+  /** Null where its files are missing. */
   read: ReadDocsFile | null
   /** Whether the page must ask its reader for a token. */
   tokenRequired: boolean
@@ -43,6 +43,10 @@ const HEADERS = {
 
 const PAGE = 'page.html'
 
+const FILES_MISSING =
+  'The files of the reference page are missing. A Cloudflare Worker needs the folder dist/workerd-assets as its static ' +
+  'assets, with the binding ASSETS (docs/deployment.md#reference-page)'
+
 /** Needs no token, because it says nothing about this deployment. */
 export function isDocsPath(path: string): boolean {
   return path === '/docs' || path.startsWith('/docs/')
@@ -53,13 +57,16 @@ export function docs({ read, tokenRequired }: DocsOptions) {
   const served = new Map<string, Constant & { type: string }>()
 
   async function load(c: Context<Env>, name: string): Promise<Constant & { type: string }> {
-    if (read === null)
-      throw new ServiceError('NotSupportedError', 'The reference page is not supported on this runtime')
-    const { type, text } = (await read(name)) ?? notFound(c)
+    const { type, text } = (await read?.(name)) ?? missing(c, name)
     const token = tokenRequired ? 'required' : 'none'
     const file = { type, ...(await constantOf(name === PAGE ? text.replace('{{token}}', token) : text)) }
     served.set(name, file)
     return file
+  }
+
+  function missing(c: Context<Env>, name: string): never {
+    if (read !== null && name !== PAGE) return notFound(c)
+    throw new ServiceError('NotSupportedError', FILES_MISSING)
   }
 
   async function respondWith(c: Context<Env>, name: string): Promise<Response> {

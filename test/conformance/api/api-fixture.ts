@@ -37,8 +37,6 @@ export type Gap =
   | 'closing-connections'
   /** The runtime does not open the socket itself, so it cannot know whether only this machine can connect. */
   | 'loopback'
-  /** The runtime would load the files of the reference page at its start. */
-  | 'docs'
 
 export interface ApiFixture {
   hasGap(gap: Gap): boolean

@@ -110,7 +110,17 @@ describe('GET /docs', () => {
     expect([head.status, post.status, post.headers.get('Allow')]).toEqual([200, 405, 'GET, HEAD'])
   })
 
-  test('is 501 where the page is not supported', async () => {
+  test('is 501 if its own file is missing, and the message says what to configure', async () => {
+    const { call } = makeApi({ readDocsFile: async () => null })
+
+    const [page, file] = [await call('GET', '/docs'), await call('GET', '/docs/page.js')]
+
+    expect((await page.clone().json()).message).toContain('the binding ASSETS')
+    expect(await refusal(page)).toEqual([501, 'NotSupportedError'])
+    expect(await refusal(file)).toEqual([404, 'NotFoundError'])
+  })
+
+  test('is 501 without its files', async () => {
     const { call } = makeApi({ readDocsFile: null, ...withToken })
 
     expect(await refusal(await call('GET', '/docs'))).toEqual([501, 'NotSupportedError'])
