@@ -2,6 +2,7 @@ import type { AnyWorkflows } from '../client/catalog-types.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/create-client.ts'
 import { parseJson } from '../lib/exact-json.ts'
+import { wasNotSent } from '../lib/not-sent.ts'
 import type { Settings } from './settings.ts'
 
 export interface Connection {
@@ -15,22 +16,23 @@ export interface Connection {
 export interface ConnectOptions {
   /** How long a call is repeated while the service does not respond. */
   retryMs: number
-  /** Called if the very first request gets no response: it is not worth repeating. */
+  /** Called if the very first request could not be sent: it is not worth repeating. */
   giveUp(cause: unknown): void
 }
 
 export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
   let lastBody: string | null = null
-  let isReached = false
+  let isFirst = true
 
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
+    const canGiveUp = isFirst
+    isFirst = false
     const response = await fetch(url, init).catch((error: unknown) => {
-      // An aborted request says nothing about the service.
-      if (!isReached && !init.signal?.aborted) giveUp(error)
+      // A lost request may have been carried out: only the client can repeat it, with its key.
+      if (canGiveUp && wasNotSent(error)) giveUp(error)
       throw error
     })
-    isReached = true
     if (!/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return response
     lastBody = await response.text()
     return new Response(lastBody, response)

@@ -14,7 +14,7 @@ export class Interruption extends Error {
   }
 }
 
-/** The first request got no response. */
+/** The first request could not be sent. */
 export class UnreachableError extends Error {
   constructor(url: string, cause: unknown) {
     super(`The service at ${url} cannot be reached: ${reasonOf(cause)}`, { cause })

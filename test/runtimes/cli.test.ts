@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -159,6 +160,28 @@ test('portico: exits with 4 if the service accepts a request and does not respon
 
   expect(code).toBe(4)
   expect(JSON.parse(stdout)).toMatchObject({ error: 'DeadlineExceededError' })
+})
+
+test('portico start: starts one run, also if the connection of the first request is cut', async ({
+  portico,
+  env,
+  catalog,
+  cleanup,
+}) => {
+  const proxy = await startTcpProxy(new URL(env.PORTICO_URL).host)
+  cleanup.defer(() => proxy.close())
+  proxy.loseNextResponse()
+
+  const { code, stdout } = await portico(['start', 'nothing', '--url', `http://${proxy.address}`])
+
+  expect([code, proxy.accepted()]).toEqual([0, 2])
+  const { runId } = JSON.parse(stdout)
+  const listed = ['list', '--catalog', catalog, '--workflow', 'nothing'] as const
+  const runs = await until('the run is listed', async () => {
+    const { runs } = JSON.parse((await portico([...listed])).stdout)
+    return runs.length > 0 && runs
+  })
+  expect(runs).toEqual([expect.objectContaining({ runId })])
 })
 
 test('portico: settings come from flags, then from variables, then from the nearest .portico.json', async ({
