@@ -15,18 +15,20 @@ export async function readAnswer(response: Response, request: string): Promise<A
   if (ok && body !== undefined) return { status, body }
   const facts = { status, ...requestId(headers), ...retryAfter(headers) }
   const message = `${request}: unexpected response with status ${status}`
-  if (ok || !isProblem(body)) throw new PorticoError('UnexpectedResponseError', message, facts)
+  if (ok || !isProblem(body, headers)) throw new PorticoError('UnexpectedResponseError', message, facts)
   // Keys of RFC 9457 that say the same as others.
   const { type: _type, title: _title, detail: _detail, error, message: text, ...more } = body
   throw new PorticoError(error, text, { ...more, ...facts })
 }
 
+// The JSON errors of some gateways also have `error` and `message`. Proxies may add parameters.
+const PROBLEM_TYPE = /^application\/problem\+json\s*(;|$)/i
+
 type Problem = Omit<PorticoError, 'name' | 'stack'> & { type?: unknown; title?: unknown; detail?: unknown }
 
-function isProblem(body: unknown): body is Problem {
-  return (
-    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string' && 'message' in body
-  )
+function isProblem(body: unknown, headers: Headers): body is Problem {
+  if (!PROBLEM_TYPE.test(headers.get('Content-Type') ?? '') || typeof body !== 'object' || body === null) return false
+  return 'error' in body && typeof body.error === 'string' && 'message' in body
 }
 
 /** Undefined for what is not JSON. */

@@ -43,7 +43,10 @@ const ok =
 const problem =
   (status: number, error: string, facts = {}, headers = {}): Respond =>
   () =>
-    Response.json({ status, error, message: 'a message', ...facts }, { status, headers })
+    Response.json(
+      { status, error, message: 'a message', ...facts },
+      { status, headers: { 'Content-Type': 'application/problem+json', ...headers } },
+    )
 
 const cut: Respond = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))
 
@@ -186,6 +189,29 @@ test('update: with timeoutMs it waits for the same update again', async () => {
   await expect(clientOf([unanswered]).update('x', 'set')).rejects.toThrow(
     expect.objectContaining({ error: 'DeadlineExceededError', status: 504, updateId: 'u' }),
   )
+})
+
+test('a JSON error of a gateway is not an error of Portico: only what can be repeated is sent again', async () => {
+  const body = { statusCode: 503, error: 'Service Unavailable', message: 'no upstream' }
+  const gateway: Respond = () => Response.json(body, { status: 503, headers: { 'Retry-After': '1' } })
+  const client = clientOf([gateway], { retryMs: 1500 })
+
+  const errors = Promise.all([client.terminate('x'), client.status('x')].map((call) => call.catch((error) => error)))
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect((await errors).map(({ error, status }) => [error, status])).toEqual([
+    ['UnexpectedResponseError', 503],
+    ['UnexpectedResponseError', 503],
+  ])
+  expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET'])
+})
+
+test('an error of Portico is one whatever a proxy adds to its Content-Type', async () => {
+  const client = clientOf([
+    problem(404, 'WorkflowNotFoundError', {}, { 'Content-Type': 'Application/Problem+JSON ; charset=utf-8' }),
+  ])
+
+  expect(await client.status('x').catch((error) => error.error)).toBe('WorkflowNotFoundError')
 })
 
 test('createClient: throws for a URL that cannot be requested', () => {
