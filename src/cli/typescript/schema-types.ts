@@ -130,18 +130,20 @@ export function createSchemaTypes(reserved: string[]): SchemaTypes {
     }
   }
 
-  function objectType({ properties, required, additionalProperties }: Record<string, unknown>, place: Place): string {
+  function objectType(schema: Record<string, unknown>, place: Place): string {
+    const { properties, required, patternProperties, additionalProperties } = schema
     const described = isObject(properties) ? properties : {}
     const requiredNames = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
     const names = new Set([...Object.keys(described), ...requiredNames])
     const fields = [...names].map((name) => {
-      const schema = Object.hasOwn(described, name) ? described[name] : true
-      return `${noteOf(schema)}${propertyName(name)}${requiredNames.includes(name) ? '' : '?'}: ${inner(schema, place)}`
+      const field = Object.hasOwn(described, name) ? described[name] : true
+      return `${noteOf(field)}${propertyName(name)}${requiredNames.includes(name) ? '' : '?'}: ${inner(field, place)}`
     })
-    const isOpen = additionalProperties !== undefined && additionalProperties !== false
+    const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0
+    const isOpen = hasPatterns || (additionalProperties !== undefined && additionalProperties !== false)
     // An index signature must allow the types of all properties.
     if (fields.length > 0) return block(isOpen ? [...fields, '[key: string]: unknown'] : fields)
-    return block([`[key: string]: ${inner(additionalProperties ?? true, place)}`])
+    return block([`[key: string]: ${hasPatterns ? 'unknown' : inner(additionalProperties ?? true, place)}`])
   }
 
   function arrayType({ items, prefixItems, minItems, additionalItems }: Record<string, unknown>, place: Place): string {

@@ -3,7 +3,8 @@ import { isObject } from '../../lib/is-object.ts'
 
 /** The JSON value as a literal type. */
 export function literal(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') return quoted(value)
+  if (value === null || typeof value === 'boolean') return JSON.stringify(value)
   // A number that a double cannot represent has no literal type.
   if (typeof value === 'number') return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
@@ -15,7 +16,12 @@ export function literal(value: unknown): string {
 }
 
 export function propertyName(name: string): string {
-  return JSON.stringify(name)
+  return quoted(name)
+}
+
+/** On one line: JSON does not escape U+2028 and U+2029, which end a line for a regular expression. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`)
 }
 
 /** An object type with one member on each line. */

@@ -83,6 +83,24 @@ test('catalogModule: types never exclude what the schema allows', () => {
     typeOf({ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'number' } }),
   ).toBe('{\n      "a"?: string\n      [key: string]: unknown\n    }')
   expect(typeOf({ const: JSON.rawJSON('9007199254740993') })).toBe('number')
+  const patterns = { type: 'object', patternProperties: { '^x-': { type: 'number' } }, additionalProperties: false }
+  expect(typeOf(patterns)).toBe('{\n      [key: string]: unknown\n    }')
+  expect(typeOf({ ...patterns, additionalProperties: { type: 'string' } })).toBe(typeOf(patterns))
+  expect(typeOf({ ...patterns, properties: { a: { type: 'string' } } })).toBe(
+    '{\n      "a"?: string\n      [key: string]: unknown\n    }',
+  )
+})
+
+test('catalogModule: names and values are not changed, whatever their characters', () => {
+  const text = 'a\u2028b\u2029c'
+  const inputSchema = { type: 'object', properties: { [text]: { const: text } }, required: [text] }
+
+  const source = catalogModule(catalogOf({ name: text, inputSchema }))
+
+  const escaped = '"a\\u2028b\\u2029c"'
+  expect(source).toContain(
+    `\n  ${escaped}: {\n    args: [input: {\n      ${escaped}: ${escaped}\n    }, ...more: unknown[]]`,
+  )
 })
 
 test('catalogModule: hostile names and schemas compile in strict mode, and wrong calls do not', async () => {
