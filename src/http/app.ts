@@ -127,7 +127,7 @@ export function createApp(options: AppOptions): App {
   mountBelow('/', health(workflows), [])
   if (readMetrics !== undefined) mountBelow('/', metrics(readMetrics), [])
   if (readDocsFile !== undefined)
-    mountBelow('/', docs({ read: readDocsFile, tokenRequired: options.auth !== null }), [])
+    mountBelow('/', docs({ read: readDocsFile, tokenRequired: options.auth !== null }), work)
   mountBelow('/', capabilities(workflows), work)
   const document = {
     workflows,
@@ -171,7 +171,7 @@ export function createApp(options: AppOptions): App {
 
 /** Whether the path is below one of those that are mounted with `work`. */
 function isWork(path: string): boolean {
-  return path.startsWith('/workflow/') || path === '/capabilities' || path === '/openapi.json'
+  return path.startsWith('/workflow/') || path === '/capabilities' || path === '/openapi.json' || isDocsPath(path)
 }
 
 /** Preflights have no token either. */

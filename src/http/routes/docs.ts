@@ -70,6 +70,7 @@ export function docs({ read, tokenRequired }: DocsOptions) {
   }
 
   async function respondWith(c: Context<Env>, name: string): Promise<Response> {
+    c.get('startWork')()
     const file = served.get(name) ?? (await load(c, name))
     return constantResponse(c, file, { ...HEADERS, 'Content-Type': file.type })
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ReadDocsFile } from '../../../src/http/routes/docs.ts'
-import { makeApi, refusal } from './api.ts'
+import { makeApi, never, refusal } from './api.ts'
 
 const FILES = new Map([
   ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],
@@ -84,6 +84,22 @@ describe('GET /docs', () => {
     for (const path of ['/docs', '/docs/page.js', '/docs', '/docs/page.js']) await call('GET', path)
 
     expect(read).toEqual(['page.html', 'page.js'])
+  })
+
+  test('counts towards the limit on requests in flight, which other requests may have reached', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const { call } = makeApi({
+      maxInFlight: 1,
+      workflows: { capabilities: never },
+      readDocsFile: (name) => released.then(() => readDocsFile(name)),
+    })
+    const first = call('GET', '/docs')
+
+    const rejected = [await call('GET', '/docs/page.js'), await call('GET', '/capabilities')]
+    release()
+
+    expect(await Promise.all(rejected.map(refusal))).toEqual(rejected.map(() => [503, 'OverloadedError']))
+    expect([(await first).status, (await call('GET', '/docs/page.js')).status]).toEqual([200, 200])
   })
 
   test('the template of the page is not one of its files', async () => {

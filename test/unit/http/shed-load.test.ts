@@ -15,6 +15,7 @@ async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | '
   const api = makeApi({
     maxInFlight: 1,
     readMetrics: () => '',
+    readDocsFile: async () => null,
     ...options,
     workflows: {
       ready: async () => 'reachable',
@@ -125,6 +126,7 @@ describe('shed load', () => {
     [501, 'POST', '/workflow/w/terminate', { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
     [204, 'OPTIONS', '/workflow/w/status', {}],
     [503, 'GET', '/capabilities', { Authorization: 'Bearer s3cret' }],
+    [503, 'GET', '/docs', {}],
     [503, 'HEAD', '/workflow/w/status', { Authorization: 'Bearer s3cret' }],
     [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
     [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret' }],

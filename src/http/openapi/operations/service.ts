@@ -121,7 +121,7 @@ export const serviceOperations: readonly Operation[] = [
       200: { description: 'The page', text: ['text/html'], headers: PAGE_HEADERS },
       304: { description: 'The client has the page already', headers: PAGE_HEADERS },
     },
-    errors: ['NotSupportedError'],
+    errors: ['NotSupportedError', 'OverloadedError'],
   },
   {
     method: 'get',
@@ -136,6 +136,6 @@ export const serviceOperations: readonly Operation[] = [
       200: { description: 'The file', text: ['text/css', 'text/javascript'], headers: PAGE_HEADERS },
       304: { description: 'The client has the file already', headers: PAGE_HEADERS },
     },
-    errors: ['NotFoundError', 'NotSupportedError'],
+    errors: ['NotFoundError', 'NotSupportedError', 'OverloadedError'],
   },
 ]
