@@ -15,7 +15,7 @@ export interface Call {
   note(fields: Record<string, unknown>): void
   /** Says that the request only waits from now on: it no longer counts towards the limit on requests in flight. */
   startWaiting(): void
-  /** Says in the response, beside its body, that the workflow's output does not match its schema. */
+  /** Says in the response, beside its body, that the output of the workflow or handler does not match its schema. */
   warnOfOutput(message: string): void
   /** Logs a warning that concerns more than this request. */
   warn(message: string, fields: Record<string, unknown>): void

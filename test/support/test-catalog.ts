@@ -32,8 +32,11 @@ export const testCatalog = defineCatalog<typeof workflows>({
       state: { output: z.object({ gathered: z.array(z.unknown()), value: z.unknown() }) },
       echo: { input: z.union([z.string(), z.number(), z.object({ a: z.number() })]) },
     },
-    updates: { set: { description: 'Sets the value.' }, validated: { input: z.number() } },
+    updates: {
+      set: { description: 'Sets the value.' },
+      validated: { input: z.number(), output: z.number().max(1000) },
+    },
   },
-  // Its output is longer, for `SERVICE_CHECK_OUTPUTS`.
+  // Its output is longer, for `SERVICE_CHECK_OUTPUTS`. So may be that of the update `validated`.
   saysTrace: { output: z.string().max(3) },
 })

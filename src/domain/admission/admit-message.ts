@@ -12,7 +12,8 @@ import type { KnownRun, KnownRuns } from './known-runs.ts'
 
 type AdmitMessagePorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 
-const HANDLERS = { signal: 'signals', query: 'queries', update: 'updates' } as const
+/** Where the catalog lists the handlers of each kind. */
+export const HANDLERS = { signal: 'signals', query: 'queries', update: 'updates' } as const
 
 export type MessageKind = keyof typeof HANDLERS
 

@@ -1,65 +1,115 @@
 /** Checks of outputs against the schemas that workers publish, for development. */
+import type { RunRef } from '../../protocol/run-ref.ts'
+import { HANDLERS } from '../admission/admit-message.ts'
 import { checkValue } from '../admission/check-argument.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Issue } from '../errors.ts'
-import type { WorkflowResult } from '../execution.ts'
+import type { ExecutionRef, WorkflowResult } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
-import type { Workflows } from '../workflows.ts'
+import type { SendCommand, Workflows } from '../workflows.ts'
 
 type OutputPorts = Pick<Ports, 'catalogs' | 'knownRuns' | 'now'>
 
-/** The same verbs, which warn of an output that does not match the `outputSchema` of its workflow. Results do not change. */
+const WARNINGS = {
+  workflow: 'The output of a workflow does not match its outputSchema',
+  query: 'The result of a query does not match its outputSchema',
+  update: 'The result of an update does not match its outputSchema',
+} as const
+
+/** What a workflow or a handler has returned. */
+interface Output {
+  run: ExecutionRef
+  value: unknown
+  /** Null for the output of the workflow itself. */
+  handler: { kind: 'query' | 'update'; name: string } | null
+}
+
+/** The same verbs, which warn of an output that does not match the `outputSchema` of its workflow or handler. Results do not change. */
 export function withOutputChecks(workflows: Workflows, ports: OutputPorts): Workflows {
-  async function checked(reading: Promise<WorkflowResult>, call: Call): Promise<WorkflowResult> {
+  async function checked<T>(reading: Promise<T>, call: Call, outputOf: (result: T) => Output | null): Promise<T> {
     const result = await reading
-    if (result.status === 'completed') await checkOutput(ports, result, call)
+    const output = outputOf(result)
+    if (output !== null) await checkOutput(ports, output, call)
     return result
   }
   return {
     ...workflows,
-    run: (command, call) => checked(workflows.run(command, call), call),
-    result: (ref, call) => checked(workflows.result(ref, call), call),
-    waitForResult: (command, call) => checked(workflows.waitForResult(command, call), call),
+    run: (command, call) => checked(workflows.run(command, call), call, ofWorkflow),
+    result: (ref, call) => checked(workflows.result(ref, call), call, ofWorkflow),
+    waitForResult: (command, call) => checked(workflows.waitForResult(command, call), call, ofWorkflow),
+    query: (command, call) => checked(workflows.query(command, call), call, ofHandler('query', command)),
+    update: (command, call) => checked(workflows.update(command, call), call, ofHandler('update', command)),
+    readUpdate: (command, call) =>
+      checked(workflows.readUpdate(command, call), call, (state) =>
+        state.stage === 'completed' ? ofUpdate(state, command.name, state.result) : null,
+      ),
+    updateWithStart: (command, call) =>
+      checked(workflows.updateWithStart(command, call), call, (sent) =>
+        ofUpdate(sent, command.update.name, sent.result),
+      ),
   }
 }
 
-async function checkOutput(ports: OutputPorts, result: WorkflowResult, call: Call): Promise<void> {
+function ofWorkflow({ status, workflowId, runId, output }: WorkflowResult): Output | null {
+  return status === 'completed' ? { run: { workflowId, runId }, value: output, handler: null } : null
+}
+
+function ofHandler(kind: 'query' | 'update', { ref, message }: SendCommand): (value: unknown) => Output {
+  return (value) => ({ run: ref, value, handler: { kind, name: message.name } })
+}
+
+function ofUpdate({ workflowId, runId }: RunRef, name: string, value: unknown): Output {
+  return { run: { workflowId, runId }, value, handler: { kind: 'update', name } }
+}
+
+async function checkOutput(ports: OutputPorts, output: Output, call: Call): Promise<void> {
   const { now = Date.now } = ports
+  const { kind = 'workflow', name: handlerName } = output.handler ?? {}
   const readCall = withTimeout(call, TIMEOUT_MS.outputSchema)
   try {
-    const cached = await findIssues(ports, result, 0, readCall)
+    const cached = await findIssues(ports, output, 0, readCall)
     // A worker may have published another schema since.
-    const { issues, workflowName } =
-      cached.issues.length > 0 ? await findIssues(ports, result, now(), readCall) : cached
+    const { issues, ...facts } = cached.issues.length > 0 ? await findIssues(ports, output, now(), readCall) : cached
     if (issues.length === 0) return
-    const { workflowId, runId } = result
     const message = summary(issues)
     call.warnOfOutput(message)
-    call.warn('The output of a workflow does not match its outputSchema', { workflowId, runId, workflowName, message })
+    const handler = handlerName !== undefined && { handlerName }
+    call.warn(WARNINGS[kind], { ...facts, ...handler, message })
   } catch (error) {
     call.note({ outputUnchecked: String(error) })
   }
 }
 
+interface Found {
+  workflowId: string
+  runId: string
+  workflowName: string
+  issues: Issue[]
+}
+
 async function findIssues(
   { catalogs, knownRuns }: OutputPorts,
-  { workflowId, runId, output }: WorkflowResult,
+  { run: ref, value, handler }: Output,
   freshSince: number,
   call: Call,
-): Promise<{ workflowName: string; issues: Issue[] }> {
-  // A run never changes its name or catalog.
-  const { value: run } = await withinCall(knownRuns.read({ workflowId, runId }), call)
+): Promise<Found> {
+  // A run never changes its name or catalog. Without a run id it may be another run by now.
+  const isOneRun = ref.runId !== undefined
+  const { value: run } = await withinCall(knownRuns.read(ref, isOneRun ? 0 : freshSince), call)
   const { entry } = await publishedEntry(catalogs, run, freshSince, call)
-  const { workflowName, catalog } = run
-  const schema = entry?.outputSchema ?? null
-  if (schema === null) return { workflowName, issues: [] }
-  const owner = `workflow "${workflowName}" in catalog "${catalog}"`
-  const { issues, abortedBy } = await checkValue(output, '/output', schema, owner, call)
+  const { workflowName, catalog, runId } = run
+  const published = handler === null ? entry : entry?.[HANDLERS[handler.kind]].find(({ name }) => name === handler.name)
+  const facts = { workflowId: ref.workflowId, runId, workflowName }
+  const schema = published?.outputSchema ?? null
+  if (schema === null) return { ...facts, issues: [] }
+  const workflow = `workflow "${workflowName}" in catalog "${catalog}"`
+  const owner = handler === null ? workflow : `${handler.kind} "${handler.name}" of ${workflow}`
+  const { issues, abortedBy } = await checkValue(value, handler === null ? '/output' : '/result', schema, owner, call)
   if (abortedBy !== null) call.note({ outputUnchecked: `${owner}: ${abortedBy}` })
-  return { workflowName, issues }
+  return { ...facts, issues }
 }
 
 function summary([first, ...others]: Issue[]): string {

@@ -6,7 +6,7 @@ import type { Answer } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 import { startWorker } from '../../support/worker.ts'
-import { type ApiFixture, anId, pause, startDirectly, unpause, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, startMessages, unpause, untilStatus } from './api-fixture.ts'
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
 
@@ -228,6 +228,26 @@ export function runEnds(api: () => ApiFixture): void {
         warning,
         warning,
         null,
+        null,
+      ])
+    })
+
+    test('SERVICE_CHECK_OUTPUTS: an update warns of a result that does not match its schema', async () => {
+      const { workflowId } = await startMessages(api())
+      const update = (payload: number) =>
+        api().restrictedService.call('POST', `/workflow/${workflowId}/update/validated`, { payload })
+
+      // As above.
+      const answer = await until('the result is checked', async () => {
+        const answer = await update(1001)
+        return answer.headers.has('Portico-Output-Warning') && answer
+      })
+      const matching = await update(1000)
+      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+
+      expect([answer.status, answer.body, matching.status, matching.body]).toEqual([200, 1001, 200, 1000])
+      expect([answer, matching].map(({ headers }) => headers.get('Portico-Output-Warning'))).toEqual([
+        '/result must be at most 1000',
         null,
       ])
     })

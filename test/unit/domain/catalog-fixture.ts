@@ -63,6 +63,7 @@ export interface PublishedWorkflow {
 interface PublishedHandler {
   name: string
   inputSchema?: object
+  outputSchema?: object
 }
 
 /** Catalogs on an engine that records its calls, with a clock that the test moves. */

@@ -18,7 +18,7 @@ export const messageOperations: readonly Operation[] = [
     headers: TRACE,
     body: { schema: 'MessageRequest', isRequired: false },
     responses: {
-      200: { description: "The handler's result", schema: HANDLER_RESULT },
+      200: { description: "The handler's result", schema: HANDLER_RESULT, headers: ['Portico-Output-Warning'] },
     },
     errors: [
       ...OF_RUN,
@@ -42,7 +42,7 @@ export const messageOperations: readonly Operation[] = [
       200: {
         description: "The handler's result",
         schema: HANDLER_RESULT,
-        headers: ['Location', 'Preference-Applied'],
+        headers: ['Location', 'Preference-Applied', 'Portico-Output-Warning'],
       },
       202: {
         description: 'With `Prefer: respond-async`: the workflow has accepted the update',
@@ -76,7 +76,7 @@ export const messageOperations: readonly Operation[] = [
       },
     },
     responses: {
-      200: { description: "The handler's result", schema: HANDLER_RESULT },
+      200: { description: "The handler's result", schema: HANDLER_RESULT, headers: ['Portico-Output-Warning'] },
       202: {
         description: 'The update has not completed yet',
         schema: ref('PendingUpdate'),

@@ -108,7 +108,7 @@ export const startOperations: readonly Operation[] = [
       200: {
         description: 'The update handler has completed; the run continues',
         schema: ref('UpdatedRun'),
-        headers: [...RESPONSE, 'Location'],
+        headers: [...RESPONSE, 'Location', 'Portico-Output-Warning'],
         links: WORKFLOW_LINKS,
       },
     },

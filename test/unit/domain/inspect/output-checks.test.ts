@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createKnownRuns } from '../../../../src/domain/admission/known-runs.ts'
+import type { Call } from '../../../../src/domain/call.ts'
 import type { WorkflowResult } from '../../../../src/domain/execution.ts'
 import { withOutputChecks } from '../../../../src/domain/inspect/output-checks.ts'
+import type { Workflows } from '../../../../src/domain/workflows.ts'
 import { aCall } from '../../call.ts'
 import { unexpectedVerbs } from '../../http/api.ts'
 import { result as completed } from '../../http/run-api.ts'
@@ -20,10 +22,20 @@ function checking(overrides: Partial<WorkflowResult>, outputSchema: object = NUM
       return aDescription({ workflowId, runId })
     },
   })
-  publish('c1', [{ name: 'order', outputSchema }])
+  const handlers = [{ name: 'handler', outputSchema }, { name: 'unchecked' }]
+  publish('c1', [{ name: 'order', outputSchema, queries: handlers, updates: handlers }])
   const result = { ...completed, workflowId: 'orders-17', ...overrides }
   const read = async () => result
-  const verbs = { ...unexpectedVerbs, run: read, result: read, waitForResult: read }
+  const { output } = result
+  const sent = { workflowId: 'orders-17', runId: 'run-1', updateId: 'u' }
+  const verbs: Workflows = {
+    ...{ ...unexpectedVerbs, run: read, result: read, waitForResult: read },
+    query: async () => output,
+    update: async () => output,
+    readUpdate: async ({ waitMs }) =>
+      waitMs === 0 ? { ...sent, stage: 'accepted' } : { ...sent, stage: 'completed', result: output },
+    updateWithStart: async () => ({ ...sent, started: true, result: output }),
+  }
   const workflows = withOutputChecks(verbs, { catalogs, knownRuns: createKnownRuns({ engine, now }), now })
   const call = aCall()
   return { workflows, result, call, described, publish, pass }
@@ -53,6 +65,47 @@ test('output checks: warn of an output that does not match, for each verb that r
   expect(call.outputWarnings).toEqual([message, message, message])
   expect(call.warnings).toHaveLength(3)
   expect(call.warnings[0]).toMatchObject({ workflowId: 'orders-17', workflowName: 'order', message })
+})
+
+/** Each verb that returns what a handler has returned. */
+async function sendAll(workflows: Workflows, name: string, call: Call) {
+  const message = { name, args: [], argumentPointer: '/payload' }
+  const update = { ref: REF, name, updateId: 'u' }
+  return [
+    await workflows.query({ ref: REF, message }, call),
+    await workflows.update({ ref: REF, message }, call),
+    await workflows.readUpdate({ ...update, waitMs: 1 }, call),
+    await workflows.updateWithStart({ start: START, update: message }, call),
+  ]
+}
+
+test('output checks: warn of the result of a query or an update that does not match, and do not change it', async () => {
+  const { workflows, call } = checking({ output: 'x' })
+
+  const results = await sendAll(workflows, 'handler', call)
+
+  const message = '/result must be of type number, not string'
+  expect(results).toMatchObject(['x', 'x', { stage: 'completed', result: 'x' }, { result: 'x' }])
+  expect(call.outputWarnings).toEqual(results.map(() => message))
+  const facts = { workflowId: 'orders-17', runId: 'run-1', workflowName: 'order', handlerName: 'handler', message }
+  expect(call.warnings).toEqual(results.map(() => facts))
+})
+
+test('output checks: the result of a handler that matches, or without a schema, gets no warning', async () => {
+  const [matching, unpublished] = [checking({ output: 1 }), checking({ output: 'x' })]
+
+  await sendAll(matching.workflows, 'handler', matching.call)
+  await sendAll(unpublished.workflows, 'unchecked', unpublished.call)
+
+  expect([matching.call, unpublished.call].flatMap(({ outputWarnings }) => outputWarnings)).toEqual([])
+})
+
+test('output checks: an update that has not completed has no result to check', async () => {
+  const { workflows, call, described } = checking({ output: 'x' })
+
+  await workflows.readUpdate({ ref: REF, name: 'handler', updateId: 'u', waitMs: 0 }, call)
+
+  expect([described, call.outputWarnings]).toEqual([[], []])
 })
 
 test('output checks: the workflow is that of the run in the result, whatever was started', async () => {
