@@ -36,7 +36,7 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
   const act = async (command: Command) => {
     const timeoutMs = readDuration('--timeout', flags.timeout)
     const beganAt = Date.now()
-    const handle = await startWorkflow(command, workflow, flags)
+    const handle = await startWorkflow(command, workflow, flags, timeoutMs)
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (Date.now() - beganAt))
     const result = await settled(handle, command, leftMs)
     command.show(result, renderResult)
@@ -45,7 +45,12 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
   await callService(flags, act, { retryMs: WAIT_RETRY_MS })
 }
 
-async function startWorkflow({ client, settings, signal }: Command, workflow: string, flags: StartFlags) {
+async function startWorkflow(
+  { client, settings, signal }: Command,
+  workflow: string,
+  flags: StartFlags,
+  timeoutMs = READ_TIMEOUT_MS,
+) {
   const { id, key, options } = flags
   const request = {
     ...(options !== undefined && (await readObjectArgument('--options', options))),
@@ -54,7 +59,7 @@ async function startWorkflow({ client, settings, signal }: Command, workflow: st
     ...(key !== undefined && { idempotencyKey: key }),
     ...(settings.catalog !== null && { catalog: settings.catalog }),
     signal,
-    timeoutMs: READ_TIMEOUT_MS,
+    timeoutMs: Math.min(timeoutMs, READ_TIMEOUT_MS),
   }
   const hide = showWaiting(`starting ${workflow}`)
   // The service checks it.
