@@ -52,7 +52,8 @@ export async function callService(
     }
     process.exitCode = await act({ ...connection, settings, signal: stopping.signal, show })
   } catch (error) {
-    process.exitCode = reportError(error, { isJson, lastBody: connection?.lastBody() ?? null })
+    const lastBody = connection?.lastBody() ?? null
+    process.exitCode = reportError(error, { isJson, lastBody, openKey: connection?.openKey() ?? null })
   } finally {
     process.removeListener('SIGINT', interrupt)
   }

@@ -9,6 +9,8 @@ export interface Connection {
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null if there is none. */
   lastBody(): string | null
+  /** The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy. */
+  openKey(): string | null
   /** The same as `value`, which the client made of the last response, but with exact numbers. */
   exact<T>(value: T): T
 }
@@ -22,26 +24,36 @@ export interface ConnectOptions {
 
 export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
   let lastBody: string | null = null
+  let openKey: string | null = null
   let isFirst = true
 
   async function fetchAndKeep(url: string, init: RequestInit): Promise<Response> {
     lastBody = null
     const canGiveUp = isFirst
     isFirst = false
+    const openBefore = openKey
+    openKey = new Headers(init.headers).get('Idempotency-Key')
     const response = await fetch(url, init).catch((error: unknown) => {
       // A lost request may have been carried out: only the client can repeat it, with its key.
-      if (canGiveUp && wasNotSent(error)) giveUp(error)
+      if (wasNotSent(error)) {
+        openKey = openBefore
+        if (canGiveUp) giveUp(error)
+      }
       throw error
     })
-    if (!/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return response
-    lastBody = await response.text()
-    return new Response(lastBody, response)
+    const type = response.headers.get('Content-Type') ?? ''
+    if (/[/+]json\b/.test(type)) lastBody = await response.text()
+    // An error of Portico, such as an overload, changes nothing. That of a proxy does not say what has happened.
+    if (response.ok) openKey = null
+    else if (type.startsWith('application/problem+json')) openKey = openBefore
+    return lastBody === null ? response : new Response(lastBody, response)
   }
 
   const client = createClient({ url, fetch: fetchAndKeep, retryMs, ...(token !== null && { token }) })
   return {
     client,
     lastBody: () => lastBody,
+    openKey: () => openKey,
     // The client has parsed this body into a value of that type.
     exact: <T>(value: T): T => (lastBody === null ? value : (parseJson(lastBody) as T)),
   }

@@ -147,19 +147,25 @@ test('portico: exits with 3 at once if there is no service, or another one', asy
   expect(proxy.stderr).toContain('Check --url, PORTICO_URL or .portico.json')
 })
 
-test('portico: exits with 4 if the service accepts a request and does not respond in time', async ({
-  portico,
-  cleanup,
-}) => {
+test('portico: after a request without a response it says how to repeat it', async ({ portico, cleanup }) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   cleanup.defer(() => void silent.close().closeAllConnections())
   await once(silent, 'listening')
-  const { port } = silent.address() as AddressInfo
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const timeout = ['--timeout', '200ms', '--url', url] as const
 
-  const { code, stdout } = await portico(['query', 'x', 'y', '--timeout', '200ms', '--url', `http://127.0.0.1:${port}`])
+  const query = await portico(['query', 'x', 'y', ...timeout])
+  const run = await portico(['run', 'nothing', ...timeout])
+  const update = await portico(['update', 'x', 'y', '--key', 'k 1', ...timeout])
+  const seen = { text: 'starting nothing', act: (type: (keys: string) => void) => type(CTRL_C) }
+  const interrupted = await cliOnTerminal(['start', 'nothing', '--key', 'k2', '--url', url], { seen })
 
-  expect(code).toBe(4)
-  expect(JSON.parse(stdout)).toMatchObject({ error: 'DeadlineExceededError' })
+  expect([query.code, run.code, update.code, interrupted.code]).toEqual([4, 4, 4, 130])
+  expect(JSON.parse(query.stdout)).toMatchObject({ error: 'DeadlineExceededError' })
+  expect(query.stderr).not.toContain('Repeat')
+  expect(run.stderr).toContain(`Repeat the command with --key ${JSON.parse(run.stdout).idempotencyKey}, so`)
+  expect(update.stderr).toContain("Repeat the command with --key 'k 1', so that nothing is done twice.")
+  expect(interrupted.output).toContain('It may have been carried out. Repeat the command with --key k2, so')
 })
 
 test('portico start: starts one run, also if the connection of the first request is cut', async ({
@@ -176,12 +182,9 @@ test('portico start: starts one run, also if the connection of the first request
 
   expect([code, proxy.accepted()]).toEqual([0, 2])
   const { runId } = JSON.parse(stdout)
-  const listed = ['list', '--catalog', catalog, '--workflow', 'nothing'] as const
-  const runs = await until('the run is listed', async () => {
-    const { runs } = JSON.parse((await portico([...listed])).stdout)
-    return runs.length > 0 && runs
-  })
-  expect(runs).toEqual([expect.objectContaining({ runId })])
+  const list = async () => JSON.parse((await portico(['list', '--workflow', 'nothing', '--catalog', catalog])).stdout)
+  await until('a run is listed', async () => (await list()).runs.length > 0)
+  expect((await list()).runs).toEqual([expect.objectContaining({ runId })])
 })
 
 test('portico: settings come from flags, then from variables, then from the nearest .portico.json', async ({

@@ -21,6 +21,11 @@ const ADVICE = new Map<string, string | ((id: string) => string)>([
   ['EngineUnavailableError', (id) => `It may have been carried out. Check it: portico status ${id}`],
 ])
 
+/** After a start, a signal or an update without a response. */
+export function repeatAdvice(key: string): string {
+  return `It may have been carried out. Repeat the command with --key ${shellWord(key)}, so that nothing is done twice.`
+}
+
 /** What to do about the error; null if the message says all. */
 export function adviceFor({ error, workflowId }: PorticoError): string | null {
   const advice = ADVICE.get(error)

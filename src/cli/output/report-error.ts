@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { PorticoError } from '../../client/portico-error.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
 import { Interruption, UnreachableError, UsageError } from '../failures.ts'
-import { adviceFor, START_ADVICE } from './advice.ts'
+import { adviceFor, repeatAdvice, START_ADVICE } from './advice.ts'
 import { printDocument, printNote } from './print.ts'
 import { printable, printableLines } from './printable.ts'
 
@@ -17,18 +17,23 @@ interface Report {
 export interface ReportOptions {
   isJson: boolean
   lastBody: string | null
+  /** The key of a request that may have been carried out. */
+  openKey: string | null
 }
 
 /** Returns the exit code. If stdout is for programs, it gets the error as JSON: the body of the response if there is one. */
-export function reportError(error: unknown, { isJson, lastBody }: ReportOptions): ExitCode {
-  const { exitCode, lines, advice } = reportOf(error)
+export function reportError(error: unknown, { isJson, lastBody, openKey }: ReportOptions): ExitCode {
+  const { exitCode, lines, ...report } = reportOf(error)
+  // A proxy may respond because the URL is wrong.
+  const hasOwnAdvice = openKey === null || isForeign(error)
+  const advice = [hasOwnAdvice ? report.advice : null, openKey === null ? null : repeatAdvice(openKey)]
   const [message = '', ...details] = lines
   const label = exitCode === EXIT.interrupted ? '' : styleText('red', 'error: ', { stream: process.stderr })
   printNote(
     [
       `${label}${message}`,
       ...details.map((line) => `  ${line}`),
-      ...(advice === null ? [] : [printableLines(advice)]),
+      ...advice.flatMap((lines) => (lines === null ? [] : [printableLines(lines)])),
     ].join('\n'),
   )
   if (isJson && error instanceof PorticoError) printDocument(documentOf(error, lastBody))
@@ -62,9 +67,14 @@ function exitCodeOf({ error }: PorticoError): ExitCode {
   return error === 'ConnectionError' || error === 'UnexpectedResponseError' ? EXIT.unreachable : exitCodeOfError(error)
 }
 
-/** The client finds some errors itself, such as a deadline that has passed. */
+/** The client finds some errors itself, such as a deadline that has passed, or a response that is not Portico's. */
 function documentOf(error: PorticoError, lastBody: string | null): string {
-  if (error.status !== null && lastBody !== null) return lastBody
+  if (lastBody !== null && error.status !== null && !isForeign(error)) return lastBody
   const { error: name, message, workflowId, runId, updateId, idempotencyKey } = error
   return JSON.stringify({ error: name, message, workflowId, runId, updateId, idempotencyKey })
+}
+
+/** Whether the response is not Portico's. */
+function isForeign(error: unknown): boolean {
+  return error instanceof PorticoError && error.error === 'UnexpectedResponseError'
 }
