@@ -100,7 +100,6 @@ const MAX_FILES = 15
 const WIDE_FOLDERS = new Map([
   ['src/engine/calls', 'one file per verb of the engine'],
   ['src/http', 'one file per cross-cutting rule'],
-  ['src/http/routes', 'one file per group of endpoints'],
   ['src/lib', 'tools that do not depend on each other'],
   ['src/temporal', "one file per term of Temporal's vocabulary"],
 ])

@@ -1,8 +1,8 @@
 /** The bodies of requests, from the schemas that validate them. */
 import { controlRequest, resetRequest } from '../../routes/control.ts'
 import { messageRequest } from '../../routes/message.ts'
-import { startRequest } from '../../routes/start.ts'
-import { withStartRequests } from '../../routes/with-start.ts'
+import { startRequest } from '../../routes/start/start.ts'
+import { withStartRequests } from '../../routes/start/with-start.ts'
 import { toJsonSchema } from '../to-json-schema.ts'
 import { described, ref, type Schema } from './schema.ts'
 

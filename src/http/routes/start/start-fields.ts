@@ -1,14 +1,14 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { StartCommand } from '../../domain/workflows.ts'
-import { isObject } from '../../lib/is-object.ts'
-import type { Env } from '../context.ts'
-import { docsUrl } from '../docs-url.ts'
-import { idempotencyKey } from '../idempotency-key.ts'
-import { setHeader } from '../response.ts'
-import { duration } from './fields/duration.ts'
-import { catalogName, workflowId, workflowName } from './fields/names.ts'
-import { type OptionFields, optionFields, toWorkflowOptions } from './fields/workflow-options.ts'
+import type { StartCommand } from '../../../domain/workflows.ts'
+import { isObject } from '../../../lib/is-object.ts'
+import type { Env } from '../../context.ts'
+import { docsUrl } from '../../docs-url.ts'
+import { idempotencyKey } from '../../idempotency-key.ts'
+import { setHeader } from '../../response.ts'
+import { duration } from '../fields/duration.ts'
+import { catalogName, workflowId, workflowName } from '../fields/names.ts'
+import { type OptionFields, optionFields, toWorkflowOptions } from '../fields/workflow-options.ts'
 
 /** The body fields that start a workflow. */
 export function startFields(maxTimeoutMs: number) {

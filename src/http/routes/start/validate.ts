@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import { type Env, toCall } from '../context.ts'
-import { jsonResponse } from '../json-response.ts'
+import { type Env, toCall } from '../../context.ts'
+import { jsonResponse } from '../../json-response.ts'
 import { type StartOptions, startRequest } from './start.ts'
 import { startCommand } from './start-fields.ts'
 

@@ -1,20 +1,20 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { MessageCommand, StartCommand } from '../../domain/workflows.ts'
-import { type Env, toCall } from '../context.ts'
-import { reportReplayed } from '../idempotency-key.ts'
-import { jsonResponse } from '../json-response.ts'
-import { handlerName, resultPath } from '../path.ts'
-import { setHeader } from '../response.ts'
-import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from './fields/handler-arguments.ts'
-import { jsonForms } from './fields/json-forms.ts'
+import type { MessageCommand, StartCommand } from '../../../domain/workflows.ts'
+import { type Env, toCall } from '../../context.ts'
+import { reportReplayed } from '../../idempotency-key.ts'
+import { jsonResponse } from '../../json-response.ts'
+import { handlerName, resultPath } from '../../path.ts'
+import { setHeader } from '../../response.ts'
+import { argumentFields, NOT_BOTH_ARGUMENTS, payloadOrArgs, toArguments } from '../fields/handler-arguments.ts'
+import { jsonForms } from '../fields/json-forms.ts'
 import {
   compatibleWithSignal,
   compatibleWithUpdate,
   OPTION_CONFLICTS,
   SIGNAL_CONFLICTS,
   UPDATE_CONFLICTS,
-} from './fields/option-conflicts.ts'
+} from '../fields/option-conflicts.ts'
 import type { StartOptions } from './start.ts'
 import { argumentList, inputOrList, inputOrListForm, startCommand, startFields } from './start-fields.ts'
 
