@@ -1,6 +1,6 @@
 /** The package, packed and installed into an empty folder. */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { bin, DENO_PERMISSIONS } from '../../dev/servers/runtimes.ts'
@@ -10,7 +10,9 @@ import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { isGone, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { generalDocument } from '../../src/http/openapi/general-document.ts'
+import { onThisMachine } from '../support/cpu-ms.ts'
 import { processOf, workerdOf } from '../support/entries.ts'
+import { msToFirstAnswer } from '../support/first-answer.ts'
 import { test } from '../support/fixtures.ts'
 import { relativeLinks } from '../support/markdown.ts'
 import { ensureTarball } from '../support/package.ts'
@@ -62,17 +64,18 @@ test('npx portico: the service starts, or its configuration errors are printed',
   await expect(inFolder('npx', '--no-install', 'portico')).rejects.toThrow('SERVICE_CATALOG_ID is required')
 })
 
-test('npx portico dev: it starts an engine and the API, and Ctrl-C leaves nothing running', async () => {
+test('npx portico dev: it starts an engine and an API that answers within 10 s, and Ctrl-C leaves nothing running', async () => {
   const port = await freePort()
   // The Temporal CLI must not be downloaded once more.
-  await mkdir(join(folder, 'cache'))
-  await symlink(cacheFolder(), join(folder, 'cache/portico'))
+  const cache = await mkdtemp(join(folder, 'cache-'))
+  await symlink(cacheFolder(), join(cache, 'portico'))
   const dev = await startProcess({
     command: 'npx',
     args: ['--no-install', 'portico', 'dev', '--port', `${port}`],
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') },
+    env: { PATH: process.env.PATH, HOME: folder, XDG_CACHE_HOME: cache },
   })
+  const ms = await msToFirstAnswer(dev, port)
   await until('it says how to start a worker', () => dev.output().includes('node worker.ts'))
   const answer = await fetch(`http://127.0.0.1:${port}/ready`)
   const catalog = await fetch(`http://127.0.0.1:${port}/workflow/catalog`)
@@ -81,6 +84,7 @@ test('npx portico dev: it starts an engine and the API, and Ctrl-C leaves nothin
   process.kill(-dev.pid, 'SIGINT')
   await dev.ended
 
+  expect(ms).toBeLessThan(onThisMachine(10_000))
   expect([answer.status, catalog.status]).toEqual([200, 404])
   expect(pids).toHaveLength(2)
   await until('all programs have exited', () => pids.every(isGone))

@@ -13,17 +13,30 @@ const STEAL_UNIT_MS = 10
  *
  * Without Linux's `/proc` it is an ordinary clock.
  */
-export function idleClock({ pid }: { pid: number }): () => number {
+export function idleClock(service: { pid: number }): () => number {
+  return clockWithout(service, ({ runningMs, waitingMs }) => runningMs + waitingMs)
+}
+
+/**
+ * The same with the time in which the service used a processor: what it would have taken if the machine did nothing else. For a
+ * bound in seconds of work, which `onThisMachine` (`cpu-ms.ts`) makes longer on a machine with slow processors.
+ */
+export function undisturbedClock(service: { pid: number }): () => number {
+  return clockWithout(service, ({ waitingMs }) => waitingMs)
+}
+
+function clockWithout({ pid }: { pid: number }, excludedMs: (of: ThreadTimes) => number): () => number {
   const beganAt = performance.now()
-  const ownAtBegin = busyMsOfThread(OWN_THREAD)
+  const ownAtBegin = excludedMs(timesOf(OWN_THREAD))
   const stolenAtBegin = stolenMs()
   const threads = threadsOf(pid)
-  let busyMs = 0
-  let before = busyMsOf(threads())
+  const readAll = () => new Map(threads().map((thread): [string, number] => [thread, excludedMs(timesOf(thread))]))
+  let othersMs = 0
+  let before = readAll()
   const sample = () => {
-    const now = busyMsOf(threads())
+    const now = readAll()
     // Threads that work at the same time, as on a garbage collection, delay the service once.
-    busyMs += Math.max(0, ...[...now].map(([thread, ms]) => ms - (before.get(thread) ?? 0)))
+    othersMs += Math.max(0, ...[...now].map(([thread, ms]) => ms - (before.get(thread) ?? 0)))
     before = now
     if (now.size === 0) clearInterval(sampling)
   }
@@ -31,9 +44,9 @@ export function idleClock({ pid }: { pid: number }): () => number {
   const sampling = setInterval(sample, SAMPLE_EVERY_MS).unref()
   return () => {
     sample()
-    const ownMs = busyMsOfThread(OWN_THREAD) - ownAtBegin
+    const ownMs = excludedMs(timesOf(OWN_THREAD)) - ownAtBegin
     const mostStolenMs = Math.max(0, ...stolenMs().map((ms, cpu) => ms - (stolenAtBegin[cpu] ?? 0)))
-    return Math.max(0, performance.now() - beganAt - ownMs - busyMs - mostStolenMs)
+    return Math.max(0, performance.now() - beganAt - ownMs - othersMs - mostStolenMs)
   }
 }
 
@@ -43,26 +56,40 @@ function stolenMs(): number[] {
   return [...columns].map(([, steal]) => Number(steal) * STEAL_UNIT_MS)
 }
 
-/** The threads of the processes in the group of `pid`: a script may have started the service. */
+/** The threads of `pid` and of what it has started: a script may start the service, and the service other programs. */
 function threadsOf(pid: number): () => string[] {
-  const isInGroup = (process: string) => {
-    const stat = read(`/proc/${process}/stat`)
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]) === pid
+  const family = new Set([pid])
+  return () => {
+    // A parent has the lower id, unless the ids have begun again: then the next sample finds the child.
+    for (const process of processes()) if (family.has(parentOf(process))) family.add(process)
+    return [...family].flatMap((process) =>
+      list(`/proc/${process}/task`).map((thread) => `/proc/${process}/task/${thread}`),
+    )
   }
-  const processes = list('/proc').filter((name) => /^\d+$/.test(name) && isInGroup(name))
-  return () =>
-    processes.flatMap((process) => list(`/proc/${process}/task`).map((thread) => `/proc/${process}/task/${thread}`))
 }
 
-function busyMsOf(threads: string[]): Map<string, number> {
-  const times = threads.map((thread): [string, number] => [thread, busyMsOfThread(thread)])
-  return new Map(times.filter(([, ms]) => ms > 0))
+function processes(): number[] {
+  return list('/proc')
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((one, other) => one - other)
 }
 
-/** The time on a processor, and the time in which it was ready to run but waited for one. */
-function busyMsOfThread(thread: string): number {
+function parentOf(process: number): number {
+  const stat = read(`/proc/${process}/stat`)
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+}
+
+interface ThreadTimes {
+  /** On a processor. */
+  runningMs: number
+  /** Ready to run, without a processor. */
+  waitingMs: number
+}
+
+function timesOf(thread: string): ThreadTimes {
   const [runningNs = 0, waitingNs = 0] = read(`${thread}/schedstat`).split(' ').map(Number)
-  return (runningNs + waitingNs) / 1e6
+  return { runningMs: runningNs / 1e6, waitingMs: waitingNs / 1e6 }
 }
 
 function list(folder: string): string[] {
