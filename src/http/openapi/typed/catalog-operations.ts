@@ -189,7 +189,8 @@ function startRequest(
 ): Schema {
   const names = {
     workflowName: { type: 'string', const: workflow },
-    ...(catalog !== null && { catalog: { type: 'string', const: catalog } }),
+    // openapi-python-client cannot merge a `const` with the string in `StartOptions`.
+    ...(catalog !== null && { catalog: { type: 'string', enum: [catalog] } }),
   }
   const named = { type: 'object', ...argumentsOf(input, names) }
   return { allOf: [ref('StartOptions'), named], unevaluatedProperties: false }

@@ -126,7 +126,7 @@ describe('GET /openapi.json', () => {
 
     expect([own.properties.catalog, own.required]).toEqual([undefined, ['workflowName']])
     expect([other.properties.catalog, other.required]).toEqual([
-      { type: 'string', const: 'other' },
+      { type: 'string', enum: ['other'] },
       ['workflowName', 'catalog'],
     ])
   })
