@@ -247,12 +247,11 @@ test('portico: Ctrl-C while it waits exits with 130 and says how to wait on', as
   expect(JSON.parse((await portico(['status', 'patience'])).stdout)).toMatchObject({ status: 'running' })
 })
 
-test('portico: on a terminal there are tables and colors, and nothing that a workflow returns controls it', async ({
-  env,
-}) => {
-  const input = JSON.stringify({ title: '\u001b]0;owned\u0007', text: '\u202e' })
+test('portico: a terminal shows tables and colors, and no value of a workflow controls it', async ({ env }) => {
+  const input = JSON.stringify({ title: '\u001b]0;owned\u0007', text: '\u202e\u009b\u007f' })
 
   const { code, output } = await cliOnTerminal(['run', 'echo', '--id', 'seen', '--input', input], { env })
+  const json = await cliOnTerminal(['result', 'seen', '--no-wait', '--json'], { env })
   const plain = await cliOnTerminal(['list', '--query', "WorkflowId = 'seen'"], { env: { ...env, NO_COLOR: '1' } })
 
   expect(code).toBe(0)
@@ -260,6 +259,8 @@ test('portico: on a terminal there are tables and colors, and nothing that a wor
   expect(output).toContain('\\u001b]0;owned\\u0007')
   expect(output).toContain('\\u202e')
   expect(output).not.toContain('\u001b]0;')
+  expect(json.output).toMatch(/^[ -~]+\n$/)
+  expect(JSON.parse(json.output).output).toEqual(JSON.parse(input))
   expect(plain.output).toMatch(/^Status +Workflow +Id +Run +Started \(UTC\) +Took$/m)
   expect(plain.output).not.toContain('\u001b')
 })

@@ -1,6 +1,8 @@
-/** One JSON document on stdout, as the service sent it. */
+import { printableJson } from './printable.ts'
+
+/** One JSON document on stdout, as the service sent it. On a terminal, characters that would affect it are escaped. */
 export function printDocument(json: string): void {
-  process.stdout.write(`${json}\n`)
+  process.stdout.write(`${process.stdout.isTTY ? printableJson(json) : json}\n`)
 }
 
 /** For people, on stdout. */

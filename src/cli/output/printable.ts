@@ -12,6 +12,11 @@ export function printableLines(value: string): string {
   return value.split('\n').map(printable).join('\n')
 }
 
+/** A JSON document with the same value. White space between its tokens is kept. */
+export function printableJson(json: string): string {
+  return json.replace(UNPRINTABLE, (character) => ('\t\n\r'.includes(character) ? character : escaped(character)))
+}
+
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
