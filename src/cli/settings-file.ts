@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../lib/error-code.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -19,8 +20,7 @@ export async function readSettingsFile(directory: string): Promise<SettingsFile>
   const path = join(directory, NAME)
   const parent = dirname(directory)
   try {
-    const issue = await ownerIssue(path)
-    return issue === null ? parse(path, await readFile(path, 'utf8')) : { path, given: {}, issues: [issue] }
+    return await readFrom(path)
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'ENOENT' && code !== 'ENOTDIR')
@@ -29,9 +29,20 @@ export async function readSettingsFile(directory: string): Promise<SettingsFile>
   }
 }
 
+async function readFrom(path: string): Promise<SettingsFile> {
+  // Opened once: another file of this name could follow the one that was checked. A pipe without a writer must not block.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const issue = await ownerIssue(path, file)
+    return issue === null ? parse(path, await file.readFile('utf8')) : { path, given: {}, issues: [issue] }
+  } finally {
+    await file.close()
+  }
+}
+
 /** In a shared folder, such as `/tmp`, somebody else's file could send the token anywhere. */
-async function ownerIssue(path: string): Promise<string | null> {
-  const { uid } = await stat(path)
+async function ownerIssue(path: string, file: FileHandle): Promise<string | null> {
+  const { uid } = await file.stat()
   const own = process.getuid?.() ?? uid
   return uid === own || uid === 0 ? null : `${path} belongs to another user; use --url, or copy the file`
 }

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../../../src/cli/settings.ts'
 
@@ -24,4 +26,12 @@ test('readSettings: the token of a file is not sent to the service of a flag or 
   ])
 
   expect(tokens.map(({ token }) => token)).toEqual(['secret', 'secret', null, null, 'own'])
+})
+
+test('readSettings: a pipe of that name does not block the command', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'settings-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await promisify(execFile)('mkfifo', [join(folder, '.portico.json')])
+
+  await expect(readSettings({}, {}, folder)).rejects.toThrow('.portico.json is not valid JSON')
 })
