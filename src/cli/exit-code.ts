@@ -1,3 +1,5 @@
+import type { PorticoError } from '../client/portico-error.ts'
+
 /** What the exit codes of the commands mean. `docs/cli.md` lists them. */
 export const EXIT = {
   completed: 0,
@@ -13,11 +15,13 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The names of the API's errors (`docs/api.md`) that are not simply a failure. */
-const EXIT_OF_ERROR = new Map<string, ExitCode>([
+/** The errors of the API (`docs/api.md`) and of the client that are not simply a failure. */
+const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['ValidationError', EXIT.usage],
   ['InvalidPageTokenError', EXIT.usage],
   ['UnauthorizedError', EXIT.usage],
+  ['ConnectionError', EXIT.unreachable],
+  ['UnexpectedResponseError', EXIT.unreachable],
   ['CatalogNotAvailableError', EXIT.unreachable],
   ['EngineError', EXIT.unreachable],
   ['EngineUnavailableError', EXIT.unreachable],
@@ -30,8 +34,8 @@ const EXIT_OF_ERROR = new Map<string, ExitCode>([
   ['WorkflowNotCompletedError', EXIT.timedOut],
 ])
 
-export function exitCodeOfError(name: string): ExitCode {
-  return EXIT_OF_ERROR.get(name) ?? EXIT.failed
+export function exitCodeOfError({ error }: PorticoError): ExitCode {
+  return EXIT_OF_ERROR.get(error) ?? EXIT.failed
 }
 
 /** Of a workflow result: only a run that completed, or continued as another one, is a success. */

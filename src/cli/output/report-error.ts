@@ -57,14 +57,10 @@ function ofService(error: PorticoError): Report {
     ...(error.error === 'InternalError' ? [`request id: ${requestId}`] : []),
   ]
   return {
-    exitCode: exitCodeOf(error),
+    exitCode: exitCodeOfError(error),
     lines: [`${printable(message)} (${printable(error.error)})`, ...details.map(printable)],
     advice: adviceFor(error),
   }
-}
-
-function exitCodeOf({ error }: PorticoError): ExitCode {
-  return error === 'ConnectionError' || error === 'UnexpectedResponseError' ? EXIT.unreachable : exitCodeOfError(error)
 }
 
 /** The client finds some errors itself, such as a deadline that has passed, or a response that is not Portico's. */
