@@ -6,7 +6,11 @@ import { isObject } from '../lib/is-object.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 
 const NAME = '.portico.json'
-const KNOWN = ['url', 'token', 'catalog']
+
+/** What a flag, a variable and the file can set. */
+export const SETTINGS = ['url', 'token', 'catalog'] as const
+
+export type Setting = (typeof SETTINGS)[number]
 
 export interface SettingsFile {
   path: string
@@ -53,10 +57,10 @@ function parse(path: string, text: string): SettingsFile {
     return { path, given: {}, issues: [`${path} is not valid JSON: line ${error.line}, column ${error.column}`] }
   const given: unknown = JSON.parse(text)
   if (!isObject(given)) return { path, given: {}, issues: [`${path} must contain a JSON object`] }
-  const unknown = Object.keys(given).filter((key) => !KNOWN.includes(key))
+  const unknown = Object.keys(given).filter((key) => !SETTINGS.some((name) => name === key))
   return {
     path,
     given,
-    issues: unknown.map((key) => `${path}: ${JSON.stringify(key)} is not a setting; there are ${KNOWN.join(', ')}`),
+    issues: unknown.map((key) => `${path}: ${JSON.stringify(key)} is not a setting; there are ${SETTINGS.join(', ')}`),
   }
 }

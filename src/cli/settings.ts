@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { anyString, baseUrl } from '../config/variables.ts'
 import { UsageError } from './failures.ts'
-import { readSettingsFile } from './settings-file.ts'
+import { readSettingsFile, SETTINGS, type Setting } from './settings-file.ts'
 
 export interface Settings {
   url: string
@@ -12,9 +12,7 @@ export interface Settings {
 }
 
 /** Settings as a source names them. */
-export type GivenSettings = Partial<Record<SettingName, unknown>>
-
-export type SettingName = keyof typeof SETTINGS
+export type GivenSettings = Partial<Record<Setting, unknown>>
 
 /** Where the service listens by default. */
 export const DEFAULT_URL = 'http://127.0.0.1:3001'
@@ -22,7 +20,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:3001'
 const nonEmpty = (error: string) => anyString.check(z.minLength(1, { error }))
 
 /** A value that a source may give, and the variable of the same meaning. Errors continue a sentence that begins with the name. */
-export const SETTINGS = {
+const RULES = {
   url: { variable: 'PORTICO_URL', schema: baseUrl },
   token: {
     variable: 'PORTICO_TOKEN',
@@ -34,7 +32,7 @@ export const SETTINGS = {
 
 interface Source {
   /** How messages name a setting of it. */
-  nameOf(setting: SettingName): string
+  nameOf(setting: Setting): string
   given: GivenSettings
 }
 
@@ -43,12 +41,12 @@ export async function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv,
   const file = await readSettingsFile(directory)
   const sources: Source[] = [
     { nameOf: (setting) => `--${setting}`, given: flags },
-    { nameOf: (setting) => SETTINGS[setting].variable, given: fromEnvironment(env) },
+    { nameOf: (setting) => RULES[setting].variable, given: fromEnvironment(env) },
     { nameOf: (setting) => `${file.path}: ${setting}`, given: file.given },
   ]
   const issues = [...sources.flatMap(issuesOf), ...file.issues]
   if (issues.length > 0) throw new UsageError(issues.join('\n'))
-  const first = (setting: SettingName, from = sources) => {
+  const first = (setting: Setting, from = sources) => {
     const value = from.map(({ given }) => given[setting]).find((given) => given !== undefined)
     return value === undefined ? null : String(value)
   }
@@ -65,18 +63,14 @@ function withoutSlash(url: string): string {
 
 /** An empty variable counts as unset, as in the service. */
 function fromEnvironment(env: NodeJS.ProcessEnv): GivenSettings {
-  return Object.fromEntries(namesOfSettings().map((name) => [name, env[SETTINGS[name].variable] || undefined]))
+  return Object.fromEntries(SETTINGS.map((name) => [name, env[RULES[name].variable] || undefined]))
 }
 
 function issuesOf({ nameOf, given }: Source): string[] {
-  return namesOfSettings().flatMap((name) => {
+  return SETTINGS.flatMap((name) => {
     if (given[name] === undefined) return []
     if (typeof given[name] !== 'string') return [`${nameOf(name)} must be a string`]
-    const { success, error } = SETTINGS[name].schema.safeParse(given[name])
+    const { success, error } = RULES[name].schema.safeParse(given[name])
     return success ? [] : [`${nameOf(name)} ${error.issues[0]?.message}`]
   })
-}
-
-export function namesOfSettings(): SettingName[] {
-  return ['url', 'token', 'catalog']
 }
