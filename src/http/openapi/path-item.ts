@@ -36,7 +36,7 @@ export function operationObject(operation: Operation): OperationObject {
 const UNAUTHORIZED = ['UnauthorizedError'] as const
 
 /** References to the error responses. */
-export function problemRefs(statuses: readonly number[]): Record<string, object> {
+function problemRefs(statuses: readonly number[]): Record<string, object> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]))
 }
 

@@ -82,7 +82,7 @@ export interface Failure {
   error: string
 }
 
-export function unavailableMessage(
+function unavailableMessage(
   { name, version, advice }: Pick<Component, 'name' | 'version' | 'advice'>,
   failures: Failure[],
 ): string {
@@ -93,7 +93,7 @@ export function unavailableMessage(
   return [`${name} ${version} is not available. Tried in this order:`, ...lines, advice].join('\n')
 }
 
-export function cacheKey({ name, version, pins }: Pick<Component, 'name' | 'version' | 'pins'>): string {
+function cacheKey({ name, version, pins }: Pick<Component, 'name' | 'version' | 'pins'>): string {
   const pinned = createHash('sha256').update(JSON.stringify(pins)).digest('hex').slice(0, 12)
   return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}-${version}-${pinned}`
 }
