@@ -21,7 +21,7 @@ export interface Operation {
   query?: QueryParameters
   headers?: readonly RequestHeader[]
   body?: RequestBody
-  /** The responses that are no errors. */
+  /** The responses that are not errors. */
   responses: Readonly<Record<number, SuccessResponse>>
   /** Errors besides those that every request can get. */
   errors: readonly ErrorName[]

@@ -41,7 +41,7 @@ function problem(status: Schema, error: Schema): Schema {
       detail: described(string, 'The same as `message`'),
       error: described(error, 'The name of the error. Use it in programs: its meaning never changes'),
       message: described(string, 'For people; the wording may change'),
-      source: described(oneOf(['workflow', 'engine', 'gateway']), 'Who rejected the request'),
+      source: described(oneOf(['workflow', 'engine', 'gateway']), 'What rejected the request'),
       requestId: described(string, 'The value of `X-Request-Id`'),
       workflowId: string,
       runId: string,
