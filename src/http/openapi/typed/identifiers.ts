@@ -25,26 +25,30 @@ export function createIdentifiers(taken: Iterable<string>): Identifiers {
 }
 
 /**
- * An identifier for each list of names. It depends on these names alone, unless others differ from them only in case and
- * punctuation: then each of them gets a hash.
+ * An identifier for each list of names. Names that are identifiers make it up as they are; if several lists of them differ
+ * only in case and underscores, each gets a hash of its names. Lists with other names always get one, so that they never
+ * change the identifier of another list.
  */
 export async function identifiersOf(
   lists: readonly (readonly string[])[],
   taken: Iterable<string>,
 ): Promise<Map<readonly string[], string>> {
   const identifiers = createIdentifiers(taken)
-  const reserved = new Set([...taken].map(folded))
-  const wishes = lists.map(([first = '', ...others]) =>
-    [startingWithLetter(sanitized(first)), ...others.map(sanitized)].join('_'),
-  )
-  const counts = Map.groupBy(wishes, folded)
-  const pairs = lists.map(async (names, at): Promise<[readonly string[], string]> => {
-    const wish = wishes[at] ?? ''
-    const isAmbiguous = (counts.get(folded(wish))?.length ?? 0) > 1 || reserved.has(folded(wish))
-    const isExact = !isAmbiguous && wish.length <= MAX_LENGTH && names.every((name) => /^[\w.:/ -]+$/.test(name))
+  const claims = Map.groupBy([...lists.filter(isPlain).map(wishOf), ...taken], folded)
+  const pairs = lists.map(async (names): Promise<[readonly string[], string]> => {
+    const wish = wishOf(names)
+    const isExact = isPlain(names) && wish.length <= MAX_LENGTH && claims.get(folded(wish))?.length === 1
     return [names, isExact ? wish : `${wish.slice(0, MAX_LENGTH)}_${await shortHash(names)}`]
   })
   return new Map((await Promise.all(pairs)).map(([names, wish]) => [names, identifiers.take(wish)]))
+}
+
+function isPlain(names: readonly string[]): boolean {
+  return names.every((name) => /^[A-Za-z]\w*$/.test(name))
+}
+
+function wishOf([first = '', ...others]: readonly string[]): string {
+  return [startingWithLetter(sanitized(first)), ...others.map(sanitized)].join('_')
 }
 
 function sanitized(name: string): string {
