@@ -69,7 +69,7 @@ function addInspectCommands(program: Command): void {
 function addMessageCommands(program: Command): void {
   withMessage(program.command('signal'))
     .description('send a signal')
-    .option('--key <key>', 'idempotency key: the run takes the signal once')
+    .option('--key <key>', 'idempotency key: the run receives the signal once')
     .action(async (id: string, name: string, _: unknown, command: Command) =>
       (await import('./commands/message.ts')).signal(id, name, flagsOf(command)),
     )
@@ -82,7 +82,7 @@ function addMessageCommands(program: Command): void {
   withMessage(program.command('update'))
     .description('send an update and print its result')
     .option('--timeout <duration>', 'how long to wait, such as 30s')
-    .option('--key <key>', 'idempotency key: the run takes the update once')
+    .option('--key <key>', 'idempotency key: the run receives the update once')
     .action(async (id: string, name: string, _: unknown, command: Command) =>
       (await import('./commands/message.ts')).update(id, name, flagsOf(command)),
     )

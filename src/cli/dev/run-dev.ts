@@ -34,7 +34,7 @@ export interface DevOptions {
 export interface WorkerCommand {
   command: string
   args: string[]
-  /** Returns a function that prints the lines which are worth it. */
+  /** Returns a function that prints only the relevant lines. */
   filter?: (printLine: (line: string) => void) => (line: string) => void
 }
 

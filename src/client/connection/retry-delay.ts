@@ -4,7 +4,7 @@ const RETRYABLE: readonly (number | null)[] = [null, 408, 429, 502, 503, 504]
 
 const MAX_BACKOFF_MS = 5000
 
-/** Whether there is no response of the service: the connection was cut, or something on the way has responded. */
+/** Whether there is no response of the service: the connection was cut, or a proxy has responded. */
 export function isForeign({ error }: Pick<PorticoError, 'error'>): boolean {
   return error === 'ConnectionError' || error === 'UnexpectedResponseError'
 }

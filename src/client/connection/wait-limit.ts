@@ -1,4 +1,4 @@
-/** How long a request may wait for its response before something on the way cuts the connection. */
+/** How long a request may wait for its response before a proxy cuts the connection. */
 export interface WaitLimit {
   /** For the next request, which should not last longer than `remainingMs`. */
   next(remainingMs: number): number
