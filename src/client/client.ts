@@ -182,8 +182,8 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
     ...request: Optional<QueryRequest<ArgsOf<Types['queries'][Name]>>>
   ): Promise<ResultOf<Types['queries'][Name]>>
   /**
-   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it; otherwise as long as
-   * the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
+   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, also if connections are
+   * cut for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
    */
   update<Name extends keyof Types['updates'] & string>(
     name: Name,
@@ -215,7 +215,7 @@ export interface Workflow<Types extends Shape = AnyWorkflow> {
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['signals'][Name]>>,
   ): Promise<RunRef & { started: boolean }>
-  /** Sends an update to the open run of `workflowId`, and starts one before if there is none. */
+  /** Sends an update to the open run of `workflowId`, and starts one before if there is none. Waits as `update` does. */
   updateWithStart<Name extends keyof Types['updates'] & string>(
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['updates'][Name]>>,

@@ -1,7 +1,7 @@
 /** Signals, queries and updates. */
 import { sleep } from '../lib/abort.ts'
-import type { MessageRequest, QueryRequest } from './client.ts'
-import type { Connection } from './connection/connection.ts'
+import type { CallOptions, MessageRequest, QueryRequest } from './client.ts'
+import type { Connection, HttpRequest } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import { PorticoError } from './portico-error.ts'
 import type { SignalAccepted } from './responses.ts'
@@ -32,10 +32,6 @@ export async function query(
   return connection.send(request, { signal, timeoutMs })
 }
 
-// The service reports at once that no worker polls.
-const NEXT_ATTEMPT_MS = 1000
-
-/** The service waits for a limited time, after which a request with the same key waits for the same update. */
 export async function update(
   connection: Connection,
   path: string,
@@ -48,13 +44,29 @@ export async function update(
     body,
     ...withKey(idempotencyKey),
   }
+  return sendUpdate(connection, request, { signal, timeoutMs })
+}
+
+// The service reports at once that no worker polls.
+const NEXT_ATTEMPT_MS = 1000
+
+/**
+ * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for the
+ * same update. The service waits for a limited time, and something on the way may cut the connection even earlier.
+ */
+export async function sendUpdate<Body>(
+  { send }: Connection,
+  request: HttpRequest,
+  { signal, timeoutMs }: CallOptions,
+): Promise<Body> {
   const deadlineAt = Date.now() + (timeoutMs ?? 0)
+  const isWait = request.isRepeatable && timeoutMs !== undefined
   while (true) {
     try {
       const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())
-      return await connection.send(request, { signal, timeoutMs: remainingMs })
+      return await send({ ...request, isWait }, { signal, timeoutMs: remainingMs })
     } catch (error) {
-      if (!isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt) throw error
+      if (!isWait || !isUnanswered(error) || Date.now() + NEXT_ATTEMPT_MS >= deadlineAt) throw error
       await sleep(NEXT_ATTEMPT_MS, signal)
       signal?.throwIfAborted()
     }

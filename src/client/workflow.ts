@@ -3,6 +3,7 @@ import type { StartOptions, StartRequest, Workflow } from './client.ts'
 import type { Connection, HttpRequest } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
 import { createHandle, outputOf } from './handle.ts'
+import { sendUpdate } from './messages.ts'
 import { type PorticoErrorFacts, withFacts } from './portico-error.ts'
 import type { RunRef } from './responses.ts'
 import { pathSegment, toTarget } from './target.ts'
@@ -18,10 +19,15 @@ export function createWorkflow(connection: Connection, workflowName: string): Wo
     return untilEnded(connection, first, known, options)
   }
 
-  async function start<Body extends RunRef>(path: string, list: List, given: StartOptions): Promise<Body> {
+  async function start<Body extends RunRef>(
+    path: string,
+    list: List,
+    given: StartOptions,
+    send: Connection['send'] = connection.send,
+  ): Promise<Body> {
     const { request, known, options } = toStart(path, list, workflowName, given)
     try {
-      return await connection.send<Body>(request, options)
+      return await send<Body>(request, options)
     } catch (error) {
       throw withFacts(error, known)
     }
@@ -35,7 +41,10 @@ export function createWorkflow(connection: Connection, workflowName: string): Wo
       return createHandle(connection, { workflowId, runId, isPinned: false })
     },
     signalWithStart: (name, given) => start(`signal-with-start/${pathSegment(name, 'a signal')}`, 'startArgs', given),
-    updateWithStart: (name, given) => start(`update-with-start/${pathSegment(name, 'an update')}`, 'startArgs', given),
+    updateWithStart: (name, given) =>
+      start(`update-with-start/${pathSegment(name, 'an update')}`, 'startArgs', given, (request, options = {}) =>
+        sendUpdate(connection, request, options),
+      ),
     get: (ref) => createHandle(connection, toTarget(ref)),
   }
 }

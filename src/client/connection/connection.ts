@@ -17,6 +17,8 @@ export interface HttpRequest {
   headers?: Record<string, string>
   /** Whether it can be sent again although it may have been carried out. */
   isRepeatable: boolean
+  /** Whether it is sent again until the deadline. Default: only for `retryMs`. */
+  isWait?: boolean
   /** How long the service waits before it responds. Default: as long as for the handler of a message. */
   waitMs?: number
 }
@@ -82,13 +84,16 @@ export function connect(options: ClientOptions): Connection {
   }
 
   async function repeat(toRequest: () => HttpRequest, limits: Limits): Promise<Answer> {
-    const giveUpAt = Math.min(Date.now() + retryMs, limits.deadlineAt)
+    const beganAt = Date.now()
     for (let attempts = 0; ; attempts++) {
       const request = toRequest()
       try {
         return await observed(request, limits)
       } catch (error) {
         const delayMs = retryDelayMs(error, request.isRepeatable, attempts)
+        // With 0 nothing is ever sent again.
+        const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
+        const giveUpAt = Math.min(beganAt + patienceMs, limits.deadlineAt)
         if (delayMs === null || Date.now() + delayMs > giveUpAt) throw error
         await sleep(delayMs, limits.signal)
         limits.signal?.throwIfAborted()

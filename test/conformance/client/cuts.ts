@@ -99,6 +99,30 @@ export const cuts: Record<string, ClientCase> = {
     equal((await untilListed(connect(), `WorkflowId = '${workflowId}'`, 1)).length, 1)
   },
 
+  async 'update: gets its result on a way that closes each connection after two seconds'({ connect, impatientUrl }) {
+    const client = connect()
+    const run = await client.start('messages')
+    let requests = 0
+    const fetch = (url: string, init: RequestInit) => {
+      requests++
+      return globalThis.fetch(url, init)
+    }
+
+    const cut = connect({ url: impatientUrl, retryMs: 1000, fetch })
+    const updating = cut.update(run.workflowId, 'waitFor', { payload: 'x', timeoutMs: 150_000 })
+    // A connection lasts longer than retryMs.
+    const added = until('the update is sent again', async () => requests >= 3)
+      .then(() => run.signal('add', { payload: 'x' }))
+      .catch(() => null)
+
+    equal(await updating, ['x'])
+    await added
+    const updates: string[] = []
+    for await (const { eventType } of run.history()) if (eventType.includes('Update')) updates.push(eventType)
+    equal(updates, ['WorkflowExecutionUpdateAccepted', 'WorkflowExecutionUpdateCompleted'])
+    await run.signal('finish')
+  },
+
   async 'run, result: continue when the service is killed and started again'({ connect, act }) {
     const client = connect()
     const ids = [anId(), anId()] as const
