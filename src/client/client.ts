@@ -9,6 +9,7 @@ import type {
   HistoryEvent,
   HistoryPage,
   ListedRun,
+  OpenRun,
   Paused,
   ResetRun,
   RunFilter,
@@ -50,6 +51,11 @@ export interface CallOptions {
    * `WorkflowExecutionTimedOutError`, other calls with `DeadlineExceededError`. Default: no limit.
    */
   timeoutMs?: number | undefined
+}
+
+export interface ResultOptions extends CallOptions {
+  /** Called with each response that says that the run is still open: at most `maxWaitMs` after the one before. */
+  onOpen?: ((run: OpenRun) => void) | undefined
 }
 
 /** A workflow id, which names its latest run, or one run of it. */
@@ -159,9 +165,9 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
    * Waits for the end of the run and returns its output. Follows the chain: continue-as-new and retries by the engine.
    * Throws `WorkflowFailedError` if it does not complete.
    */
-  result(options?: CallOptions): Promise<Types['output']>
+  result(options?: ResultOptions): Promise<Types['output']>
   /** Waits for the end of the run, and returns how it ended. Does not throw if it failed. */
-  resultSettled(options?: CallOptions): Promise<WorkflowResult<Types['output']>>
+  resultSettled(options?: ResultOptions): Promise<WorkflowResult<Types['output']>>
   status(options?: CallOptions): Promise<WorkflowStatus>
   /** Why the run does not move, and what a person can do about it. */
   explain(options?: CallOptions): Promise<Explanation>
@@ -259,8 +265,8 @@ export interface Client<Workflows> {
   list(options?: ListOptions): Pages<ListedRun, RunPage>
 
   /** The methods of a handle, without types. */
-  result(ref: WorkflowRef, options?: CallOptions): Promise<unknown>
-  resultSettled(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowResult>
+  result(ref: WorkflowRef, options?: ResultOptions): Promise<unknown>
+  resultSettled(ref: WorkflowRef, options?: ResultOptions): Promise<WorkflowResult>
   status(ref: WorkflowRef, options?: CallOptions): Promise<WorkflowStatus>
   explain(ref: WorkflowRef, options?: CallOptions): Promise<Explanation>
   history(ref: WorkflowRef, options?: HistoryOptions): Pages<HistoryEvent, HistoryPage>

@@ -1,5 +1,5 @@
 /** What can be done with a workflow that exists. */
-import type { CallOptions, ReasonOptions, WorkflowHandle } from './client.ts'
+import type { CallOptions, ReasonOptions, ResultOptions, WorkflowHandle } from './client.ts'
 import type { Connection } from './connection/connection.ts'
 import { readHistory } from './history.ts'
 import { query, signal, update } from './messages.ts'
@@ -26,7 +26,7 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
     return connection.send({ method, path: `${path}/${name}`, body, isRepeatable }, { signal, timeoutMs })
   }
 
-  const resultSettled = (options: CallOptions = {}) =>
+  const resultSettled = (options: ResultOptions = {}) =>
     untilEnded(
       connection,
       resultRequest(target),

@@ -3,7 +3,7 @@ import { sleep } from '../lib/abort.ts'
 import type { CallOptions, MessageRequest, QueryRequest } from './client.ts'
 import type { Connection, HttpRequest } from './connection/connection.ts'
 import { newIdempotencyKey, withKey } from './connection/idempotency-key.ts'
-import { PorticoError } from './portico-error.ts'
+import { PorticoError, withFacts } from './portico-error.ts'
 import type { SignalAccepted } from './responses.ts'
 import { pathSegment } from './target.ts'
 
@@ -19,7 +19,7 @@ export async function signal(
     body,
     ...withKey(idempotencyKey),
   }
-  return connection.send(request, { signal, timeoutMs })
+  return withKeyInErrors(idempotencyKey, connection.send(request, { signal, timeoutMs }))
 }
 
 export async function query(
@@ -44,7 +44,12 @@ export async function update(
     body,
     ...withKey(idempotencyKey),
   }
-  return sendUpdate(connection, request, { signal, timeoutMs })
+  return withKeyInErrors(idempotencyKey, sendUpdate(connection, request, { signal, timeoutMs }))
+}
+
+/** It may have been carried out. */
+function withKeyInErrors<T>(idempotencyKey: string, sent: Promise<T>): Promise<T> {
+  return sent.catch((error) => Promise.reject(withFacts(error, { idempotencyKey })))
 }
 
 // The service reports at once that no worker polls.

@@ -17,7 +17,7 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSe
   status: number | null
   /** `X-Request-Id` of the response, which the service's log has too. */
   requestId?: string
-  /** The key that a start was sent with. If it may have been carried out, send it again with this key. */
+  /** The key that a start, a signal or an update was sent with. If it may have been carried out, send it again with this key. */
   idempotencyKey?: string
   /** Set if the service says that the request can be sent again. */
   retryAfterMs?: number
@@ -48,7 +48,8 @@ export class PorticoError extends Error implements PorticoErrorFacts {
     super(message, { cause })
     this.name = error
     this.error = error
-    Object.assign(this, facts)
+    // A response cannot replace what every error has, such as `stack`.
+    Object.assign(this, Object.fromEntries(Object.entries(facts).filter(([key]) => !(key in this))))
   }
 }
 

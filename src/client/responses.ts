@@ -30,6 +30,13 @@ export type WorkflowResult<Output = unknown> = RunRef & {
 
 export type WorkflowStatus = AsJson<domain.WorkflowStatus>
 
+/** What a response says about a run that has not ended. */
+export interface OpenRun extends RunRef {
+  workflowStatus?: Status
+  /** Why it makes no progress, if that is known. */
+  problem?: NonNullable<WorkflowStatus['problem']>
+}
+
 export type Explanation = AsJson<Awaited<ReturnType<domain.Workflows['explain']>>>
 
 export type HistoryEvent = AsJson<Event>

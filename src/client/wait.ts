@@ -1,31 +1,36 @@
 /** Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md */
 import { sleep } from '../lib/abort.ts'
-import type { CallOptions } from './client.ts'
+import type { ResultOptions } from './client.ts'
 import type { Connection, HttpRequest, Limits } from './connection/connection.ts'
 import { PorticoError, type PorticoErrorFacts, withFacts } from './portico-error.ts'
-import type { RunRef, Status, WorkflowResult } from './responses.ts'
+import type { OpenRun, Status, WorkflowResult } from './responses.ts'
 import { pathOf, type Target } from './target.ts'
 
 export type WaitRequest = (waitMs: number) => HttpRequest
 
-/** What is known about an open run. */
-type OpenRun = Partial<RunRef> & Pick<PorticoErrorFacts, 'idempotencyKey' | 'workflowStatus' | 'problem'>
+/** What errors about the wait say. Status and problem are those of the last response. */
+type KnownRun = Partial<OpenRun> & Pick<PorticoErrorFacts, 'idempotencyKey'>
 
 /** Sends `first`, and then waits for the run that its response names. All errors have the ids that are `known`. */
 export async function untilEnded(
   connection: Connection,
   first: WaitRequest,
-  { isPinned = false, ...known }: OpenRun & { isPinned?: boolean },
-  { signal, timeoutMs = Number.POSITIVE_INFINITY }: CallOptions,
+  { isPinned = false, ...known }: KnownRun & { isPinned?: boolean },
+  { signal, timeoutMs = Number.POSITIVE_INFINITY, onOpen }: ResultOptions,
 ): Promise<WorkflowResult> {
   const limits = { signal, deadlineAt: Date.now() + timeoutMs }
   let request = first
-  let run = known
+  let run: KnownRun = known
   while (true) {
     const startedAt = Date.now()
     const response = await waitOnce(connection, request, run, limits)
     if ('result' in response) return response.result
-    run = { ...run, ...response.open }
+    if (response.open !== null) {
+      // A problem may be over.
+      const { workflowStatus: _status, problem: _problem, ...ids } = run
+      run = { ...ids, ...response.open }
+      onOpen?.(response.open)
+    }
     const { workflowId, runId } = run
     if (workflowId === undefined || runId === undefined || Date.now() >= limits.deadlineAt)
       throw timedOut(run, timeoutMs)
@@ -36,22 +41,23 @@ export async function untilEnded(
   }
 }
 
-/** `intervalMs`: how long after this request the next one may follow. */
+/** `open`: null if there was no response in time. `intervalMs`: how long after this request the next one may follow. */
 async function waitOnce(
   { sendWaiting }: Connection,
   request: WaitRequest,
-  run: OpenRun,
+  run: KnownRun,
   limits: Limits,
-): Promise<{ result: WorkflowResult } | { open: OpenRun; intervalMs: number }> {
+): Promise<{ result: WorkflowResult } | { open: OpenRun | null; intervalMs: number }> {
   try {
     const { status, body } = await sendWaiting(request, limits)
     if (status !== ACCEPTED) return { result: body as WorkflowResult }
     return { open: acceptedRun(body as AcceptedRun), intervalMs: 0 }
   } catch (error) {
     if (!(error instanceof PorticoError)) throw error
+    const open = openRun(error)
     const isOver = error.error === 'ConnectionError' && Date.now() >= limits.deadlineAt
-    if (!isOver && !STILL_OPEN.includes(error.error)) throw withFacts(error, run)
-    return { open: openRun(error), intervalMs: error.retryAfterMs ?? 0 }
+    if (!isOver && open === null) throw withFacts(error, run)
+    return { open, intervalMs: error.retryAfterMs ?? 0 }
   }
 }
 
@@ -70,25 +76,25 @@ export function resultRequest(target: Target): WaitRequest {
   return (waitMs) => ({ ...get, query: { wait: waitMs }, headers, waitMs })
 }
 
-interface AcceptedRun extends RunRef {
+interface AcceptedRun extends Omit<OpenRun, 'workflowStatus'> {
   status: Status | null
-  problem?: NonNullable<PorticoErrorFacts['problem']>
 }
 
 function acceptedRun({ workflowId, runId, status, problem }: AcceptedRun): OpenRun {
   return { workflowId, runId, ...(status && { workflowStatus: status }), ...(problem && { problem }) }
 }
 
-function openRun({ workflowId, runId, workflowStatus, problem }: PorticoError): OpenRun {
-  return {
-    ...(workflowId !== undefined && { workflowId }),
-    ...(runId !== undefined && { runId }),
-    ...(workflowStatus && { workflowStatus }),
-    ...(problem && { problem }),
-  }
+function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoError): OpenRun | null {
+  if (!STILL_OPEN.includes(error) || workflowId === undefined || runId === undefined) return null
+  return { workflowId, runId, ...(workflowStatus && { workflowStatus }), ...(problem && { problem }) }
 }
 
-function timedOut(run: OpenRun, timeoutMs: number): PorticoError {
-  const message = `Workflow ${run.workflowId ?? '(id unknown)'} did not complete within ${timeoutMs} ms`
+function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
+  const { workflowId = '(id unknown)', problem } = run
+  // As the service says it.
+  const reason = problem
+    ? `; its workflow task is failing (attempt ${problem.attempt}); the worker reported: ${problem.message}`
+    : ''
+  const message = `Workflow ${workflowId} did not complete within ${timeoutMs} ms${reason}`
   return new PorticoError('WorkflowExecutionTimedOutError', message, { status: null, ...run })
 }

@@ -1,54 +1,9 @@
 /** What the client sends, and when. The responses are those of `fetch`; test/conformance/client/ has a real service. */
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { type ClientOptions, createClient } from '../../../src/client/index.ts'
+import { expect, test, vi } from 'vitest'
+import { createClient, PorticoError } from '../../../src/client/index.ts'
+import { clientOf, cut, ok, problem, type Respond, resetBeforeEach, sent } from './scripted-service.ts'
 
-type Respond = () => Response | Promise<Response>
-
-interface Sent {
-  url: string
-  method: string | undefined
-  headers: Headers
-  body: unknown
-}
-
-let sent: Sent[]
-
-beforeEach(() => {
-  sent = []
-  vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
-})
-
-/** A client whose requests get these responses; the last one for all that follow. */
-function clientOf(responses: Respond[], options: Partial<ClientOptions> = {}) {
-  async function fetch(url: string, { method, headers, body }: RequestInit): Promise<Response> {
-    sent.push({
-      url,
-      method,
-      headers: new Headers(headers),
-      body: body === undefined ? null : JSON.parse(String(body)),
-    })
-    const respond = responses[Math.min(sent.length, responses.length) - 1]
-    if (respond === undefined) throw new Error('there is no response')
-    return respond()
-  }
-  return createClient({ url: 'http://portico.test', fetch, ...options })
-}
-
-const ok =
-  (body: unknown = {}): Respond =>
-  () =>
-    Response.json(body)
-
-const problem =
-  (status: number, error: string, facts = {}, headers = {}): Respond =>
-  () =>
-    Response.json(
-      { status, error, message: 'a message', ...facts },
-      { status, headers: { 'Content-Type': 'application/problem+json', ...headers } },
-    )
-
-const cut: Respond = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))
+resetBeforeEach()
 
 const UNAVAILABLE = problem(503, 'EngineUnavailableError', {}, { 'Retry-After': '3' })
 const COMPLETED = { workflowId: 'x', runId: 'r', status: 'completed', output: 1, error: null }
@@ -176,21 +131,6 @@ test('stop: is repeated only for one run', async () => {
   expect(sent.filter(({ url }) => !url.includes('/runs/'))).toHaveLength(1)
 })
 
-test('update: with timeoutMs it waits for the same update again', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
-  const responses = [unanswered, unanswered, ok('new')]
-  const waiting = clientOf(responses).update('x', 'set', { payload: 1, timeoutMs: 60_000 })
-
-  await vi.advanceTimersByTimeAsync(10_000)
-
-  expect(await waiting).toBe('new')
-  expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
-  expect(sent).toHaveLength(3)
-  await expect(clientOf([unanswered]).update('x', 'set')).rejects.toThrow(
-    expect.objectContaining({ error: 'DeadlineExceededError', status: 504, updateId: 'u' }),
-  )
-})
-
 test('a JSON error of a gateway is not an error of Portico: only what can be repeated is sent again', async () => {
   const body = { statusCode: 503, error: 'Service Unavailable', message: 'no upstream' }
   const gateway: Respond = () => Response.json(body, { status: 503, headers: { 'Retry-After': '1' } })
@@ -212,54 +152,6 @@ test('an error of Portico is one whatever a proxy adds to its Content-Type', asy
   ])
 
   expect(await client.status('x').catch((error) => error.error)).toBe('WorkflowNotFoundError')
-})
-
-const page =
-  (status: number): Respond =>
-  () =>
-    new Response('<h1>a page</h1>', { status })
-
-test('update: with timeoutMs it is sent again for longer than retryMs while there is no response of the service', async () => {
-  const responses = [...Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? cut : page(502))), ok('new')]
-  const options = { payload: 1, timeoutMs: 60_000 }
-  const waiting = clientOf(responses, { retryMs: 1000 }).update('x', 'set', options)
-
-  await vi.advanceTimersByTimeAsync(60_000)
-
-  expect(await waiting).toBe('new')
-  expect(sent).toHaveLength(9)
-  expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
-})
-
-test.for([
-  ['without timeoutMs', { retryMs: 1000 }, {}, cut, 'ConnectionError'],
-  ['when timeoutMs has passed', { retryMs: 1000 }, { timeoutMs: 20_000 }, cut, 'ConnectionError'],
-  ['at once with retryMs 0', { retryMs: 0 }, { timeoutMs: 60_000 }, cut, 'ConnectionError'],
-  ['at once if the URL is wrong', {}, { timeoutMs: 60_000 }, page(404), 'UnexpectedResponseError'],
-] as const)('update: gives up %s', async ([, options, request, respond, error]) => {
-  const waiting = clientOf([respond], options)
-    .update('x', 'set', request)
-    .catch((reason) => reason.error)
-
-  await vi.advanceTimersByTimeAsync(20_000)
-
-  expect(await waiting).toBe(error)
-})
-
-test('updateWithStart: with timeoutMs it waits for the same update again, unless it has no key', async () => {
-  const unanswered = problem(504, 'DeadlineExceededError', { workflowId: 'x', runId: 'r', updateId: 'u' })
-  const request = { input: 1, payload: 1, timeoutMs: 60_000 }
-  const workflow = clientOf([cut, unanswered, ok({ result: 'new' })], { retryMs: 1000 }).workflow('order')
-  const waiting = workflow.updateWithStart('set', request)
-
-  await vi.advanceTimersByTimeAsync(20_000)
-
-  expect(await waiting).toMatchObject({ result: 'new' })
-  expect(new Set(sent.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
-  const withoutKey = { ...request, workflowIdConflictPolicy: 'terminate-existing' } as const
-  await expect(clientOf([unanswered]).workflow('order').updateWithStart('set', withoutKey)).rejects.toThrow(
-    expect.objectContaining({ error: 'DeadlineExceededError', updateId: 'u' }),
-  )
 })
 
 test('createClient: throws for a URL that cannot be requested', () => {
@@ -311,4 +203,77 @@ test('the options of a start cannot replace the name of the workflow', async () 
   await client.start('greet', { workflowName: 'order', input: 1 } as object)
 
   expect(sent[0]?.body).toMatchObject({ workflowName: 'greet' })
+})
+
+test('catalog: that of the client is the default of starts and of catalog()', async () => {
+  const client = clientOf([ok({ ...COMPLETED, workflows: [] })], { catalog: 'orders/a' })
+  const order = client.workflow('order')
+
+  await client.run('order')
+  await client.start('order', { catalog: undefined })
+  await order.signalWithStart('approve', {})
+  await order.updateWithStart('priority', {})
+  await client.catalog()
+  await client.start('order', { catalog: 'other' })
+  await client.catalog('other')
+
+  expect(sent.slice(0, 4).map(({ body }) => body)).toEqual(
+    Array(4).fill(expect.objectContaining({ catalog: 'orders/a' })),
+  )
+  expect(sent[4]?.url).toBe('http://portico.test/workflow/catalog/orders%2Fa')
+  expect(sent[5]?.body).toMatchObject({ catalog: 'other' })
+  expect(sent[6]?.url).toBe('http://portico.test/workflow/catalog/other')
+})
+
+test('an error: its facts are those of the response, which cannot replace the name, the stack or the class', async () => {
+  const facts = { name: 'Mine', stack: 'mine', cause: 'mine', constructor: 'mine', sizeBytes: 7 }
+  const hostile: Respond = () =>
+    new Response(`{"error":"NotFoundError","message":"m","__proto__":{"error":"x"},${JSON.stringify(facts).slice(1)}`, {
+      status: 404,
+      headers: { 'Content-Type': 'application/problem+json' },
+    })
+
+  const error = await clientOf([hostile])
+    .status('x')
+    .catch((reason) => reason)
+
+  expect(error).toBeInstanceOf(PorticoError)
+  expect(error).toMatchObject({ name: 'NotFoundError', error: 'NotFoundError', status: 404, sizeBytes: 7 })
+  expect([error.cause, error.constructor, String(error.stack).includes('NotFoundError: m')]).toEqual([
+    undefined,
+    PorticoError,
+    true,
+  ])
+})
+
+test('result: onOpen gets each response about the open run, and the error has what the last one says', async () => {
+  const failing = { kind: 'workflow_task_failing', attempt: 3, since: null, message: 'a bug' }
+  const ids = { workflowId: 'x', runId: 'r', workflowStatus: 'running' }
+  const ended = async (problems: object[]) => {
+    sent.length = 0
+    const responses = problems.map(
+      (facts): Respond =>
+        () => {
+          vi.setSystemTime(Date.now() + 200)
+          return problem(408, 'WorkflowExecutionTimedOutError', { ...ids, ...facts })()
+        },
+    )
+    const states: unknown[] = []
+    const failed = clientOf(responses)
+      .result('x', { timeoutMs: 500, onOpen: (run) => states.push(run) })
+      .catch((error) => error)
+    await vi.advanceTimersByTimeAsync(10)
+    return { states, error: (await failed) as PorticoError }
+  }
+
+  const lasting = await ended([{}, { problem: failing }, { problem: failing }])
+  const over = await ended([{ problem: failing }, {}, {}])
+
+  expect(lasting.states).toEqual([ids, { ...ids, problem: failing }, { ...ids, problem: failing }])
+  expect(lasting.error).toMatchObject({ error: 'WorkflowExecutionTimedOutError', problem: failing })
+  expect(lasting.error.message).toBe(
+    'Workflow x did not complete within 500 ms; its workflow task is failing (attempt 3); the worker reported: a bug',
+  )
+  expect(over.states).toEqual([{ ...ids, problem: failing }, ids, ids])
+  expect([over.error.message, over.error.problem]).toEqual(['Workflow x did not complete within 500 ms', undefined])
 })
