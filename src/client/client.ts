@@ -29,6 +29,8 @@ export interface ClientOptions {
   url: string
   /** One of the service's tokens, if it requires one. */
   token?: string | undefined
+  /** The catalog (task queue) of starts and of `catalog()`. Default: that of the service. */
+  catalog?: string | undefined
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
   /** Default: the global `fetch`. */
@@ -77,7 +79,7 @@ export type Optional<Request> = Record<never, never> extends Request ? [request?
 export interface StartOptions extends CallOptions {
   /** Default: an id that is derived from the idempotency key. */
   workflowId?: string | undefined
-  /** Task queue of the workers. Default: that of the service. */
+  /** Task queue of the workers. Default: that of the client, or else that of the service. */
   catalog?: string | undefined
   /** 1 to 255 visible ASCII characters. Default: a new one for each call. */
   idempotencyKey?: string | undefined
@@ -259,7 +261,7 @@ export interface Client<Workflows> {
     name: Name,
     ...request: Optional<StartRequest<TypesOf<Workflows[Name]>['args']>>
   ): Promise<WorkflowHandle<TypesOf<Workflows[Name]>>>
-  /** The workflows of a catalog, by default of the service's, with their schemas. */
+  /** The workflows of a catalog with their schemas. Default: that of the client, or else that of the service. */
   catalog(catalog?: string, options?: CallOptions): Promise<Catalog>
   /** The runs that match all filters, open ones first. */
   list(options?: ListOptions): Pages<ListedRun, RunPage>

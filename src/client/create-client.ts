@@ -14,16 +14,16 @@ import { createWorkflow } from './workflow.ts'
  */
 export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): Client<Workflows> {
   const connection = connect(options)
-  const workflow = (name: string) => createWorkflow(connection, name)
+  const workflow = (name: string) => createWorkflow(connection, name, options.catalog)
   const get = (ref: WorkflowRef) => createHandle(connection, toTarget(ref))
   const client: Client<AnyWorkflows> = {
     workflow,
     run: (name, request) => workflow(name).run(request),
     runSettled: (name, request) => workflow(name).runSettled(request),
     start: (name, request) => workflow(name).start(request),
-    catalog: async (catalog, options) => {
+    catalog: async (catalog = options.catalog, callOptions) => {
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
-      return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRepeatable: true }, options)
+      return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRepeatable: true }, callOptions)
     },
     list: (filter = {}) => listRuns(connection, filter),
     result: (ref, request) => get(ref).result(request),

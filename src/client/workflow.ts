@@ -9,9 +9,11 @@ import type { RunRef } from './responses.ts'
 import { pathSegment, toTarget } from './target.ts'
 import { untilEnded } from './wait.ts'
 
-export function createWorkflow(connection: Connection, workflowName: string): Workflow {
+export function createWorkflow(connection: Connection, workflowName: string, catalog?: string): Workflow {
+  const defaults = { workflowName, catalog }
+
   async function runSettled(given: StartRequest = {}) {
-    const { request, known, options } = toStart('run', 'args', workflowName, given)
+    const { request, known, options } = toStart('run', 'args', defaults, given)
     const first = (waitMs: number) => {
       const headers = { ...request.headers, Prefer: `respond-async, wait=${Math.floor(waitMs / 1000)}` }
       return { ...request, headers, waitMs }
@@ -25,7 +27,7 @@ export function createWorkflow(connection: Connection, workflowName: string): Wo
     given: StartOptions,
     send: Connection['send'] = connection.send,
   ): Promise<Body> {
-    const { request, known, options } = toStart(path, list, workflowName, given)
+    const { request, known, options } = toStart(path, list, defaults, given)
     try {
       return await send<Body>(request, options)
     } catch (error) {
@@ -59,13 +61,19 @@ interface Start {
   options: Pick<StartOptions, 'signal' | 'timeoutMs'>
 }
 
-function toStart(path: string, list: List, workflowName: string, given: StartOptions): Start {
+interface Defaults {
+  workflowName: string
+  catalog: string | undefined
+}
+
+function toStart(path: string, list: List, { workflowName, catalog }: Defaults, given: StartOptions): Start {
   const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & { [Key in 'input' | List]?: unknown } = given
   // The service rejects a key together with this policy: the repeated request would terminate the new run.
   const isRepeatable = fields.workflowIdConflictPolicy !== 'terminate-existing'
   const key = idempotencyKey ?? (isRepeatable ? newIdempotencyKey() : undefined)
   const hasArguments = fields.input !== undefined || fields[list] !== undefined
-  const body = { ...fields, workflowName, ...(!hasArguments && { [list]: [] }) }
+  const start = { catalog: fields.catalog ?? catalog, workflowName }
+  const body = { ...fields, ...start, ...(!hasArguments && { [list]: [] }) }
   const { workflowId } = fields
   return {
     request: { method: 'POST', path: `/workflow/${path}`, body, ...withKey(key) },
