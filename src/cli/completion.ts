@@ -24,8 +24,8 @@ const WITH_WORKFLOW = ['run', 'start']
 async function workflowNames(): Promise<string[]> {
   try {
     const { url, token, catalog } = await readSettings({}, process.env, process.cwd())
-    const client = createClient({ url, retryMs: 0, ...(token !== null && { token }) })
-    const { workflows } = await client.catalog(catalog ?? undefined, { timeoutMs: TIMEOUT_MS })
+    const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
+    const { workflows } = await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })
     // A shell would take another character apart.
     return workflows.map(({ name }) => name).filter((name) => /^[\w.@/:-]+$/.test(name))
   } catch {

@@ -22,7 +22,10 @@ export interface ConnectOptions {
   giveUp(cause: unknown): void
 }
 
-export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
+// A person who waits sees after this time that the run fails. Without one, a wait may be longer.
+const TERMINAL_WAIT_MS = 5000
+
+export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {
   let lastBody: string | null = null
   let openKey: string | null = null
   let isFirst = true
@@ -49,7 +52,14 @@ export function connect({ url, token }: Settings, { retryMs, giveUp }: ConnectOp
     return lastBody === null ? response : new Response(lastBody, response)
   }
 
-  const client = createClient({ url, fetch: fetchAndKeep, retryMs, ...(token !== null && { token }) })
+  const client = createClient({
+    url,
+    fetch: fetchAndKeep,
+    retryMs,
+    token: token ?? undefined,
+    catalog: catalog ?? undefined,
+    maxWaitMs: process.stderr.isTTY ? TERMINAL_WAIT_MS : undefined,
+  })
   return {
     client,
     lastBody: () => lastBody,

@@ -6,8 +6,9 @@ export const EXIT = {
   failed: 1,
   /** The command line, the settings or the request is wrong: the same command cannot succeed. */
   usage: 2,
-  /** The service, the engine behind it or a worker does not respond: the same command may succeed later. */
+  /** The service or the engine behind it does not respond, or no worker has published the catalog. */
   unreachable: 3,
+  /** No result in time: the workflow runs, or no worker has responded to a query or an update. */
   timedOut: 4,
   /** Ctrl-C: 128 and the number of SIGINT. */
   interrupted: 130,

@@ -89,7 +89,8 @@ function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoE
   return { workflowId, runId, ...(workflowStatus && { workflowStatus }), ...(problem && { problem }) }
 }
 
-function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
+/** The error about a run that was open after `timeoutMs`. */
+export function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
   const { workflowId = '(id unknown)', problem } = run
   // As the service says it.
   const reason = problem

@@ -1,6 +1,6 @@
 /** The commands that call the service, as the package has them. */
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,22 +9,10 @@ import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { type CliOptions, CTRL_C, cli, cliOnTerminal } from '../support/cli.ts'
-import { test as base } from '../support/fixtures.ts'
-import { testCatalog } from '../support/test-catalog.ts'
-
-const TOKEN = 't0ken-of-the-test'
-
-const test = base
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
-  .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({ SERVICE_API_AUTH_TOKEN: TOKEN }))
-  .extend('env', { scope: 'file' }, ({ serviceProcess }) => ({
-    PORTICO_URL: serviceProcess.url.replace('0.0.0.0', '127.0.0.1'),
-    PORTICO_TOKEN: TOKEN,
-  }))
-  .extend('portico', { scope: 'file' }, ({ env }) => {
-    return (args: string[], options: CliOptions = {}) => cli(args, { ...options, env: { ...env, ...options.env } })
-  })
+import { TOKEN, cliTest as test } from '../conformance/cli/cli-fixture.ts'
+import { cliUsage } from '../conformance/cli/usage.ts'
+import { cliWaiting } from '../conformance/cli/waiting.ts'
+import { CTRL_C, cliOnTerminal } from '../support/cli.ts'
 
 test('portico: piped, stdout is the body of the response, and numbers are exact', async ({ portico, env }) => {
   const input = '{"id":9007199254740993,"price":0.12345678901234567890}'
@@ -108,31 +96,6 @@ test('portico openapi, types: they describe the workflows of the catalog', async
   expect([written.stdout, await readFile(join(folder, 'workflows.ts'), 'utf8')]).toEqual(['', printed.stdout])
 })
 
-test('portico: a wrong command exits with 2 and says what is wrong', async ({ portico }) => {
-  const wrong = await Promise.all([
-    portico(['run', 'echo', '--imput', '1']),
-    portico(['run', 'echo', '--input', 'Ada']),
-    portico(['run', 'echo', '--input', '@missing.json']),
-    portico(['run', 'sleepFor', '--input', '{"ms":"1"}']),
-    portico(['status']),
-    portico(['result', 'x', '--timeout', 'soon']),
-    portico(['list', '--page-size', '5000']),
-    portico(['status', 'x'], { env: { PORTICO_TOKEN: 'wrong' } }),
-  ])
-
-  expect(wrong.map(({ code }) => code)).toEqual(wrong.map(() => 2))
-  expect(wrong.map(({ stderr }) => stderr.split('\n').slice(0, 2).join('\n'))).toEqual([
-    "error: unknown option '--imput'\n(Did you mean --input?)",
-    expect.stringContaining(`a string needs quotes: --input '"Ada"'`),
-    expect.stringContaining('the file missing.json cannot be read (ENOENT)'),
-    expect.stringContaining('/input/ms must be of type integer, not string'),
-    expect.stringContaining("missing required argument 'id'"),
-    expect.stringContaining('--timeout must be a number of milliseconds above 0, or a duration'),
-    expect.stringContaining('pageSize'),
-    expect.stringContaining('Set PORTICO_TOKEN'),
-  ])
-})
-
 test('portico: exits with 3 at once if there is no service, or another one', async ({ portico, cleanup }) => {
   const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
   cleanup.defer(() => void other.close())
@@ -187,66 +150,6 @@ test('portico start: starts one run, also if the connection of the first request
   expect((await list()).runs).toEqual([expect.objectContaining({ runId })])
 })
 
-test('portico: settings come from flags, then from variables, then from the nearest .portico.json', async ({
-  portico,
-  env,
-  folder,
-}) => {
-  const nested = join(folder, 'a', 'b')
-  await mkdir(nested, { recursive: true })
-  await writeFile(join(folder, '.portico.json'), JSON.stringify({ url: 'http://127.0.0.1:1', token: 'of the file' }))
-  await writeFile(
-    join(folder, 'a', '.portico.json'),
-    JSON.stringify({ url: env.PORTICO_URL, token: TOKEN, catalog: 'none' }),
-  )
-  const unset = { PORTICO_URL: '', PORTICO_TOKEN: '' }
-
-  const fromFile = await portico(['catalog'], { cwd: nested, env: unset })
-  const fromVariable = await portico(['catalog'], { cwd: nested, env: { ...unset, PORTICO_CATALOG: 'variable' } })
-  const fromFlag = await portico(['catalog', 'flag', '--url', env.PORTICO_URL], {
-    cwd: nested,
-    env: { ...unset, PORTICO_URL: 'http://127.0.0.1:1', PORTICO_CATALOG: 'variable' },
-  })
-
-  expect([fromFile, fromVariable, fromFlag].map(({ stdout }) => JSON.parse(stdout).message)).toEqual([
-    'Catalog "none" is not published',
-    'Catalog "variable" is not published',
-    'Catalog "flag" is not published',
-  ])
-})
-
-test('portico: a wrong .portico.json is reported with all its mistakes, without their values', async ({
-  portico,
-  folder,
-}) => {
-  const mistakes = { url: 'ftp://secret-host', token: 7, tokn: 'secret-token', catalog: '' }
-  await writeFile(join(folder, '.portico.json'), JSON.stringify(mistakes))
-
-  const { code, stderr } = await portico(['status', 'x'], { cwd: folder, env: { PORTICO_TOKEN: 'secret\n' } })
-
-  const file = join(folder, '.portico.json')
-  expect(code).toBe(2)
-  expect(stderr.replace('error: ', '').trim().split(/\n */)).toEqual([
-    'PORTICO_TOKEN must be printable ASCII',
-    `${file}: url must be a URL that begins with http:// or https://`,
-    `${file}: token must be a string`,
-    `${file}: catalog must not be empty`,
-    `${file}: "tokn" is not a setting; there are url, token, catalog`,
-  ])
-  expect(stderr).not.toContain('secret')
-})
-
-test('portico: Ctrl-C while it waits exits with 130 and says how to wait on', async ({ portico, env }) => {
-  await portico(['start', 'neverEnds', '--id', 'patience'])
-
-  const seen = { text: 'patience is running', act: (type: (keys: string) => void) => type(CTRL_C) }
-  const { code, output } = await cliOnTerminal(['result', 'patience'], { env, seen })
-
-  expect(code).toBe(130)
-  expect(output).toContain('The workflow keeps running. Wait for it: portico result patience')
-  expect(JSON.parse((await portico(['status', 'patience'])).stdout)).toMatchObject({ status: 'running' })
-})
-
 test('portico: a terminal shows tables and colors, and no value of a workflow controls it', async ({ env }) => {
   const input = JSON.stringify({ title: '\u001b]0;owned\u0007', text: '\u202e\u009b\u007f' })
 
@@ -263,15 +166,6 @@ test('portico: a terminal shows tables and colors, and no value of a workflow co
   expect(JSON.parse(json.output).output).toEqual(JSON.parse(input))
   expect(plain.output).toMatch(/^Status +Workflow +Id +Run +Started \(UTC\) +Took$/m)
   expect(plain.output).not.toContain('\u001b')
-})
-
-test('portico: on a terminal a line shows what it waits for, and disappears', async ({ portico, env }) => {
-  const seen = { text: 'talks is running (1 s)', act: () => void portico(['signal', 'talks', 'finish']) }
-
-  const { code, output } = await cliOnTerminal(['run', 'messages', '--id', 'talks'], { env, seen })
-
-  expect(code).toBe(0)
-  expect(output.slice(output.lastIndexOf('talks is running'))).toMatch(/^talks is running \(\d+ s\)\r\u001b\[K.*Status/)
 })
 
 test('portico completion: the script is valid, and Tab completes commands, flags and workflows', async ({
@@ -297,3 +191,6 @@ test('portico completion: the script is valid, and Tab completes commands, flags
     'terminate',
   ])
 })
+
+cliUsage()
+cliWaiting()

@@ -3,7 +3,7 @@ import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { renderCatalog } from '../output/catalog.ts'
 
 export async function catalog(flags: CommonFlags): Promise<void> {
-  await callService(flags, async ({ client, settings, signal, show }) =>
-    show(await client.catalog(settings.catalog ?? undefined, { signal, timeoutMs: READ_TIMEOUT_MS }), renderCatalog),
+  await callService(flags, async ({ client, signal, show }) =>
+    show(await client.catalog(undefined, { signal, timeoutMs: READ_TIMEOUT_MS }), renderCatalog),
   )
 }

@@ -1,8 +1,8 @@
 /** `portico stop` and `terminate`. */
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
+import { type RunFlags, refOf } from '../flags/run-ref.ts'
 import { paintStatus } from '../output/paint.ts'
 import { cellOf } from '../output/value.ts'
-import { type RunFlags, refOf } from '../run-ref.ts'
 
 export type EndFlags = CommonFlags & RunFlags & { reason?: string }
 

@@ -1,10 +1,10 @@
 /** `portico status`, `explain`, `trace` and `history`. */
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
-import { readInteger } from '../number-flags.ts'
+import { readInteger } from '../flags/number-flags.ts'
+import { pathOfRun, type RunFlags, refOf } from '../flags/run-ref.ts'
 import { renderHistory } from '../output/history.ts'
 import { renderExplanation, renderStatus } from '../output/run.ts'
 import { renderTrace } from '../output/trace.ts'
-import { pathOfRun, type RunFlags, refOf } from '../run-ref.ts'
 
 export async function status(id: string, flags: CommonFlags & RunFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) =>

@@ -2,7 +2,7 @@
 import type { ListOptions } from '../../client/client.ts'
 import { type CommonFlags, callService, READ_TIMEOUT_MS } from '../command.ts'
 import { UsageError } from '../failures.ts'
-import { readInteger } from '../number-flags.ts'
+import { readInteger } from '../flags/number-flags.ts'
 import { renderRuns } from '../output/run.ts'
 
 export interface ListFlags extends CommonFlags {

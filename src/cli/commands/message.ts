@@ -1,12 +1,12 @@
 /** `portico signal`, `query` and `update`. */
 import type { MessageRequest } from '../../client/client.ts'
 import { type CommonFlags, callService } from '../command.ts'
-import { type ArgumentFlags, readArguments } from '../json-argument.ts'
-import { readDuration } from '../number-flags.ts'
+import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
+import { readDuration } from '../flags/number-flags.ts'
+import { type RunFlags, refOf } from '../flags/run-ref.ts'
 import { jsonForTerminal } from '../output/json.ts'
 import { cellOf } from '../output/value.ts'
 import { showWaiting } from '../output/wait-line.ts'
-import { type RunFlags, refOf } from '../run-ref.ts'
 
 export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
   key?: string
@@ -15,7 +15,7 @@ export interface MessageFlags extends CommonFlags, RunFlags, ArgumentFlags {
 
 export async function signal(id: string, name: string, flags: MessageFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) => {
-    const accepted = await client.signal(refOf(id, flags), name, { ...(await messageOf(flags)), signal })
+    const accepted = await client.signal(refOf(id, flags), name, { ...(await messageOf(flags, signal)), signal })
     return show(
       accepted,
       ({ workflowId, runId }) => `Signal ${cellOf(name)} sent to ${cellOf(workflowId)} (run ${cellOf(runId)}).`,
@@ -25,7 +25,7 @@ export async function signal(id: string, name: string, flags: MessageFlags): Pro
 
 export async function query(id: string, name: string, flags: MessageFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) => {
-    const request = await messageOf(flags)
+    const request = await messageOf(flags, signal)
     const hide = showWaiting(`waiting for query ${name} of ${id}`)
     const result = await client.query(refOf(id, flags), name, { ...request, signal }).finally(hide)
     return show(result, jsonForTerminal)
@@ -34,15 +34,15 @@ export async function query(id: string, name: string, flags: MessageFlags): Prom
 
 export async function update(id: string, name: string, flags: MessageFlags): Promise<void> {
   await callService(flags, async ({ client, signal, show }) => {
-    const request = await messageOf(flags)
+    const request = await messageOf(flags, signal)
     const hide = showWaiting(`waiting for update ${name} of ${id}`)
     const result = await client.update(refOf(id, flags), name, { ...request, signal }).finally(hide)
     return show(result, jsonForTerminal)
   })
 }
 
-async function messageOf(flags: MessageFlags): Promise<MessageRequest> {
-  const given = await readArguments(flags)
+async function messageOf(flags: MessageFlags, signal: AbortSignal): Promise<MessageRequest> {
+  const given = await readArguments(flags, signal)
   const timeoutMs = readDuration('--timeout', flags.timeout)
   return {
     ...(given !== null && ('args' in given ? given : { payload: given.input })),

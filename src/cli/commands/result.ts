@@ -1,9 +1,9 @@
 import type { WorkflowResult } from '../../client/responses.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
-import { readDuration } from '../number-flags.ts'
+import { readDuration } from '../flags/number-flags.ts'
+import { pathOfRun, type RunFlags, refOf } from '../flags/run-ref.ts'
 import { renderResult } from '../output/run.ts'
-import { pathOfRun, type RunFlags, refOf } from '../run-ref.ts'
 import { settled } from './start.ts'
 
 /** `portico result`: waits for the end of the run, unless `--no-wait` is given. */

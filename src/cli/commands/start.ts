@@ -1,12 +1,18 @@
 import type { StartRequest, WorkflowHandle } from '../../client/client.ts'
+import { PorticoError } from '../../client/portico-error.ts'
+import type { OpenRun } from '../../client/responses.ts'
+import { timedOut } from '../../client/wait.ts'
 import { type Command, type CommonFlags, callService, READ_TIMEOUT_MS, WAIT_RETRY_MS } from '../command.ts'
 import { exitCodeOfStatus } from '../exit-code.ts'
 import { Interruption } from '../failures.ts'
-import { type ArgumentFlags, readArguments, readObjectArgument } from '../json-argument.ts'
-import { readDuration } from '../number-flags.ts'
+import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
+import { readDuration } from '../flags/number-flags.ts'
+import { readStartOptions } from '../flags/start-options.ts'
+import { waitAdvice } from '../output/advice.ts'
 import { paintStatus } from '../output/paint.ts'
-import { renderResult } from '../output/run.ts'
-import { shellWord } from '../output/shell-word.ts'
+import { printNote } from '../output/print.ts'
+import { printable } from '../output/printable.ts'
+import { renderProgress, renderResult } from '../output/run.ts'
 import { pairs } from '../output/table.ts'
 import { cellOf } from '../output/value.ts'
 import { showWaiting } from '../output/wait-line.ts'
@@ -38,7 +44,7 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
     const beganAt = Date.now()
     const handle = await startWorkflow(command, workflow, flags, timeoutMs)
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (Date.now() - beganAt))
-    const result = await settled(handle, command, leftMs)
+    const result = await settled(handle, command, timeoutMs, leftMs)
     command.show(result, renderResult)
     return exitCodeOfStatus(result.status)
   }
@@ -46,18 +52,17 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
 }
 
 async function startWorkflow(
-  { client, settings, signal }: Command,
+  { client, signal }: Command,
   workflow: string,
   flags: StartFlags,
   timeoutMs = READ_TIMEOUT_MS,
 ) {
   const { id, key, options } = flags
   const request = {
-    ...(options !== undefined && (await readObjectArgument('--options', options))),
-    ...(await readArguments(flags)),
+    ...(await readArguments(flags, signal)),
+    ...(options !== undefined && (await readStartOptions(options, signal))),
     ...(id !== undefined && { workflowId: id }),
     ...(key !== undefined && { idempotencyKey: key }),
-    ...(settings.catalog !== null && { catalog: settings.catalog }),
     signal,
     timeoutMs: Math.min(timeoutMs, READ_TIMEOUT_MS),
   }
@@ -66,15 +71,34 @@ async function startWorkflow(
   return client.start(workflow, request as StartRequest).finally(hide)
 }
 
-/** Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. */
-export async function settled(handle: WorkflowHandle, { signal }: Command, timeoutMs: number | undefined) {
-  const hide = showWaiting(`${handle.workflowId} is running`)
+/**
+ * Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. Errors name `timeoutMs`, of which
+ * `leftMs` are left.
+ */
+export async function settled(
+  handle: WorkflowHandle,
+  { signal }: Command,
+  timeoutMs: number | undefined,
+  leftMs = timeoutMs,
+) {
+  const { workflowId } = handle
+  let state: Partial<OpenRun> = {}
+  const onOpen = (run: OpenRun) => {
+    if (run.problem !== undefined && state.problem === undefined && !process.stderr.isTTY)
+      printNote(printable(`${workflowId} is running${renderProgress(run)}`))
+    state = run
+  }
+  const hide = showWaiting(`${workflowId} is running`, () => renderProgress(state))
   try {
-    return await handle.resultSettled({ signal, ...(timeoutMs !== undefined && { timeoutMs }) })
+    return await handle.resultSettled({ signal, timeoutMs: leftMs, onOpen })
   } catch (error) {
-    if (!(error instanceof Interruption)) throw error
-    throw new Interruption(`The workflow keeps running. Wait for it: portico result ${shellWord(handle.workflowId)}`)
+    if (error instanceof Interruption) throw new Interruption(waitAdvice(workflowId, state))
+    throw timeoutMs !== undefined && isTimeout(error) ? timedOut(error, timeoutMs) : error
   } finally {
     hide()
   }
+}
+
+function isTimeout(error: unknown): error is PorticoError {
+  return error instanceof PorticoError && error.error === 'WorkflowExecutionTimedOutError'
 }

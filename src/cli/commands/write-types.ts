@@ -8,8 +8,8 @@ import { printNote } from '../output/print.ts'
 import { catalogModule } from '../typescript/catalog-module.ts'
 
 export async function writeTypes(flags: CommonFlags & { out?: string }): Promise<void> {
-  await callService(flags, async ({ client, settings, signal }) => {
-    const catalog = await client.catalog(settings.catalog ?? undefined, { signal, timeoutMs: READ_TIMEOUT_MS })
+  await callService(flags, async ({ client, signal }) => {
+    const catalog = await client.catalog(undefined, { signal, timeoutMs: READ_TIMEOUT_MS })
     const source = catalogModule(catalog)
     if (flags.out === undefined) process.stdout.write(source)
     else await write(flags.out, source)

@@ -52,7 +52,8 @@ function reportOf(error: unknown): Report {
 function ofService(error: PorticoError): Report {
   const { message, available, issues = [], requestId } = error
   const details = [
-    ...issues.map(({ path, message }) => `${path} ${message}`).filter((issue) => !message.includes(issue)),
+    // An issue without a path is about something else than the body.
+    ...issues.map(({ path, message }) => `${path} ${message}`.trim()).filter((issue) => !message.includes(issue)),
     ...(available === undefined || available.length === 0 ? [] : [`available: ${available.join(', ')}`]),
     ...(error.error === 'InternalError' ? [`request id: ${requestId}`] : []),
   ]
@@ -66,8 +67,9 @@ function ofService(error: PorticoError): Report {
 /** The client finds some errors itself, such as a deadline that has passed, or a response that is not Portico's. */
 function documentOf(error: PorticoError, lastBody: string | null): string {
   if (lastBody !== null && error.status !== null && !isForeign(error)) return lastBody
-  const { error: name, message, workflowId, runId, updateId, idempotencyKey } = error
-  return JSON.stringify({ error: name, message, workflowId, runId, updateId, idempotencyKey })
+  const { error: name, message, workflowId, runId, updateId, idempotencyKey, workflowStatus, problem } = error
+  const facts = { workflowId, runId, updateId, idempotencyKey, workflowStatus, problem }
+  return JSON.stringify({ error: name, message, ...facts })
 }
 
 /** Whether the response is not Portico's. */

@@ -1,5 +1,5 @@
 /** A run, its result and its explanation, as a terminal shows them. */
-import type { Explanation, ListedRun, WorkflowResult, WorkflowStatus } from '../../client/responses.ts'
+import type { Explanation, ListedRun, OpenRun, WorkflowResult, WorkflowStatus } from '../../client/responses.ts'
 import { jsonForTerminal } from './json.ts'
 import { paint, paintStatus } from './paint.ts'
 import { pairs, table } from './table.ts'
@@ -18,6 +18,12 @@ export function renderStatus(run: WorkflowStatus): string {
     ['Events', cellOf(run.historyLength)],
     ['Problem', run.problem === null ? null : paint('red', cellOf(run.problem.message))],
   ])
+}
+
+/** What keeps an open run from progress, for the line that shows what a command waits for; empty if nothing is known. */
+export function renderProgress({ workflowStatus, problem }: Partial<OpenRun>): string {
+  if (problem !== undefined) return `, workflow task failing (attempt ${problem.attempt}): ${problem.message}`
+  return workflowStatus === 'paused' ? ', but paused' : ''
 }
 
 export function renderResult(result: WorkflowResult): string {

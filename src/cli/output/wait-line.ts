@@ -7,8 +7,8 @@ const FRAME_MS = 100
 const DEFAULT_COLUMNS = 80
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Shows on a terminal's stderr what the command waits for, until the returned function is called. */
-export function showWaiting(what: string): () => void {
+/** Shows on a terminal's stderr what the command waits for, until the returned function is called. `note` is read again and again. */
+export function showWaiting(what: string, note: () => string = () => ''): () => void {
   const { stderr } = process
   if (!stderr.isTTY) return () => {}
   const beganAt = Date.now()
@@ -16,7 +16,7 @@ export function showWaiting(what: string): () => void {
     const elapsedMs = Date.now() - beganAt
     const frame = FRAMES[Math.floor(elapsedMs / FRAME_MS) % FRAMES.length] ?? ''
     // A line that wraps could not be cleared.
-    const line = printable(`${what} (${Math.floor(elapsedMs / 1000)} s)`).slice(
+    const line = printable(`${what} (${Math.floor(elapsedMs / 1000)} s)${note()}`).slice(
       0,
       (stderr.columns || DEFAULT_COLUMNS) - 3,
     )

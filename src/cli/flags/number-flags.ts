@@ -1,5 +1,5 @@
-import { durationMs } from '../lib/duration.ts'
-import { UsageError } from './failures.ts'
+import { durationMs } from '../../lib/duration.ts'
+import { UsageError } from '../failures.ts'
 
 /** Milliseconds of a flag such as `30s` or `1500`; undefined if it is not given. */
 export function readDuration(flag: string, value: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
-import { pathOf, toTarget } from '../client/target.ts'
-import { errorMessage } from '../lib/error-message.ts'
-import { UsageError } from './failures.ts'
+import { pathOf, toTarget } from '../../client/target.ts'
+import { errorMessage } from '../../lib/error-message.ts'
+import { UsageError } from '../failures.ts'
 
 export interface RunFlags {
   /** A run id. Without it the command is about the latest run. */

@@ -1,0 +1,89 @@
+/** JSON on the command line: as it stands, `@file`, or `-` for stdin. Numbers stay exact. */
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { unlessAborted } from '../../lib/abort.ts'
+import { errorCode } from '../../lib/error-code.ts'
+import { errorMessage } from '../../lib/error-message.ts'
+import { parseJson } from '../../lib/exact-json.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { findJsonSyntaxError } from '../../lib/json-syntax-error.ts'
+import { UsageError } from '../failures.ts'
+import { printNote } from '../output/print.ts'
+
+export interface ArgumentFlags {
+  input?: string
+  /** One for each argument. */
+  arg?: string[]
+}
+
+/** The arguments of a workflow or a handler. */
+export type Arguments = { input: unknown } | { args: unknown[] }
+
+/**
+ * Null if neither flag is given. Throws a `UsageError` for anything that is not JSON. `options`, if set, is read from stdin
+ * too if it is `-`.
+ */
+export async function readArguments(
+  { input, arg, options }: ArgumentFlags & { options?: string },
+  signal: AbortSignal,
+): Promise<Arguments | null> {
+  if (input !== undefined && arg !== undefined) throw new UsageError('Use --input or --arg, not both')
+  if ([options, input, ...(arg ?? [])].filter((value) => value === '-').length > 1)
+    throw new UsageError('Only one value can be read from stdin; use @file for the others')
+  if (input !== undefined) return { input: await readJsonArgument('--input', input, signal) }
+  if (arg === undefined) return null
+  const args: unknown[] = []
+  for (const value of arg) args.push(await readJsonArgument('--arg', value, signal))
+  return { args }
+}
+
+async function readJsonArgument(flag: string, value: string, signal: AbortSignal): Promise<unknown> {
+  const json = await sourceOf(flag, value, signal)
+  const error = findJsonSyntaxError(json)
+  if (error !== null) throw new UsageError(syntaxMessage(flag, value, error))
+  try {
+    return parseJson(json)
+  } catch (error) {
+    throw new UsageError(`${flag}: ${errorMessage(error)}`)
+  }
+}
+
+/** The same, for an object. */
+export async function readObjectArgument(
+  flag: string,
+  value: string,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const given = await readJsonArgument(flag, value, signal)
+  if (!isObject(given)) throw new UsageError(`${flag} must be a JSON object`)
+  return given
+}
+
+async function sourceOf(flag: string, value: string, signal: AbortSignal): Promise<string> {
+  if (value === '-') return readStdin(flag, signal)
+  if (!value.startsWith('@')) return value
+  const path = value.slice('@'.length)
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${flag}: the file ${path} cannot be read (${errorCode(error)})`)
+  }
+}
+
+/** Rejects with the signal's reason on Ctrl-C. */
+async function readStdin(flag: string, signal: AbortSignal): Promise<string> {
+  if (process.stdin.isTTY) printNote(`Type the JSON of ${flag}, and Ctrl-D on a line of its own to end it.`)
+  try {
+    return await unlessAborted(text(process.stdin), signal)
+  } finally {
+    // A read that continues would keep the process running.
+    process.stdin.destroy()
+  }
+}
+
+function syntaxMessage(flag: string, value: string, { line, column }: { line: number; column: number }): string {
+  const place = value === '-' ? 'stdin, ' : value.startsWith('@') ? `${value.slice(1)}, ` : ''
+  const isWord = /^[\w.-]+$/.test(value) && value !== '-'
+  const advice = isWord ? `; a string needs quotes: ${flag} '"${value}"'` : ''
+  return `${flag} is not valid JSON (${place}line ${line}, column ${column})${advice}`
+}
