@@ -53,7 +53,8 @@ export async function callService(
     process.exitCode = await act({ ...connection, settings, signal: stopping.signal, show })
   } catch (error) {
     const lastBody = connection?.lastBody() ?? null
-    process.exitCode = reportError(error, { isJson, lastBody, openKey: connection?.openKey() ?? null })
+    const openKey = connection?.openKey() ?? null
+    process.exitCode = reportError(error, { isJson, lastBody, openKey, url: flags.url })
   } finally {
     process.removeListener('SIGINT', interrupt)
   }

@@ -1,16 +1,19 @@
 /** Errors that the CLI itself finds. */
+import type { OpenRun } from '../client/responses.ts'
 
 /** The command line, a variable or a settings file is wrong. */
 export class UsageError extends Error {}
 
+type InterruptedRun = Partial<OpenRun> & { workflowId: string }
+
 /** Ctrl-C. */
 export class Interruption extends Error {
-  /** What keeps running, and how to continue. */
-  readonly advice: string | null
+  /** What the command waited for, and what keeps running. */
+  readonly run: InterruptedRun | null
 
-  constructor(advice: string | null = null) {
+  constructor(run: InterruptedRun | null = null) {
     super('Interrupted.')
-    this.advice = advice
+    this.run = run
   }
 }
 

@@ -96,6 +96,19 @@ test('portico openapi, types: they describe the workflows of the catalog', async
   expect([written.stdout, await readFile(join(folder, 'workflows.ts'), 'utf8')]).toEqual(['', printed.stdout])
 })
 
+test('portico: commands in advice have the --url of the command, and never its token', async ({ portico, env }) => {
+  const flags = ['--url', env.PORTICO_URL, '--token', TOKEN] as const
+
+  await portico(['start', 'neverEnds', '--id', 'far', ...flags])
+  const open = await portico(['result', 'far', '--timeout', '300ms', ...flags])
+  const missing = await portico(['status', 'nowhere', ...flags])
+  const { stderr } = await portico(['terminate', 'far', '--url', env.PORTICO_URL])
+
+  expect(open.stderr).toContain(`Wait for it: portico result far --url ${env.PORTICO_URL}\n`)
+  expect(missing.stderr).toContain(`"portico list --url ${env.PORTICO_URL}" shows the runs.`)
+  expect([open.stderr, missing.stderr, stderr].join()).not.toContain(TOKEN)
+})
+
 test('portico: exits with 3 at once if there is no service, or another one', async ({ portico, cleanup }) => {
   const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
   cleanup.defer(() => void other.close())
@@ -111,23 +124,30 @@ test('portico: exits with 3 at once if there is no service, or another one', asy
 })
 
 test('portico: after a request without a response it says how to repeat it', async ({ portico, cleanup }) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  cleanup.defer(() => void silent.close().closeAllConnections())
-  await once(silent, 'listening')
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const gateway = createServer(({ url }, response) => {
+    // It is silent for all other paths.
+    if (url !== '/workflow/x/signal/y') return
+    response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":"Bad","message":"of the gateway"}')
+  })
+  cleanup.defer(() => void gateway.close().closeAllConnections())
+  await once(gateway.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
   const timeout = ['--timeout', '200ms', '--url', url] as const
 
   const query = await portico(['query', 'x', 'y', ...timeout])
   const run = await portico(['run', 'nothing', ...timeout])
   const update = await portico(['update', 'x', 'y', '--key', 'k 1', ...timeout])
+  const signal = await portico(['signal', 'x', 'y', '--key', 'k3', '--url', url])
   const seen = { text: 'starting nothing', act: (type: (keys: string) => void) => type(CTRL_C) }
   const interrupted = await cliOnTerminal(['start', 'nothing', '--key', 'k2', '--url', url], { seen })
 
-  expect([query.code, run.code, update.code, interrupted.code]).toEqual([4, 4, 4, 130])
+  expect([query.code, run.code, update.code, signal.code, interrupted.code]).toEqual([4, 4, 4, 3, 130])
   expect(JSON.parse(query.stdout)).toMatchObject({ error: 'DeadlineExceededError' })
   expect(query.stderr).not.toContain('Repeat')
   expect(run.stderr).toContain(`Repeat the command with --key ${JSON.parse(run.stdout).idempotencyKey}, so`)
   expect(update.stderr).toContain("Repeat the command with --key 'k 1', so that nothing is done twice.")
+  expect(signal.stderr).toMatch(/\nCheck --url, .*\nIt may have been carried out. Repeat the command with --key k3, so/)
+  expect(JSON.parse(signal.stdout)).toMatchObject({ error: 'UnexpectedResponseError', idempotencyKey: 'k3' })
   expect(interrupted.output).toContain('It may have been carried out. Repeat the command with --key k2, so')
 })
 

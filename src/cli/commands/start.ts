@@ -8,7 +8,6 @@ import { Interruption } from '../failures.ts'
 import { type ArgumentFlags, readArguments } from '../flags/json-argument.ts'
 import { readDuration } from '../flags/number-flags.ts'
 import { readStartOptions } from '../flags/start-options.ts'
-import { waitAdvice } from '../output/advice.ts'
 import { paintStatus } from '../output/paint.ts'
 import { printNote } from '../output/print.ts'
 import { printable } from '../output/printable.ts'
@@ -92,7 +91,7 @@ export async function settled(
   try {
     return await handle.resultSettled({ signal, timeoutMs: leftMs, onOpen })
   } catch (error) {
-    if (error instanceof Interruption) throw new Interruption(waitAdvice(workflowId, state))
+    if (error instanceof Interruption) throw new Interruption({ ...state, workflowId })
     throw timeoutMs !== undefined && isTimeout(error) ? timedOut(error, timeoutMs) : error
   } finally {
     hide()

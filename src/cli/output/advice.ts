@@ -1,22 +1,43 @@
 import type { PorticoError } from '../../client/portico-error.ts'
 import { shellWord } from './shell-word.ts'
 
-export const START_ADVICE = 'Start the service with "npx portico dev", or say where it is with --url or PORTICO_URL.'
+/** A command as the user can enter it. */
+export type CommandLine = (command: string) => string
 
-const WAIT_ADVICE = (id: string) => `The workflow keeps running. Wait for it: portico result ${id}`
+/** Commands for the service at the URL that the flag named. The token must not appear on the terminal. */
+export function commandLineFor(urlFlag: unknown): CommandLine {
+  const flag = typeof urlFlag === 'string' ? ` --url ${shellWord(urlFlag)}` : ''
+  return (command) => `portico ${command}${flag}`
+}
 
-const ADVICE = new Map<string, string | ((id: string) => string)>([
+export const START_ADVICE = 'Start the service with "npx portico dev", or set its URL with --url or PORTICO_URL.'
+
+const CATALOG_ADVICE = () => 'Start the worker, or name its catalog (task queue) with --catalog.'
+
+const ADVICE = new Map<string, (portico: CommandLine) => string>([
+  [
+    'UnexpectedResponseError',
+    () => 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.',
+  ],
+  ['UnauthorizedError', () => 'Set PORTICO_TOKEN, or "token" in .portico.json, to a token of the service.'],
+  ['WorkflowNotFoundError', (portico) => `"${portico('list')}" shows the runs.`],
+  [
+    'UnsupportedWorkflowError',
+    (portico) => `"${portico('catalog')}" lists the workflows. --catalog names another catalog.`,
+  ],
+  ['CatalogNotFoundError', CATALOG_ADVICE],
+  ['CatalogNotAvailableError', CATALOG_ADVICE],
+])
+
+const WAIT_ADVICE = (portico: CommandLine, id: string) =>
+  `The workflow keeps running. Wait for it: ${portico(`result ${id}`)}`
+
+const ADVICE_ABOUT_RUN = new Map<string, (portico: CommandLine, id: string) => string>([
   ['ConnectionError', WAIT_ADVICE],
-  ['UnexpectedResponseError', 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.'],
-  ['UnauthorizedError', 'Set PORTICO_TOKEN, or "token" in .portico.json, to a token of the service.'],
-  ['WorkflowNotFoundError', '"portico list" shows the runs.'],
-  ['UnsupportedWorkflowError', '"portico catalog" lists the workflows. --catalog names another catalog.'],
-  ['CatalogNotFoundError', 'Start the worker, or name its catalog (task queue) with --catalog.'],
-  ['CatalogNotAvailableError', 'Start the worker, or name its catalog (task queue) with --catalog.'],
   ['WorkflowExecutionTimedOutError', WAIT_ADVICE],
-  ['WorkflowNotCompletedError', (id) => `Wait for it: portico result ${id}`],
-  ['WorkflowAlreadyStartedError', (id) => `See what it does: portico explain ${id}`],
-  ['EngineUnavailableError', (id) => `It may have been carried out. Check it: portico status ${id}`],
+  ['WorkflowNotCompletedError', (portico, id) => `Wait for it: ${portico(`result ${id}`)}`],
+  ['WorkflowAlreadyStartedError', (portico, id) => `See what it does: ${portico(`explain ${id}`)}`],
+  ['EngineUnavailableError', (portico, id) => `It may have been carried out. Check it: ${portico(`status ${id}`)}`],
 ])
 
 /** After a start, a signal or an update that may have been carried out. */
@@ -25,16 +46,16 @@ export function repeatAdvice(key: string): string {
 }
 
 /** What to do about the error; null if the message says all. */
-export function adviceFor(error: PorticoError): string | null {
-  return joined([explainAdvice(error.workflowId, error), adviceByName(error)])
+export function adviceFor(error: PorticoError, portico: CommandLine): string | null {
+  return joined([explainAdvice(error, portico), adviceByName(error, portico)])
 }
 
 /** After Ctrl-C while a run is open. */
-export function waitAdvice(workflowId: string, state: RunState): string | null {
-  return joined([explainAdvice(workflowId, state), WAIT_ADVICE(shellWord(workflowId))])
+export function waitAdvice(run: RunState & { workflowId: string }, portico: CommandLine): string | null {
+  return joined([explainAdvice(run, portico), WAIT_ADVICE(portico, shellWord(run.workflowId))])
 }
 
-interface RunState extends Partial<Pick<PorticoError, 'workflowStatus' | 'problem'>> {
+interface RunState extends Partial<Pick<PorticoError, 'workflowId' | 'workflowStatus' | 'problem'>> {
   /** The name of an error. */
   error?: string
 }
@@ -44,23 +65,26 @@ const NOT_READY: readonly string[] = ['DeadlineExceededError', 'WorkflowNotReady
 
 /** For a run that makes no progress by itself, or cannot take a message. */
 function explainAdvice(
-  workflowId: string | undefined,
-  { error = '', workflowStatus, problem }: RunState,
+  { error = '', workflowId, workflowStatus, problem }: RunState,
+  portico: CommandLine,
 ): string | null {
   const isStuck = problem !== undefined || workflowStatus === 'paused' || NOT_READY.includes(error)
-  return isStuck && workflowId !== undefined ? `See what it waits for: portico explain ${shellWord(workflowId)}` : null
+  if (!isStuck || workflowId === undefined) return null
+  return `See what it waits for: ${portico(`explain ${shellWord(workflowId)}`)}`
 }
 
 /** Errors of the service after which a start, a signal or an update may have been carried out. */
 const MAY_BE_CARRIED_OUT: readonly string[] = ['DeadlineExceededError', 'EngineUnavailableError']
 
-function adviceByName({ error, status, workflowId, idempotencyKey }: PorticoError): string | null {
+function adviceByName(
+  { error, status, workflowId, idempotencyKey }: PorticoError,
+  portico: CommandLine,
+): string | null {
   if (status !== null && idempotencyKey !== undefined && MAY_BE_CARRIED_OUT.includes(error))
     return repeatAdvice(idempotencyKey)
-  const advice = ADVICE.get(error)
-  if (typeof advice !== 'function') return advice ?? null
-  if (workflowId === undefined) return error === 'ConnectionError' ? START_ADVICE : null
-  return advice(shellWord(workflowId))
+  const aboutRun = ADVICE_ABOUT_RUN.get(error)
+  if (workflowId !== undefined && aboutRun !== undefined) return aboutRun(portico, shellWord(workflowId))
+  return error === 'ConnectionError' ? START_ADVICE : (ADVICE.get(error)?.(portico) ?? null)
 }
 
 function joined(lines: (string | null)[]): string | null {

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { PorticoError } from '../../client/portico-error.ts'
 import { EXIT, type ExitCode, exitCodeOfError } from '../exit-code.ts'
 import { Interruption, UnreachableError, UsageError } from '../failures.ts'
-import { adviceFor, repeatAdvice, START_ADVICE } from './advice.ts'
+import { adviceFor, type CommandLine, commandLineFor, repeatAdvice, START_ADVICE, waitAdvice } from './advice.ts'
 import { printDocument, printNote } from './print.ts'
 import { printable, printableLines } from './printable.ts'
 
@@ -19,11 +19,13 @@ export interface ReportOptions {
   lastBody: string | null
   /** The key of a request that may have been carried out. */
   openKey: string | null
+  /** The flag, if it is given. */
+  url: unknown
 }
 
 /** Returns the exit code. If stdout is for programs, it gets the error as JSON: the body of the response if there is one. */
-export function reportError(error: unknown, { isJson, lastBody, openKey }: ReportOptions): ExitCode {
-  const { exitCode, lines, ...report } = reportOf(error)
+export function reportError(error: unknown, { isJson, lastBody, openKey, url }: ReportOptions): ExitCode {
+  const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url))
   // A proxy may respond because the URL is wrong.
   const hasOwnAdvice = openKey === null || isForeign(error)
   const advice = [hasOwnAdvice ? report.advice : null, openKey === null ? null : repeatAdvice(openKey)]
@@ -40,16 +42,19 @@ export function reportError(error: unknown, { isJson, lastBody, openKey }: Repor
   return exitCode
 }
 
-function reportOf(error: unknown): Report {
-  if (error instanceof PorticoError) return ofService(error)
+function reportOf(error: unknown, portico: CommandLine): Report {
+  if (error instanceof PorticoError) return ofService(error, portico)
   if (error instanceof UnreachableError)
     return { exitCode: EXIT.unreachable, lines: [printable(error.message)], advice: START_ADVICE }
-  if (error instanceof Interruption) return { exitCode: EXIT.interrupted, lines: [error.message], advice: error.advice }
+  if (error instanceof Interruption) {
+    const advice = error.run === null ? null : waitAdvice(error.run, portico)
+    return { exitCode: EXIT.interrupted, lines: [error.message], advice }
+  }
   const [message = '', ...more] = printableLines(error instanceof Error ? error.message : String(error)).split('\n')
   return { exitCode: error instanceof UsageError ? EXIT.usage : EXIT.failed, lines: [message, ...more], advice: null }
 }
 
-function ofService(error: PorticoError): Report {
+function ofService(error: PorticoError, portico: CommandLine): Report {
   const { message, available, issues = [], requestId } = error
   const details = [
     // An issue without a path is about something else than the body.
@@ -60,7 +65,7 @@ function ofService(error: PorticoError): Report {
   return {
     exitCode: exitCodeOfError(error),
     lines: [`${printable(message)} (${printable(error.error)})`, ...details.map(printable)],
-    advice: adviceFor(error),
+    advice: adviceFor(error, portico),
   }
 }
 
