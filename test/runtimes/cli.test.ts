@@ -9,7 +9,7 @@ import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
-import { TOKEN, cliTest as test } from '../conformance/cli/cli-fixture.ts'
+import { TOKEN, cliTest as test, untilOpen } from '../conformance/cli/cli-fixture.ts'
 import { cliUsage } from '../conformance/cli/usage.ts'
 import { cliWaiting } from '../conformance/cli/waiting.ts'
 import { CTRL_C, cliOnTerminal } from '../support/cli.ts'
@@ -29,7 +29,8 @@ test('portico: piped, stdout is the body of the response, and numbers are exact'
 
 test('portico: the exit code says how a run has ended', async ({ portico }) => {
   const failed = await portico(['run', 'failWithCauses'])
-  const open = await portico(['run', 'neverEnds', '--id', 'endless', '--timeout', '300ms'])
+  const run = ['run', 'neverEnds', '--id', 'endless', '--key', 'endless', '--timeout', '1s']
+  const open = await untilOpen(() => portico(run))
   const ended = await portico(['terminate', 'endless', '--reason', 'enough'])
   const terminated = await portico(['result', 'endless'])
 

@@ -1,4 +1,5 @@
-import { type CliOptions, cli } from '../../support/cli.ts'
+import { until } from '../../../src/cli/dev/servers/until.ts'
+import { type CliEnd, type CliOptions, cli } from '../../support/cli.ts'
 import { test } from '../../support/fixtures.ts'
 import { testCatalog } from '../../support/test-catalog.ts'
 
@@ -15,3 +16,11 @@ export const cliTest = test
   .extend('portico', { scope: 'file' }, ({ env }) => {
     return (args: string[], options: CliOptions = {}) => cli(args, { ...options, env: { ...env, ...options.env } })
   })
+
+/** Repeats `portico run` with a key until it ends while the run is open: on a busy machine the start may take too long. */
+export function untilOpen(run: () => Promise<CliEnd>): Promise<CliEnd> {
+  return until('the run is open when the command ends', async () => {
+    const ended = await run()
+    return JSON.parse(ended.stdout).error === 'WorkflowExecutionTimedOutError' && ended
+  })
+}

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { CTRL_C, cliOnTerminal } from '../../support/cli.ts'
-import { cliTest as test } from './cli-fixture.ts'
+import { cliTest as test, untilOpen } from './cli-fixture.ts'
 
 export function cliWaiting(): void {
   test('portico: Ctrl-C while it waits exits with 130 and says how to wait on', async ({ portico, env }) => {
@@ -75,7 +75,8 @@ export function cliWaiting(): void {
   })
 
   test('portico run: the error at the end of --timeout says what was given', async ({ portico }) => {
-    const { code, stderr } = await portico(['run', 'neverEnds', '--id', 'slow', '--timeout', '1s'])
+    const run = ['run', 'neverEnds', '--id', 'slow', '--key', 'slow', '--timeout', '1s']
+    const { code, stderr } = await untilOpen(() => portico(run))
 
     expect(code).toBe(4)
     expect(stderr).toContain('Workflow slow did not complete within 1000 ms')
