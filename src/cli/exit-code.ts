@@ -21,6 +21,7 @@ const EXIT_OF_ERROR = new Map<PorticoError['error'], ExitCode>([
   ['ValidationError', EXIT.usage],
   ['InvalidPageTokenError', EXIT.usage],
   ['UnauthorizedError', EXIT.usage],
+  ['NotFoundError', EXIT.usage],
   ['ConnectionError', EXIT.unreachable],
   ['UnexpectedResponseError', EXIT.unreachable],
   ['CatalogNotAvailableError', EXIT.unreachable],

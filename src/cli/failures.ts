@@ -30,5 +30,7 @@ function reasonOf(error: unknown): string {
   if (error.cause instanceof Error) return reasonOf(error.cause)
   // An error of several addresses, such as ::1 and 127.0.0.1, has no message of its own.
   if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
+  // The message of OpenSSL is its location in the source.
+  if ('reason' in error && 'library' in error) return `TLS: ${error.reason}`
   return error.message
 }

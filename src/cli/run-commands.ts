@@ -1,5 +1,5 @@
 /** The commands about workflows and their runs. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 
 /** Commander has no types for flags: these are those that the command declares here. */
 type Flags = never
@@ -117,7 +117,10 @@ function withMessage(command: Command): Command {
 
 function withArguments(command: Command): Command {
   return command
-    .option('--input <json>', `the only argument: ${JSON_VALUE}`)
+    .option('--input <json>', `the only argument: ${JSON_VALUE}`, (value: string, before?: string) => {
+      if (before !== undefined) throw new InvalidArgumentError('Use --arg for each of several arguments.')
+      return value
+    })
     .option('--arg <json>', 'one of several arguments; repeat it', (value: string, before: string[] = []) => [
       ...before,
       value,

@@ -14,11 +14,11 @@ export const START_ADVICE = 'Start the service with "npx portico dev", or set it
 
 const CATALOG_ADVICE = () => 'Start the worker, or name its catalog (task queue) with --catalog.'
 
+const URL_ADVICE = () => 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.'
+
 const ADVICE = new Map<string, (portico: CommandLine) => string>([
-  [
-    'UnexpectedResponseError',
-    () => 'Check --url, PORTICO_URL or .portico.json: the address of Portico with its base path.',
-  ],
+  ['NotFoundError', URL_ADVICE],
+  ['UnexpectedResponseError', URL_ADVICE],
   ['UnauthorizedError', () => 'Set PORTICO_TOKEN, or "token" in .portico.json, to a token of the service.'],
   ['WorkflowNotFoundError', (portico) => `"${portico('list')}" shows the runs.`],
   [

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { TOKEN, cliTest as test } from './cli-fixture.ts'
 
 export function cliUsage(): void {
-  test('portico: a wrong command exits with 2 and says what is wrong', async ({ portico }) => {
+  test('portico: a wrong command exits with 2 and says what is wrong', async ({ portico, env }) => {
     const wrong = await Promise.all([
       portico(['run', 'echo', '--imput', '1']),
       portico(['run', 'echo', '--input', 'Ada']),
@@ -17,6 +17,8 @@ export function cliUsage(): void {
       portico(['status', 'x'], { env: { PORTICO_TOKEN: 'wrong' } }),
       portico(['status', 'x', '--run', 'y']),
       portico(['start', 'echo', '--options', '-', '--input', '-'], { stdin: '{}' }),
+      portico(['start', 'echo', '--input', '1', '--input', '2']),
+      portico(['status', 'x', '--url', `${env.PORTICO_URL}/base`]),
     ])
 
     expect(wrong.map(({ code }) => code)).toEqual(wrong.map(() => 2))
@@ -31,6 +33,8 @@ export function cliUsage(): void {
       expect.stringContaining('Set PORTICO_TOKEN'),
       'error: Run id: must be a UUID (ValidationError)\n',
       'error: Only one value can be read from stdin; use @file for the others\n',
+      expect.stringContaining('Use --arg for each of several arguments.'),
+      expect.stringContaining('\nCheck --url, PORTICO_URL or .portico.json'),
     ])
   })
 
