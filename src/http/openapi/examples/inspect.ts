@@ -1,4 +1,5 @@
 /** Requests about runs, with their responses: those of `docs/api.md`. */
+import { toProblem } from '../../problem.ts'
 import type { Exchange } from './exchange.ts'
 
 export const inspectExchanges: readonly Exchange[] = [
@@ -101,14 +102,13 @@ export const inspectExchanges: readonly Exchange[] = [
     path: '/workflow/order-17/result',
     status: 424,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflownotcompletederror',
-      title: 'Workflow not completed',
-      status: 424,
-      detail: 'Workflow order-17 has no result yet; its status is running',
-      error: 'WorkflowNotCompletedError',
-      message: 'Workflow order-17 has no result yet; its status is running',
-      source: 'gateway',
-      requestId: '0670f7e6-e182-4143-9859-65ccee5554e8',
+      ...toProblem({
+        status: 424,
+        error: 'WorkflowNotCompletedError',
+        title: 'Workflow not completed',
+        message: 'Workflow order-17 has no result yet; its status is running',
+        requestId: '0670f7e6-e182-4143-9859-65ccee5554e8',
+      }),
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       workflowStatus: 'running',
@@ -120,14 +120,13 @@ export const inspectExchanges: readonly Exchange[] = [
     path: '/workflow/order-17/result',
     status: 408,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflowexecutiontimedouterror',
-      title: 'Workflow did not complete in time',
-      status: 408,
-      detail: 'Workflow order-17 did not complete within 501 ms and is still running',
-      error: 'WorkflowExecutionTimedOutError',
-      message: 'Workflow order-17 did not complete within 501 ms and is still running',
-      source: 'gateway',
-      requestId: '5b0e5d0c-0f0b-4c39-8a6e-0b8d3a8f1c22',
+      ...toProblem({
+        status: 408,
+        error: 'WorkflowExecutionTimedOutError',
+        title: 'Workflow did not complete in time',
+        message: 'Workflow order-17 did not complete within 501 ms and is still running',
+        requestId: '5b0e5d0c-0f0b-4c39-8a6e-0b8d3a8f1c22',
+      }),
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       workflowStatus: 'running',

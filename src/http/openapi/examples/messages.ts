@@ -1,4 +1,5 @@
 /** Requests about sending messages to runs, and changing them, with their responses: those of `docs/api.md`. */
+import { toProblem } from '../../problem.ts'
 import type { Exchange } from './exchange.ts'
 
 export const messagesExchanges: readonly Exchange[] = [
@@ -9,16 +10,14 @@ export const messagesExchanges: readonly Exchange[] = [
     request: { payload: { by: 17 } },
     status: 400,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
-      title: 'Invalid request',
-      status: 400,
-      detail:
-        'Invalid argument for signal "approve" of workflow "order": /payload/by must be of type string, not number',
-      error: 'ValidationError',
-      message:
-        'Invalid argument for signal "approve" of workflow "order": /payload/by must be of type string, not number',
-      source: 'gateway',
-      requestId: '5b0d7f7c-0a55-4b86-9f0b-3f1a5c1d9b64',
+      ...toProblem({
+        status: 400,
+        error: 'ValidationError',
+        title: 'Invalid request',
+        message:
+          'Invalid argument for signal "approve" of workflow "order": /payload/by must be of type string, not number',
+        requestId: '5b0d7f7c-0a55-4b86-9f0b-3f1a5c1d9b64',
+      }),
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       issues: [{ path: '/payload/by', message: 'must be of type string, not number' }],
@@ -46,14 +45,14 @@ export const messagesExchanges: readonly Exchange[] = [
     request: { payload: { level: 'high' } },
     status: 422,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#updatefailederror',
-      title: 'Update failed',
-      status: 422,
-      detail: 'Update "priority" of workflow order-17 failed: the priority is high already',
-      error: 'UpdateFailedError',
-      message: 'Update "priority" of workflow order-17 failed: the priority is high already',
-      source: 'workflow',
-      requestId: 'aeae7dab-4cf6-4142-9927-abaa9ee4dfb5',
+      ...toProblem({
+        status: 422,
+        error: 'UpdateFailedError',
+        title: 'Update failed',
+        message: 'Update "priority" of workflow order-17 failed: the priority is high already',
+        source: 'workflow',
+        requestId: 'aeae7dab-4cf6-4142-9927-abaa9ee4dfb5',
+      }),
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       updateId: '01a1fc08-4e96-748a-92fa-ccfad6ca2765',

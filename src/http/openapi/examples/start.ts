@@ -1,4 +1,5 @@
 /** Requests about starting workflows, with their responses: those of `docs/api.md`. */
+import { toProblem } from '../../problem.ts'
 import type { Exchange } from './exchange.ts'
 
 export const startExchanges: readonly Exchange[] = [
@@ -71,14 +72,13 @@ export const startExchanges: readonly Exchange[] = [
     },
     status: 408,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflowexecutiontimedouterror',
-      title: 'Workflow did not complete in time',
-      status: 408,
-      detail: 'Workflow order-17 did not complete within 2001 ms and is still running',
-      error: 'WorkflowExecutionTimedOutError',
-      message: 'Workflow order-17 did not complete within 2001 ms and is still running',
-      source: 'gateway',
-      requestId: '845fe7b9-3bc4-493a-b7d8-25e0d716cb1d',
+      ...toProblem({
+        status: 408,
+        error: 'WorkflowExecutionTimedOutError',
+        title: 'Workflow did not complete in time',
+        message: 'Workflow order-17 did not complete within 2001 ms and is still running',
+        requestId: '845fe7b9-3bc4-493a-b7d8-25e0d716cb1d',
+      }),
       workflowId: 'order-17',
       runId: '01a1fc08-209f-7b9a-8706-ac054efcfc64',
       workflowStatus: 'running',
@@ -111,14 +111,13 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 'Ada' }, retry: { attempts: 3 } },
     status: 400,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
-      title: 'Invalid request',
-      status: 400,
-      detail: '/retry/attempts is not a known field',
-      error: 'ValidationError',
-      message: '/retry/attempts is not a known field',
-      source: 'gateway',
-      requestId: '2d2b5f8e-6a25-4cf4-8a0f-6d9a5f3f7c11',
+      ...toProblem({
+        status: 400,
+        error: 'ValidationError',
+        title: 'Invalid request',
+        message: '/retry/attempts is not a known field',
+        requestId: '2d2b5f8e-6a25-4cf4-8a0f-6d9a5f3f7c11',
+      }),
       issues: [{ path: '/retry/attempts', message: 'is not a known field' }],
     },
   },
@@ -129,16 +128,14 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 'Grace' } },
     status: 422,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#idempotencykeyreusederror',
-      title: 'Idempotency key reused',
-      status: 422,
-      detail:
-        'The Idempotency-Key was used for another request: workflow name, catalog, arguments, options or handler differ',
-      error: 'IdempotencyKeyReusedError',
-      message:
-        'The Idempotency-Key was used for another request: workflow name, catalog, arguments, options or handler differ',
-      source: 'gateway',
-      requestId: '7b1c9d52-60f1-4c3a-8f0e-5a2d94c1b7e3',
+      ...toProblem({
+        status: 422,
+        error: 'IdempotencyKeyReusedError',
+        title: 'Idempotency key reused',
+        message:
+          'The Idempotency-Key was used for another request: workflow name, catalog, arguments, options or handler differ',
+        requestId: '7b1c9d52-60f1-4c3a-8f0e-5a2d94c1b7e3',
+      }),
       workflowId: 'key-c66fcd1f9f5e9284eb6562e2dadad1e6',
       runId: '01a1fc08-31a0-7c0f-9b1e-2f6d8a4c7e05',
     },
@@ -199,14 +196,13 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'greet', input: { name: 17 } },
     status: 400,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#validationerror',
-      title: 'Invalid request',
-      status: 400,
-      detail: 'Invalid input for workflow "greet": /input/name must be of type string, not number',
-      error: 'ValidationError',
-      message: 'Invalid input for workflow "greet": /input/name must be of type string, not number',
-      source: 'gateway',
-      requestId: '12965bf2-bfa9-44cd-989b-89758db78e14',
+      ...toProblem({
+        status: 400,
+        error: 'ValidationError',
+        title: 'Invalid request',
+        message: 'Invalid input for workflow "greet": /input/name must be of type string, not number',
+        requestId: '12965bf2-bfa9-44cd-989b-89758db78e14',
+      }),
       issues: [{ path: '/input/name', message: 'must be of type string, not number' }],
     },
   },
@@ -225,14 +221,13 @@ export const startExchanges: readonly Exchange[] = [
     request: { workflowName: 'grete', input: { name: 'Ada' } },
     status: 424,
     response: {
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#unsupportedworkflowerror',
-      title: 'Workflow not in the catalog',
-      status: 424,
-      detail: 'Catalog "examples" has no workflow "grete"',
-      error: 'UnsupportedWorkflowError',
-      message: 'Catalog "examples" has no workflow "grete"',
-      source: 'gateway',
-      requestId: '0f6a3b0e-5f0d-4f5e-9a53-2c1f8f0b7d46',
+      ...toProblem({
+        status: 424,
+        error: 'UnsupportedWorkflowError',
+        title: 'Workflow not in the catalog',
+        message: 'Catalog "examples" has no workflow "grete"',
+        requestId: '0f6a3b0e-5f0d-4f5e-9a53-2c1f8f0b7d46',
+      }),
       available: ['greet', 'order'],
     },
   },
