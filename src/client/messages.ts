@@ -11,15 +11,10 @@ export async function signal(
   connection: Connection,
   path: string,
   name: string,
-  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+  { signal, timeoutMs, ...message }: MessageRequest,
 ): Promise<SignalAccepted> {
-  const request = {
-    method: 'POST',
-    path: `${path}/signal/${pathSegment(name, 'a signal')}`,
-    body,
-    ...withKey(idempotencyKey),
-  }
-  return withKeyInErrors(idempotencyKey, connection.send(request, { signal, timeoutMs }))
+  const send = (request: HttpRequest) => connection.send<SignalAccepted>(request, { signal, timeoutMs })
+  return sendKeyed(`${path}/signal/${pathSegment(name, 'a signal')}`, message, send)
 }
 
 export async function query(
@@ -36,20 +31,23 @@ export async function update(
   connection: Connection,
   path: string,
   name: string,
-  { signal, timeoutMs, idempotencyKey = newIdempotencyKey(), ...body }: MessageRequest,
+  { signal, timeoutMs, ...message }: MessageRequest,
 ): Promise<unknown> {
-  const request = {
-    method: 'POST',
-    path: `${path}/update/${pathSegment(name, 'an update')}`,
-    body,
-    ...withKey(idempotencyKey),
-  }
-  return withKeyInErrors(idempotencyKey, sendUpdate(connection, request, { signal, timeoutMs }))
+  const send = (request: HttpRequest) => sendUpdate<unknown>(connection, request, { signal, timeoutMs })
+  return sendKeyed(`${path}/update/${pathSegment(name, 'an update')}`, message, send)
 }
 
-/** It may have been carried out. */
-function withKeyInErrors<T>(idempotencyKey: string, sent: Promise<T>): Promise<T> {
-  return sent.catch((error) => Promise.reject(withFacts(error, { idempotencyKey })))
+/** Sends a message with a key. Errors have it too, because the message may have been carried out. */
+async function sendKeyed<Body>(
+  path: string,
+  { idempotencyKey = newIdempotencyKey(), ...body }: Omit<MessageRequest, keyof CallOptions>,
+  send: (request: HttpRequest) => Promise<Body>,
+): Promise<Body> {
+  try {
+    return await send({ method: 'POST', path, body, ...withKey(idempotencyKey) })
+  } catch (error) {
+    throw withFacts(error, { idempotencyKey })
+  }
 }
 
 // The service reports at once that no worker polls.
@@ -57,7 +55,7 @@ const NEXT_ATTEMPT_MS = 1000
 
 /**
  * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for the
- * same update. The service waits for a limited time, and something on the way may cut the connection even earlier.
+ * same update. The service waits for a limited time, and a proxy may cut the connection even earlier.
  */
 export async function sendUpdate<Body>(
   { send }: Connection,
