@@ -26,7 +26,7 @@ async function workflowNames(): Promise<string[]> {
     const { url, token, catalog } = await readSettings({}, process.env, process.cwd())
     const client = createClient({ url, retryMs: 0, token: token ?? undefined, catalog: catalog ?? undefined })
     const { workflows } = await client.catalog(undefined, { timeoutMs: TIMEOUT_MS })
-    // A shell would take another character apart.
+    // A shell would split or expand a name with other characters.
     return workflows.map(({ name }) => name).filter((name) => /^[\w.@/:-]+$/.test(name))
   } catch {
     return []
