@@ -91,11 +91,12 @@ function openRun({ error, workflowId, runId, workflowStatus, problem }: PorticoE
 
 /** The error about a run that was open after `timeoutMs`. */
 export function timedOut(run: KnownRun, timeoutMs: number): PorticoError {
-  const { workflowId = '(id unknown)', problem } = run
+  const { workflowId = '(id unknown)', workflowStatus, problem } = run
+  const state = workflowStatus === 'paused' ? ' and is paused' : ''
   // As the service says it.
   const reason = problem
     ? `; its workflow task is failing (attempt ${problem.attempt}); the worker reported: ${problem.message}`
     : ''
-  const message = `Workflow ${workflowId} did not complete within ${timeoutMs} ms${reason}`
+  const message = `Workflow ${workflowId} did not complete within ${timeoutMs} ms${state}${reason}`
   return new PorticoError('WorkflowExecutionTimedOutError', message, { status: null, ...run })
 }

@@ -268,6 +268,7 @@ test('result: onOpen gets each response about the open run, and the error has wh
 
   const lasting = await ended([{}, { problem: failing }, { problem: failing }])
   const over = await ended([{ problem: failing }, {}, {}])
+  const paused = await ended([{}, {}, { workflowStatus: 'paused' }])
 
   expect(lasting.states).toEqual([ids, { ...ids, problem: failing }, { ...ids, problem: failing }])
   expect(lasting.error).toMatchObject({ error: 'WorkflowExecutionTimedOutError', problem: failing })
@@ -276,4 +277,5 @@ test('result: onOpen gets each response about the open run, and the error has wh
   )
   expect(over.states).toEqual([{ ...ids, problem: failing }, ids, ids])
   expect([over.error.message, over.error.problem]).toEqual(['Workflow x did not complete within 500 ms', undefined])
+  expect(paused.error.message).toBe('Workflow x did not complete within 500 ms and is paused')
 })
