@@ -17,7 +17,8 @@ OUTAGES = {"InternalError", "EngineError", "PayloadCodecError", "OverloadedError
 # is compared with the path of an issue, or with nothing, and its message.
 INEXPRESSIBLE = {
     r"^\S+ must be a number of milliseconds or a duration": "the maximum of a duration that has a unit",
-    r"^/searchAttributes\b": "the attributes that are registered with the engine, and their types",
+    r"^/searchAttributes\b(?!.* is not a valid key$)": "the attributes that are registered with the engine, and their types",
+    r"^\S+ must be (at most|1 to) \d+ bytes of UTF-8": "the length of a string in bytes",
     r"^/versioningOverride/pinned is not a version": "the versions of the workers",
     r"^/cronSchedule ": "the language of schedules",
     r"^/query ": "the language of filters",
@@ -113,7 +114,8 @@ def problem_of(response):
 def events_of(text):
     """The names and the data of server-sent events."""
     for block in text.split("\n\n"):
-        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith(":"))
+        # Not splitlines(), which takes U+0085 and others for the end of a line.
+        lines = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
         if "event" in lines:
             yield lines["event"], json.loads(lines["data"])
 

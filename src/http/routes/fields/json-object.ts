@@ -20,8 +20,13 @@ function objectWithKeys(reserved: readonly string[] = []) {
     .register(jsonForms, {
       type: 'object',
       additionalProperties: {},
-      propertyNames: { pattern: `^(?!(?:${['__proto__', ...reserved].join('|')})$)[^\\u0000]+$` },
+      propertyNames: validKeys(reserved),
     })
+}
+
+/** The JSON form of the keys. */
+export function validKeys(reserved: readonly string[] = []): { pattern: string } {
+  return { pattern: `^(?!(?:${['__proto__', ...reserved].join('|')})$)[^\\u0000]+$` }
 }
 
 export const jsonObject = objectWithKeys()

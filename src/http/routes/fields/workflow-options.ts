@@ -11,7 +11,7 @@ import { checkedString } from '../../../protocol/checked-string.ts'
 import { characterIssue } from '../../../protocol/names.ts'
 import { duration } from './duration.ts'
 import { jsonForms } from './json-forms.ts'
-import { headersField, jsonObject, memo } from './json-object.ts'
+import { headersField, jsonObject, memo, validKeys } from './json-object.ts'
 import { requiredText, text } from './names.ts'
 import { searchAttributeValue } from './search-attribute-value.ts'
 
@@ -85,9 +85,13 @@ const versioningOverride = z
   })
   .register(jsonForms, { anyOf: [autoUpgrade, pinned] })
 
+const searchAttributes = z
+  .record(z.string(), searchAttributeValue)
+  .register(jsonForms, { propertyNames: { type: 'string', ...validKeys() } })
+
 export const optionFields = {
   memo: optional(memo),
-  searchAttributes: optional(z.pipe(jsonObject, z.record(z.string(), searchAttributeValue))),
+  searchAttributes: optional(z.pipe(jsonObject, searchAttributes)),
   headers: headersField,
   startDelay: interval,
   executionTimeout: interval,

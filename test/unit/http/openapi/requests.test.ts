@@ -74,6 +74,18 @@ describe('the schemas of requests', () => {
     expect(accepted).toEqual([true, true, true, false, false, false, false])
   })
 
+  test('search attributes have no empty name', async () => {
+    const attribute = { type: 'keyword', value: 'Ada' }
+    const bodies = [{ Customer: attribute }, { '': attribute }, { Customer: 'Ada' }]
+
+    const accepted = await accepts(
+      'StartRequest',
+      bodies.map((searchAttributes) => ({ workflowName: 'plain', input: 1, searchAttributes })),
+    )
+
+    expect(accepted).toEqual([true, false, false])
+  })
+
   test('headers of a message have no empty name', async () => {
     const bodies = [{ tenant: 1 }, { '': 1 }].map((headers) => ({ payload: 1, headers }))
 
