@@ -25,7 +25,7 @@ export interface StartFlags extends CommonFlags, ArgumentFlags {
 /** `portico start`. */
 export async function start(workflow: string, flags: StartFlags): Promise<void> {
   await callService(flags, async (command) => {
-    const { workflowId, runId } = await startWorkflow(command, workflow, flags)
+    const { workflowId, runId } = await startWorkflow(command, workflow, await readStart(command, flags))
     return command.show({ workflowId, runId, status: 'running' }, (started) =>
       pairs([
         ['Status', paintStatus(cellOf(started.status))],
@@ -40,8 +40,9 @@ export async function start(workflow: string, flags: StartFlags): Promise<void> 
 export async function run(workflow: string, flags: StartFlags & { timeout?: string }): Promise<void> {
   const act = async (command: Command) => {
     const timeoutMs = readDuration('--timeout', flags.timeout)
+    const request = await readStart(command, flags)
     const beganAt = Date.now()
-    const handle = await startWorkflow(command, workflow, flags, timeoutMs)
+    const handle = await startWorkflow(command, workflow, request, timeoutMs)
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (Date.now() - beganAt))
     const result = await settled(handle, command, timeoutMs, leftMs)
     command.show(result, renderResult)
@@ -50,24 +51,28 @@ export async function run(workflow: string, flags: StartFlags & { timeout?: stri
   await callService(flags, act, { retryMs: WAIT_RETRY_MS })
 }
 
-async function startWorkflow(
-  { client, signal }: Command,
-  workflow: string,
-  flags: StartFlags,
-  timeoutMs = READ_TIMEOUT_MS,
-) {
+/** May wait for stdin, which `--timeout` does not limit. */
+async function readStart({ signal }: Command, flags: StartFlags): Promise<StartRequest> {
   const { id, key, options } = flags
   const request = {
     ...(await readArguments(flags, signal)),
     ...(options !== undefined && (await readStartOptions(options, signal))),
     ...(id !== undefined && { workflowId: id }),
     ...(key !== undefined && { idempotencyKey: key }),
-    signal,
-    timeoutMs: Math.min(timeoutMs, READ_TIMEOUT_MS),
   }
-  const hide = showWaiting(`starting ${workflow}`)
   // The service checks it.
-  return client.start(workflow, request as StartRequest).finally(hide)
+  return request as StartRequest
+}
+
+async function startWorkflow(
+  { client, signal }: Command,
+  workflow: string,
+  request: StartRequest,
+  timeoutMs = READ_TIMEOUT_MS,
+) {
+  const hide = showWaiting(`starting ${workflow}`)
+  const limits = { signal, timeoutMs: Math.min(timeoutMs, READ_TIMEOUT_MS) }
+  return client.start(workflow, { ...request, ...limits }).finally(hide)
 }
 
 /**
