@@ -26,7 +26,7 @@ INEXPRESSIBLE = {
     r"^/retry/maximumInterval must not be less": "the relation of two fields",
     r"^/\S+ is rejected by the workflow engine$": "the limits of the engine",
     r"^/eventId the run has no": "the history of the run",
-    r"^Last-Event-ID must be": "the history of the run",
+    r"^Last-Event-ID (must be|\S+ is not an event of run)": "the history of the run",
     r"^pageToken is damaged": "the tokens of the service",
     r"^/workflowIdConflictPolicy must not be terminate-existing with an Idempotency-Key": "a header together with the body",
 }
