@@ -22,7 +22,8 @@ export function rejectedOption(error: unknown, { workflowId, options }: StartReq
 // Of the JSON parser of Temporal's HTTP API. It quotes our own field names, never the client's keys.
 const UNKNOWN_FIELD = /unknown field "(\w+)"/
 
-const UNKNOWN_VERSION = /^Pinned version '.*' is not present in task queue/
+// With `s`, because the version may contain line breaks.
+const UNKNOWN_VERSION = /^Pinned version '.*' is not present in task queue/s
 
 function isRejection(error: RpcError): boolean {
   return (

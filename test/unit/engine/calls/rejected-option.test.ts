@@ -27,6 +27,13 @@ test('rejectedOption: an attribute name with spaces is a whole step of the point
   expect(rejectedOption(invalid(message), REQUEST)?.details.issues?.[0]?.path).toBe('/searchAttributes/My own~1name')
 })
 
+test('rejectedOption: a version with a line break is a version, too', () => {
+  const message = "Pinned version 'deployment:build\r1' is not present in task queue 'c' of type 'Workflow'"
+  const rejected = rejectedOption(new RpcError(message, { code: GrpcCode.FAILED_PRECONDITION }), REQUEST)
+
+  expect(rejected?.details.issues?.[0]?.path).toBe('/versioningOverride/pinned')
+})
+
 test('rejectedOption: leaves errors about size, other errors, and starts without options alone', () => {
   const { options: _, ...withoutOptions } = REQUEST
 
