@@ -20,15 +20,10 @@ const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { 
 // What takes two minutes on an idle machine.
 const VERY_PATIENT = { testTimeout: 900_000, hookTimeout: 900_000 }
 
-// What a test says when a machine that stood still for some seconds made the engine or a worker miss a deadline. It is repeated
-// once; `coverage.test.ts` limits how many are. All other failures are final: a race that is lost once is a defect.
-const TOO_LATE = /^Not within|timed out|\b50[34]\b|EngineUnavailableError|DeadlineExceededError|\bundefined not found/i
-
 const onTheEngine = {
   ...PATIENT,
   globalSetup: 'test/support/one-engine.ts',
   setupFiles: 'test/support/setup.ts',
-  retry: { count: 1, condition: TOO_LATE },
 }
 
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
@@ -139,7 +134,6 @@ export default defineConfig({
           name: 'measuring',
           include: MEASURING,
           ...VERY_PATIENT,
-          retry: 0,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

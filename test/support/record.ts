@@ -32,16 +32,9 @@ export interface Leak {
   line: string
 }
 
-/** A test that was run a second time. */
-export interface RepeatedTest {
-  /** With its file. */
-  name: string
-}
-
 interface Lists {
   answers: SeenAnswer
   leaks: Leak
-  repeated: RepeatedTest
   rules: ProvenRule
   watched: WatchedProcess
 }

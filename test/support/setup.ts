@@ -1,9 +1,7 @@
 /** Vitest setup file of all tests on the engine. */
 import { setPriority } from 'node:os'
-import { afterEach } from 'vitest'
 import { observeProcesses } from '../../src/cli/dev/servers/process.ts'
 import { checkLines } from './log-leak-recorder.ts'
-import { record } from './record.ts'
 
 // Every line that a process prints is checked for secrets and internal strings.
 observeProcesses(checkLines)
@@ -11,8 +9,3 @@ observeProcesses(checkLines)
 // All test files share one engine, which runs already. On a busy machine it has to respond within the deadlines of requests, so
 // the tests and what they start leave it more of the processors.
 setPriority(5)
-
-// `coverage.test.ts` limits how many tests may pass at the second attempt only.
-afterEach(({ task }) => {
-  if (task.result?.retryCount) record('repeated', { name: `${task.file.name}: ${task.name}` })
-})
