@@ -13,7 +13,7 @@ const TOKEN = 'first+secret/token=='
 const GREET = '/workflow/run#greet'
 
 // Swagger UI and axe-core compute for seconds, on a busy machine for a minute.
-const STEP_TIMEOUT_MS = 300_000
+const STEP_TIMEOUT_MS = 120_000
 const PATIENT = { timeout: 600_000 }
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
