@@ -13,16 +13,25 @@ test('retryDelayMs: without a response of the service only what can be repeated 
 
   expect(foreign.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(foreign.map(() => 'number'))
   expect(foreign.map((one) => retryDelayMs(one, false, 0))).toEqual(foreign.map(() => null))
-  expect(retryDelayMs(error('RequestTimeoutError', 408), true, 0)).toBeTypeOf('number')
-  expect(retryDelayMs(error('RequestTimeoutError', 408), false, 0)).toBeNull()
+})
+
+test('retryDelayMs: after an error that leaves open what was carried out, only what can be repeated is sent again', () => {
+  const uncertain = [
+    error('RequestTimeoutError', 408),
+    error('EngineUnavailableError', 503),
+    error('ResourceExhaustedError', 429),
+  ]
+
+  expect(uncertain.map((one) => typeof retryDelayMs(one, true, 0))).toEqual(uncertain.map(() => 'number'))
+  expect(uncertain.map((one) => retryDelayMs(one, false, 0))).toEqual(uncertain.map(() => null))
 })
 
 test('retryDelayMs: an error of the service is repeated if it has Retry-After, after that time', () => {
   const isRepeated = (isRepeatable: boolean) =>
-    retryDelayMs(error('CatalogNotAvailableError', 503, { retryAfterMs: 30_000 }), isRepeatable, 0)
+    retryDelayMs(error('EngineUnavailableError', 503, { retryAfterMs: 30_000 }), isRepeatable, 0)
 
   expect([isRepeated(true), isRepeated(false)]).toEqual([30_000, 30_000])
-  expect(retryDelayMs(error('EngineUnavailableError', 503), true, 0)).toBeNull()
+  expect(retryDelayMs(error('CatalogNotAvailableError', 503), true, 0)).toBeNull()
   expect(retryDelayMs(error('DeadlineExceededError', 504), true, 0)).toBeNull()
 })
 
