@@ -47,7 +47,7 @@ async function hurryEngine(api: Api): Promise<Seen> {
   const asked: TimedAnswer[] = []
   for (let round = 1; round <= MIN_ROUNDS || refusedEndpoints(asked).size < MIN_REFUSED_ENDPOINTS; round++) {
     // More than the engine takes in a second, and more each time: a slow machine spreads them over several seconds.
-    const copies = Array.from({ length: round + 1 }, () => endpoints)
+    const copies = Array.from({ length: round }, () => endpoints)
     asked.push(...(await callEach(api, copies.flat())))
   }
   return { asked, waited: await Promise.all(waiting) }

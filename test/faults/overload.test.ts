@@ -1,5 +1,5 @@
 /** More requests at once than `SERVICE_MAX_INFLIGHT` allows. */
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
@@ -38,13 +38,13 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     const leaving = new AbortController()
     const body = { workflowName: 'echo', input: null, workflowId: held, timeout: '5m' }
     const left = api.call('POST', '/workflow/run', body, {}, leaving.signal).catch(() => null)
-    return {
-      async release() {
-        unhang()
-        leaving.abort()
-        await left
-      },
+    const release = async () => {
+      unhang()
+      leaving.abort()
+      await left
     }
+    onTestFinished(release)
+    return { release }
   }
 
   test('above the limit new work is a 503 that starts nothing; health checks and waits are not affected', async ({
@@ -52,10 +52,15 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     faultProxy,
   }) => {
     const [waiting, refused] = [crypto.randomUUID(), crypto.randomUUID()]
-    const run = await fetch(`${url.origin}/workflow/run`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-      body: JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting }),
+    const headers = {
+      'Content-Type': 'application/json',
+      Accept: 'text/event-stream',
+      'Idempotency-Key': waiting,
+    }
+    const body = JSON.stringify({ workflowName: 'waitForSignal', input: null, workflowId: waiting })
+    const run = await until('a run waits', async () => {
+      const answer = await fetch(`${url.origin}/workflow/run`, { method: 'POST', headers, body })
+      return answer.ok && answer
     })
     const { release } = hold(faultProxy)
     await until('the place is taken', () => faultProxy.hanging() === 1)
