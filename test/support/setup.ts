@@ -8,4 +8,4 @@ observeProcesses(checkLines)
 
 // All test files share one engine, which runs already. On a busy machine it has to respond within the deadlines of requests, so
 // the tests and what they start leave it more of the processors.
-setPriority(5)
+setPriority(15)
