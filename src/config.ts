@@ -133,7 +133,7 @@ export function parseConfig(env: Environment, { binds, isolated = false }: Surro
  * that requests cannot be counted. The platform limits them itself.
  */
 function maxInFlight({ read }: Variables, isolated: boolean): number {
-  const limit = read('SERVICE_MAX_INFLIGHT', integer(1)) ?? 128
+  const limit = read('SERVICE_MAX_INFLIGHT', integer(1)) ?? 64
   return isolated ? Number.POSITIVE_INFINITY : limit
 }
 

@@ -18,9 +18,9 @@ const WORKFLOW = 'waitForSignal'
 // What Node sets itself in a container of 512 MiB.
 const MAX_HEAP_MEBIBYTES = 256
 
-// Requests whose runs are being started at a time, and runs that are terminated at a time. The service accepts 128 starts. A run
+// Requests whose runs are being started at a time, and runs that are terminated at a time. The service accepts 64 starts. A run
 // may be listed before the service has received the response to its start, so twice as many may be in flight.
-const STARTS_AT_ONCE = 60
+const STARTS_AT_ONCE = 30
 const ENDS_AT_ONCE = 4
 
 // Nothing here takes longer, on any machine.
@@ -92,7 +92,7 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
       await until(`${requests.length} runs have started`, areStarted, {
         timeoutMs: TIMEOUT_MS,
         // The engine counts thousands of runs.
-        everyMs: 300,
+        everyMs: 150,
         signal: service.died,
       })
       if (requests.length % REPORTED_EVERY === 0) report(`${requests.length} runs have started`)

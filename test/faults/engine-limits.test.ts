@@ -71,7 +71,9 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
 test('limits: hundreds of runs return their result to two services that may open more polls than the engine allows', async ({
   serve,
 }) => {
-  const services = [1, 2].map(() => serve({ SERVICE_MAX_POLLS: String(MAX_POLLS - 1) }))
+  // All runs are started at the same time.
+  const env = { SERVICE_MAX_POLLS: String(MAX_POLLS - 1), SERVICE_MAX_INFLIGHT: '200' }
+  const services = [serve(env), serve(env)]
   const ids = Array.from({ length: 200 }, (_, number) => `waits-${number}`)
   const beganAt = Date.now()
   let answers: Answer[] = []

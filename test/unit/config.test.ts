@@ -21,7 +21,7 @@ describe('parseConfig', () => {
       access: { tokens: null, corsOrigins: [], loopbackOnly: true },
       limits: {
         maxBodyBytes: 2_097_152,
-        maxInFlight: 128,
+        maxInFlight: 64,
         maxPayloadBytes: 2_080_768,
         maxRunTimeoutMs: 86_400_000,
         maxPolls: 1000,

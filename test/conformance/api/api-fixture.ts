@@ -77,7 +77,13 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
     const plainTaskQueue = `plain-${crypto.randomUUID()}`
     const faultProxy = await startFaultProxy(engine.address, engine.httpUrl)
     cleanup.defer(() => faultProxy.stop())
-    const env = withUnusedSecrets({ PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' })
+    const env = withUnusedSecrets({
+      PATH: process.env.PATH ?? '',
+      SERVICE_CATALOG_ID: catalog,
+      SERVICE_PORT: '0',
+      // Tests that run at the same time share these services.
+      SERVICE_MAX_INFLIGHT: '1000',
+    })
     const nobody = `127.0.0.1:${await freePort()}`
     // Both addresses of each engine: the runtime, or ENGINE_TRANSPORT, chooses between them.
     const real = { ENGINE_ADDRESS: engine.address, ENGINE_HTTP_URL: engine.httpUrl ?? '' }
