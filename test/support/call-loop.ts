@@ -1,7 +1,7 @@
 /**
  * Calls the engine over TLS on Node, Bun or Deno. Prints how many calls it has made and its resident memory after each
- * batch. Arguments: the engine's address, the path of the certificate authority, the number of calls, and the
- * milliseconds after which it makes no more.
+ * batch. Arguments: the engine's address, the path of the certificate authority, the number of calls, the milliseconds
+ * after which it makes no more, and the number of calls that it makes however long they take.
  */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
@@ -21,7 +21,7 @@ export interface MemorySample {
 const BATCH = 5000
 const AT_ONCE = 50
 
-const [address = '', ca = '', maxCalls = '', maxMs = ''] = process.argv.slice(2)
+const [address = '', ca = '', maxCalls = '', maxMs = '', minCalls = ''] = process.argv.slice(2)
 const transport = grpcTransport({
   address,
   apiKey: null,
@@ -30,7 +30,8 @@ const transport = grpcTransport({
 
 let failed = 0
 const endsAt = Date.now() + Number(maxMs)
-for (let calls = BATCH; calls <= Number(maxCalls) && Date.now() < endsAt; calls += BATCH) {
+const isDue = (calls: number) => calls <= Number(minCalls) || (calls <= Number(maxCalls) && Date.now() < endsAt)
+for (let calls = BATCH; isDue(calls); calls += BATCH) {
   await callMany(BATCH)
   collectGarbage()
   const sample: MemorySample = { calls, failed, residentBytes: process.memoryUsage.rss() }
