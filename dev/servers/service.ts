@@ -48,7 +48,6 @@ export async function startServiceProcess({ address, catalog, env }: ServiceProc
   const died = new AbortController()
   void server.ended.then(({ code }) => died.abort(new Error(`The service exited with ${code}:\n${server.output()}`)))
   const listening = await until('the service listens', () => events.find(({ message }) => message === 'listening'), {
-    timeoutMs: 30_000,
     signal: died.signal,
   })
   const { pid, ended, stop, kill } = server

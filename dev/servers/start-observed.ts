@@ -41,7 +41,6 @@ export async function startObservedService(options: ObservedServiceOptions): Pro
     died.abort(new Error(`The service exited with ${code ?? signal}:\n${service.output()}`)),
   )
   const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1], {
-    timeoutMs: 30_000,
     signal: died.signal,
   })
   return {
@@ -56,7 +55,7 @@ export async function startObservedService(options: ObservedServiceOptions): Pro
       const line = await until(
         'the service prints its inventory',
         () => lines.slice(seen).find((it) => it.includes('"inventory"')),
-        { timeoutMs: 30_000, signal: died.signal },
+        { signal: died.signal },
       )
       return JSON.parse(line)
     },

@@ -81,7 +81,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   const catalog = await api.call('GET', '/workflow/catalog')
   const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
   await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {
-    timeoutMs: 180_000,
+    timeoutMs: 300_000,
   })
   clearInterval(hurry)
 
@@ -90,7 +90,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   expect(trace).toMatchObject({ source: 'kvstore', data: { attributes: { status: 'terminated' } } })
   const archived = async (id: string) => (await api.call('GET', `/workflow/${id}/trace-log`)).body.source === 'remote'
   await until('both are archived', async () => (await archived(ended)) && archived(ran.body.workflowId), {
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
     everyMs: 500,
   })
-}, 400_000)
+})
