@@ -23,6 +23,9 @@ const MAX_HEAP_MEBIBYTES = 256
 const STARTS_AT_ONCE = 30
 const ENDS_AT_ONCE = 4
 
+// A read of the catalog that waits behind the starts on a slow machine would fail them.
+const SERVICE_CATALOG_TTL = '1h'
+
 // Nothing here takes longer, on any machine.
 const TIMEOUT_MS = 3_600_000
 
@@ -67,6 +70,7 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
     address: engine.address,
     catalog: CATALOG,
     maxHeapMebibytes: MAX_HEAP_MEBIBYTES,
+    env: { SERVICE_CATALOG_TTL },
   })
 
   async function countRunning(): Promise<number> {

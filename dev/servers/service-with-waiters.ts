@@ -40,8 +40,8 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
     workflowsPath: WORKFLOWS,
     catalog: defineCatalog<typeof workflows>({ echo: {}, waitForSignal: {} }),
   })
-  // All runs are started at the same time.
-  const env = { SERVICE_MAX_INFLIGHT: '1000' }
+  // All runs are started at the same time. A read of the catalog behind them could be late, and fail them.
+  const env = { SERVICE_MAX_INFLIGHT: '1000', SERVICE_CATALOG_TTL: '1h' }
   const service = await startObservedService({ address: engine.address, catalog: CATALOG, env })
   const { url, pid, lines, inventory } = service
   await until('the catalog is published', async () => (await fetch(`${url}/workflow/catalog`)).ok)
@@ -55,7 +55,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
       })
     // A run that has a response before its signal has failed; the response says why.
     const isSent = async () => hasResponse(id) || (await signal()).ok
-    await until(`the signal of ${id} is accepted`, isSent, { timeoutMs: 60_000 })
+    await until(`the signal of ${id} is accepted`, isSent)
   }
 
   return {

@@ -5,6 +5,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 
 const IDLE_ROUNDS = 3
 const CONNECTIONS = 8
@@ -18,7 +19,8 @@ const test = testWithOwnEngine({
     // Longer than any poll, as by default: open calls may finish.
     'frontend.keepAliveMaxConnectionAgeGrace': '70s',
   },
-})
+  // With a catalog that is read once, a start takes one call of the engine.
+}).extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
   let proxy: TcpProxy
@@ -32,6 +34,7 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
       PATH: process.env.PATH ?? '',
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
+      SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,
     })
     cleanup.defer(() => service.stop())
@@ -54,7 +57,7 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
 
   test('calls and waits outlive their connections, and nothing is done twice', async () => {
     const ids = Array.from({ length: WAITING }, () => crypto.randomUUID())
-    const waiting = ids.map((id) => api.run('waitForSignal', null, { workflowId: id, timeout: '3m' }))
+    const waiting = ids.map((id) => api.run('waitForSignal', null, { workflowId: id, timeout: '10m' }))
     const statuses = new Set<number>()
     const acceptedBefore = proxy.accepted()
 

@@ -8,7 +8,8 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { FROM_SOURCE, type ServedEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 
 const CALLS = 500
 const GOAWAYS = 5
@@ -16,6 +17,9 @@ const CALLS_BETWEEN = 20
 const WAITING = 20
 const WRITES = 50
 const WRITES_AT_ONCE = 10
+
+// With a catalog that is read once, a start takes one call of the engine.
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 describe.for([
   { name: 'Node', runtime: 'Node', tls: false },
@@ -34,6 +38,7 @@ describe.for([
       PATH: process.env.PATH ?? '',
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: worker.taskQueue,
+      SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,
       // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by chance.
       MALLOC_PERTURB_: '165',
@@ -91,7 +96,7 @@ describe.for([
   test('a service under load survives and completes all calls and waits', async () => {
     const ids = Array.from({ length: WAITING }, () => crypto.randomUUID())
     const waiting = ids.map((workflowId) =>
-      post('/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: '60s' }),
+      post('/workflow/run', { workflowName: 'waitForSignal', input: null, workflowId, timeout: '10m' }),
     )
     // A service that dies rejects them all.
     void Promise.allSettled(waiting)

@@ -6,7 +6,8 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer } from '../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type InProcessService, test } from '../support/fixtures.ts'
+import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 
 const MAX_STREAMS = 100
 const COUNT = 110
@@ -14,6 +15,9 @@ const AT_ONCE = 20
 const READS_AT_ONCE = 5
 // They wait until the service drains.
 const TIMEOUT = '10m'
+
+// With a catalog that is read once, a start takes one call of the engine.
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 let proxy: FaultProxy
 let api: InProcessService
@@ -23,7 +27,12 @@ let idle: string[]
 test.beforeAll(async ({ engine, client, catalog, serve, worker: _, cleanup }) => {
   proxy = await startFaultProxy(engine.address, null, { maxConcurrentStreams: MAX_STREAMS })
   cleanup.defer(() => proxy.stop())
-  api = serve({ ENGINE_ADDRESS: proxy.address, SERVICE_MESSAGE_TIMEOUT: TIMEOUT, SERVICE_MAX_INFLIGHT: '1000' })
+  api = serve({
+    ENGINE_ADDRESS: proxy.address,
+    SERVICE_CATALOG_TTL: '1h',
+    SERVICE_MESSAGE_TIMEOUT: TIMEOUT,
+    SERVICE_MAX_INFLIGHT: '1000',
+  })
   // A ping that waits behind the calls fails. One that only a busy engine delays must not.
   const { GetSystemInfoResponse } = proto.temporal.api.workflowservice.v1
   const answer = GetSystemInfoResponse.encode({ serverVersion: '1' }).finish()

@@ -35,6 +35,8 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
       PATH: process.env.PATH ?? '',
       SERVICE_PORT: '0',
       SERVICE_CATALOG_ID: catalog,
+      // A read that waits behind the starts would fail them.
+      SERVICE_CATALOG_TTL: '1h',
       SERVICE_MAX_INFLIGHT: '1000',
       ENGINE_ADDRESS: proxy.address,
     })

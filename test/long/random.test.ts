@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 import { expected, type Run, type Verb } from './model.ts'
 
 const IDS = ['a', 'a', 'b']
@@ -13,6 +14,11 @@ const MOST_COMMANDS = 16
 
 // What one sequence waits for, others can be answered meanwhile.
 const LANES = 5
+
+// With a catalog that is read once, a start takes one call of the engine.
+const test = sharedTest
+  .extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
+  .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_CATALOG_TTL: '1h' }))
 
 let api: Api
 

@@ -110,7 +110,7 @@ test.beforeAll(async ({ startService, cleanup }) => {
       Object.fromEntries(Object.entries(CHEAP).map(([name, [schema]]) => [name, schema])),
     ),
   )
-  service = await startService({ catalog: CATALOG })
+  service = await startService({ catalog: CATALOG, env: { SERVICE_CATALOG_TTL: '1h' } })
   // The catalog is read once, and the validator is loaded once.
   await start('honest', {})
 })

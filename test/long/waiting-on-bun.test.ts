@@ -2,8 +2,12 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { processOf } from '../support/entries.ts'
-import { test } from '../support/fixtures.ts'
+import { test as sharedTest } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
+import { testCatalog } from '../support/test-catalog.ts'
+
+// With a catalog that is read once, a start takes one call of the engine.
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
 
 test('HTTP on Bun: more waiting requests than Bun allows by default do not block others', async ({
   engine,
@@ -13,6 +17,7 @@ test('HTTP on Bun: more waiting requests than Bun allows by default do not block
   const env = {
     PATH: process.env.PATH ?? '',
     SERVICE_CATALOG_ID: catalog,
+    SERVICE_CATALOG_TTL: '1h',
     SERVICE_PORT: '0',
     SERVICE_MAX_INFLIGHT: '1000',
     ENGINE_ADDRESS: engine.address,
