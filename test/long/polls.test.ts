@@ -62,7 +62,7 @@ test('waiting: no timer, no memory and no listener is left', async () => {
     return now.timers - before.timers < 20 && now.sockets - before.sockets < 50 ? now : null
   }
   // The service is busy while it makes an inventory, which the clock does not count.
-  const after = await until('timers and sockets are closed', areClosed, { everyMs: 500 })
+  const after = await until('timers and sockets are closed', areClosed, { everyMs: 100 })
 
   expect(passedMs()).toBeLessThan(1000)
   expect(after.heapBytes / before.heapBytes).toBeLessThan(1.2)
