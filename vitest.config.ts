@@ -30,8 +30,8 @@ const onTheEngine = {
 
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
-  'long/waiting',
   'long/memory',
+  'long/waiting',
   'long/many-runs-and-events',
   'long/polls',
   'long/visibility-rate',

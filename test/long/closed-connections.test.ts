@@ -4,6 +4,7 @@ import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Api, makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -39,7 +40,7 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
     })
     cleanup.defer(() => service.stop())
     api = makeApi({ url: service.url })
-    workflowId = (await api.start('neverEnds')).body.workflowId
+    workflowId = await startFirstRun(api, 'neverEnds')
   })
 
   const status = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).status

@@ -5,6 +5,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { startEventSource } from '../support/event-source.ts'
 import { test } from '../support/fixtures.ts'
 import { paste } from '../support/paste.ts'
+import { testCatalog } from '../support/test-catalog.ts'
 
 const TEST_TIMEOUT_MS = 600_000
 // A busy machine has as long again to respond.
@@ -52,8 +53,12 @@ describe.concurrent.for(PROXIES)('a proxy that %s', ([name, options]) => {
   test(`curl --retry, fetch and EventSource get the result of one run each: ${name}`, {
     timeout: TEST_TIMEOUT_MS,
   }, async ({ serviceProcess, startService, startWorker, cleanup }) => {
-    const { taskQueue } = await startWorker({ taskQueue: `cut-${crypto.randomUUID()}` })
-    const service = await startService({ catalog: taskQueue })
+    const { taskQueue } = await startWorker({ taskQueue: `cut-${crypto.randomUUID()}`, catalog: testCatalog })
+    const service = await startService({ catalog: taskQueue, env: { SERVICE_CATALOG_TTL: '1h' } })
+    await until(
+      'the service has read the catalog',
+      async () => (await service.call('GET', '/workflow/catalog')).status === 200,
+    )
     const proxy = await startTcpProxy(new URL(service.url).host, options)
     cleanup.defer(() => proxy.close())
     const url = `http://${proxy.address}`

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { makeApi } from '../support/api.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { FROM_SOURCE, type ServedEntry } from '../support/entries.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -45,7 +47,7 @@ describe.for([
     }
     service = await FROM_SOURCE[runtime]({ ...env, ...(tls && (await throughTls(folder, cleanup))) })
     cleanup.defer(() => service.stop())
-    target = (await (await post('/workflow/start', { workflowName: 'neverEnds', input: null })).json()).workflowId
+    target = await startFirstRun(makeApi({ url: service.url }), 'neverEnds')
   })
 
   async function throughTls(folder: string, cleanup: AsyncDisposableStack): Promise<Record<string, string>> {

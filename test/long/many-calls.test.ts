@@ -6,6 +6,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer } from '../support/api.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -49,7 +50,7 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
     early.push(await answer)
     return answer
   }
-  const { workflowId } = (await api.start('messages')).body
+  const workflowId = await startFirstRun(api, 'messages')
   const updates: Promise<Answer>[] = []
   const runs: Promise<Answer>[] = []
   // All at once would take a slow engine longer than a request may take.

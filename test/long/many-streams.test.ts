@@ -5,6 +5,7 @@ import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { makeApi } from '../support/api.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 
@@ -42,6 +43,7 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
     })
     cleanup.defer(() => service.stop())
     const api = makeApi({ url: service.url })
+    await startFirstRun(api, 'neverEnds')
     const leaving = new AbortController()
     const ids = Array.from({ length: LONG_CALLS }, () => crypto.randomUUID())
     const waiting: Promise<string>[] = []

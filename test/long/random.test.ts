@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { expected, type Run, type Verb } from './model.ts'
@@ -22,8 +23,16 @@ const test = sharedTest
 
 let api: Api
 
-test.beforeAll(({ service }) => {
+test.beforeAll(async ({ service }) => {
   api = service
+  const workflowId = await startFirstRun(api, 'messages')
+  for (const message of ['signal/add', 'update/set', 'query/state'])
+    await until(`the first ${message} is accepted`, async () => {
+      const { status, text } = await api.call('POST', `/workflow/${workflowId}/${message}`, { payload: 1 })
+      if (status !== 200) throw new Error(text)
+      return true
+    })
+  await api.call('POST', `/workflow/${workflowId}/terminate`)
 })
 
 /** The runs of each id, oldest first. */

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Inventory } from '../../dev/servers/observed-service.ts'
 import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/service-with-crowd.ts'
 import { type Answer, makeApi } from '../support/api.ts'
+import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
 
 const COUNT = 5000
@@ -22,7 +23,7 @@ test.beforeAll(async ({ cleanup }) => {
   const service = await startServiceWithCrowd()
   cleanup.defer(() => service.stop())
   const api = makeApi({ url: service.url })
-  const { body } = await api.start('waitForSignal')
+  const workflowId = await startFirstRun(api, 'waitForSignal')
   // The first requests load code and grow the heap for good.
   await (await service.gather(Math.ceil(COUNT / 20))).disperse()
   before = await service.inventory()
@@ -31,7 +32,7 @@ test.beforeAll(async ({ cleanup }) => {
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),
-    api.call('GET', `/workflow/${body.workflowId}/status`),
+    api.call('GET', `/workflow/${workflowId}/status`),
   ])
   early = crowd.answered()
   responses = await crowd.disperse(console.log)
