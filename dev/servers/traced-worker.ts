@@ -34,7 +34,6 @@ export async function startWorkerProcess(entry: URL, env: Record<string, string>
   const died = new AbortController()
   void worker.ended.then(() => died.abort(new Error(`The worker exited:\n${worker.output()}`)))
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
-    timeoutMs: 60_000,
     signal: died.signal,
   })
   return worker
