@@ -18,7 +18,7 @@ const GOAWAYS = 5
 const CALLS_BETWEEN = 20
 const WAITING = 20
 const WRITES = 50
-const WRITES_AT_ONCE = 10
+const WRITES_AT_ONCE = 5
 
 // With a catalog that is read once, a start takes one call of the engine.
 const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({ catalog: testCatalog }))
