@@ -14,7 +14,7 @@ const STEAL_UNIT_MS = 10
  * Without Linux's `/proc` it is an ordinary clock.
  */
 export function idleClock(service: { pid: number }): () => number {
-  return clockWithout(service, ({ runningMs, waitingMs }) => runningMs + waitingMs)
+  return clockWithout('runningOrWaiting', service.pid)
 }
 
 /**
@@ -22,32 +22,60 @@ export function idleClock(service: { pid: number }): () => number {
  * bound in seconds of work, which `onThisMachine` (`cpu-ms.ts`) makes longer on a machine with slow processors.
  */
 export function undisturbedClock(service: { pid: number }): () => number {
-  return clockWithout(service, ({ waitingMs }) => waitingMs)
+  return clockWithout('waiting', service.pid)
 }
 
-function clockWithout({ pid }: { pid: number }, excludedMs: (of: ThreadTimes) => number): () => number {
+function clockWithout(excluded: Excluded, pid: number): () => number {
   const beganAt = performance.now()
-  const ownAtBegin = excludedMs(timesOf(OWN_THREAD))
+  const ownAtBegin = EXCLUDED_MS[excluded](timesOf(OWN_THREAD))
   const stolenAtBegin = stolenMs()
+  const othersMs = timeOfThreads(excluded, pid)
+  const othersAtBegin = othersMs()
+  return () => {
+    const ownMs = EXCLUDED_MS[excluded](timesOf(OWN_THREAD)) - ownAtBegin
+    const mostStolenMs = Math.max(0, ...stolenMs().map((ms, cpu) => ms - (stolenAtBegin[cpu] ?? 0)))
+    return Math.max(0, performance.now() - beganAt - ownMs - (othersMs() - othersAtBegin) - mostStolenMs)
+  }
+}
+
+type Excluded = 'runningOrWaiting' | 'waiting'
+
+const EXCLUDED_MS: Readonly<Record<Excluded, (of: ThreadTimes) => number>> = {
+  runningOrWaiting: ({ runningMs, waitingMs }) => runningMs + waitingMs,
+  waiting: ({ waitingMs }) => waitingMs,
+}
+
+// All clocks of a service share them.
+const samplers = new Map<string, () => number>()
+
+/** Samples the threads of a process until it ends. Returns a function for the time that they were excluded since the first call. */
+function timeOfThreads(excluded: Excluded, pid: number): () => number {
+  const key = `${excluded} ${pid}`
+  const sampler = samplers.get(key) ?? sample(excluded, pid, () => samplers.delete(key))
+  samplers.set(key, sampler)
+  return sampler
+}
+
+function sample(excluded: Excluded, pid: number, onEnd: () => void): () => number {
   const threads = threadsOf(pid)
-  const readAll = () => new Map(threads().map((thread): [string, number] => [thread, excludedMs(timesOf(thread))]))
-  let othersMs = 0
+  const readAll = () =>
+    new Map(threads().map((thread): [string, number] => [thread, EXCLUDED_MS[excluded](timesOf(thread))]))
+  let totalMs = 0
   let before = readAll()
-  const sample = () => {
+  const readMore = () => {
     const now = readAll()
     // Threads that work at the same time, as on a garbage collection, delay the service once.
-    othersMs += Math.max(0, ...[...now].map(([thread, ms]) => ms - (before.get(thread) ?? 0)))
+    totalMs += Math.max(0, ...[...now].map(([thread, ms]) => ms - (before.get(thread) ?? 0)))
     before = now
-    if (now.size === 0) clearInterval(sampling)
+    // Nothing is known of a process that has ended, except what was read before.
+    if (now.size === 0) {
+      clearInterval(sampling)
+      onEnd()
+    }
+    return totalMs
   }
-  // Nothing is known of a process that has ended, except what was read before.
-  const sampling = setInterval(sample, SAMPLE_EVERY_MS).unref()
-  return () => {
-    sample()
-    const ownMs = excludedMs(timesOf(OWN_THREAD)) - ownAtBegin
-    const mostStolenMs = Math.max(0, ...stolenMs().map((ms, cpu) => ms - (stolenAtBegin[cpu] ?? 0)))
-    return Math.max(0, performance.now() - beganAt - ownMs - othersMs - mostStolenMs)
-  }
+  const sampling = setInterval(readMore, SAMPLE_EVERY_MS).unref()
+  return readMore
 }
 
 /** Of each processor of this machine, the time in which its host did not run it. */
@@ -60,24 +88,16 @@ function stolenMs(): number[] {
 function threadsOf(pid: number): () => string[] {
   const family = new Set([pid])
   return () => {
-    // A parent has the lower id, unless the ids have begun again: then the next sample finds the child.
-    for (const process of processes()) if (family.has(parentOf(process))) family.add(process)
-    return [...family].flatMap((process) =>
-      list(`/proc/${process}/task`).map((thread) => `/proc/${process}/task/${thread}`),
-    )
+    const found: string[] = []
+    // The loop also reaches the ids that it adds.
+    for (const process of family) {
+      const threads = list(`/proc/${process}/task`).map((thread) => `/proc/${process}/task/${thread}`)
+      const children = threads.flatMap((thread) => read(`${thread}/children`).match(/\d+/g) ?? [])
+      for (const child of children) family.add(Number(child))
+      found.push(...threads)
+    }
+    return found
   }
-}
-
-function processes(): number[] {
-  return list('/proc')
-    .map(Number)
-    .filter(Number.isInteger)
-    .sort((one, other) => one - other)
-}
-
-function parentOf(process: number): number {
-  const stat = read(`/proc/${process}/stat`)
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
 interface ThreadTimes {
