@@ -5,17 +5,19 @@ import { leaksIn, VARIABLES } from './variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const watched: Environment[] = []
+// Each response is searched for all of them, and hundreds of processes have the same ones.
+const secretsOfProcesses = new Map<string, Environment>()
 
-/** The secrets of any process of this test file that show in a response. */
+/** The secrets of any process so far that show in a response. */
 export function secretsIn(answer: string): string[] {
-  return watched.flatMap((env) => leaksIn(answer, env, 'answers', { secretsOnly: true }))
+  return [...secretsOfProcesses.values()].flatMap((env) => leaksIn(answer, env, 'answers', { secretsOnly: true }))
 }
 
 /** Checks each line of a process with this environment; null for a process that is not ours. */
 export function checkLines(env: Environment): ((line: string) => void) | null {
   if (!env.SERVICE_CATALOG_ID) return null
-  watched.push(env)
+  const secrets = secretsOf(env)
+  secretsOfProcesses.set(JSON.stringify(secrets), secrets)
   record('watched', { variables: Object.keys(VARIABLES).filter((name) => env[name]) })
   return (line) => {
     // A worker tells whoever runs it where it works; the lines of the service are JSON.
@@ -27,4 +29,9 @@ export function checkLines(env: Environment): ((line: string) => void) | null {
     if (isService && foreign !== null)
       record('leaks', { variable: `what is foreign: ${foreign}`, line: line.slice(0, 500) })
   }
+}
+
+function secretsOf(env: Environment): Environment {
+  const names = Object.keys(VARIABLES).filter((name) => VARIABLES[name]?.isSecret)
+  return Object.fromEntries(names.map((name) => [name, env[name]]))
 }

@@ -40,11 +40,14 @@ export interface RunningProcess {
 /** Called with the environment of each process that starts. Returns a function that gets each line of its output, or null. */
 export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
 
-const observers: ProcessObserver[] = []
+const observers = new Set<ProcessObserver>()
 
-/** Registers an observer of every process that this module starts from now on. Tests check the output of all of them with it. */
+/**
+ * Registers an observer of every process that this module starts from now on. Tests check the output of all of them with it,
+ * and register it again for each file.
+ */
 export function observeProcesses(observer: ProcessObserver): void {
-  observers.push(observer)
+  observers.add(observer)
 }
 
 // Node keeps the compiled and type-stripped sources here: a process of ours then starts with two thirds of the CPU time.
@@ -73,7 +76,7 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   const pid = pidOf(child)
 
   const lines: string[] = []
-  const watchers = observers.map((observe) => observe(env ?? process.env))
+  const watchers = [...observers].map((observe) => observe(env ?? process.env))
   const handleLine = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
