@@ -78,6 +78,7 @@ export async function startWorker({
       ...(rest.options?.plugins ?? []),
     ],
   })
+  if (rest.options?.debugMode) removeTimeLimit(worker)
   const running = worker.run()
   running.catch(() => {}) // stop() rejects with it
   const stop = once(async () => {
@@ -110,6 +111,14 @@ export async function untilPolled(
     })
     return (pollers?.length ?? 0) > 0
   })
+}
+
+/**
+ * Removes the time limit of workflow code from a worker in debug mode, in which it is 49 days. Node starts a thread for each call
+ * with a limit, and a workflow task is several calls: that took most of the time of a worker in a busy process.
+ */
+export function removeTimeLimit(worker: Worker): void {
+  Reflect.set(Reflect.get(worker, 'workflowCreator'), 'isolateExecutionTimeoutMs', undefined)
 }
 
 function throwExited(): never {

@@ -1,7 +1,7 @@
 /** Workers with the plugin that check their catalog often, and their log. */
 import { type LogEntry, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import { vi } from 'vitest'
-import { listenToWorkerLog, quietRuntime } from '../../dev/servers/worker.ts'
+import { listenToWorkerLog, quietRuntime, removeTimeLimit } from '../../dev/servers/worker.ts'
 import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type PorticoPluginOptions, porticoPlugin } from '../../src/worker/plugin.ts'
@@ -52,6 +52,7 @@ async function startKitWorker(given: KitWorkerOptions): Promise<KitWorker> {
     ...(version && { workerDeploymentOptions: versioned(version) }),
     plugins: [plugin],
   })
+  removeTimeLimit(worker)
   const polls = vi.spyOn(Reflect.get(worker, 'nativeWorker'), 'pollWorkflowActivation')
   beforeRun?.()
   const running = worker.run().finally(() => connection.close())
