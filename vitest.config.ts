@@ -3,8 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { processorsGiven } from './test/support/processors.ts'
 
-// These measure CPU time, so no other test runs at the same time.
-const MEASURING = ['test/long/schemas*.test.ts']
+// These measure CPU time, or use every processor for minutes, so no other test runs at the same time.
+const MEASURING = ['test/long/schemas*.test.ts', 'test/long/memory.test.ts']
 
 // One round of it is in `npm test`, and each disturbance in `npm run test:long`.
 const ARCHIVE = 'test/worker/archive-all.test.ts'
@@ -30,7 +30,6 @@ const onTheEngine = {
 
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
-  'long/memory',
   'long/waiting',
   'long/many-runs-and-events',
   'long/polls',
