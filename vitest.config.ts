@@ -31,6 +31,8 @@ const onTheEngine = {
 // Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'long/waiting',
+  'long/cutting-proxies',
+  'long/no-workers',
   'long/many-runs-and-events',
   'long/polls',
   'long/visibility-rate',
