@@ -78,7 +78,7 @@ export async function startServiceWithWaiters(): Promise<ServiceWithWaiters> {
           response.then(done, done) // finish() reports a rejection
           responses.push(response)
         }
-        await until(`${responses.length} runs have a long poll`, areWaiting, { everyMs: 100 })
+        await until(`${responses.length} runs have a long poll`, areWaiting, { everyMs: 250 })
       }
       return {
         workflowIds,

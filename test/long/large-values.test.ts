@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
-import { until } from '../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import { makeApi } from '../support/api.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { FROM_SOURCE, GRPC_RUNTIMES } from '../support/entries.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 import type * as workflows from '../support/workflows.ts'
 
 const INPUT_BYTES = 1_000_000
@@ -51,11 +51,9 @@ describe.for(GRPC_RUNTIMES)('large values over TLS: %s', (runtime) => {
 
     const echoed = await Promise.all(inputs.map((input) => api.run('echo', input, timeout)))
     const produced = await Promise.all(sizes.map((bytes) => api.run('bigOutput', { bytes }, timeout)))
-    const readAgain = await until('the result is read again', async () => {
-      const answer = await api.call('GET', `/workflow/${produced[0]?.body.workflowId}/result`)
-      // A busy machine may take longer to read 4 MB than a request may take.
-      return answer.status !== 503 && answer
-    })
+    const readAgain = await whenInTime('the result is read again', () =>
+      api.call('GET', `/workflow/${produced[0]?.body.workflowId}/result`),
+    )
 
     expect(echoed.map(({ body }, index) => body.output === inputs[index])).toEqual(inputs.map(() => true))
     expect(produced.map(({ body }) => body.output?.length)).toEqual(sizes)

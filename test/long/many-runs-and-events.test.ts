@@ -6,6 +6,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
+import { whenInTime } from '../support/when-in-time.ts'
 
 const RUNS = 10_000
 const EVENTS = 10_000
@@ -36,13 +37,8 @@ async function actForEach(count: number, what: string, act: (index: number) => P
   })
 }
 
-/** A slow engine may take longer to read ten thousand rows than a request may take. */
-function readWhenInTime(service: Pick<Api, 'call'>, path: string): Promise<Answer['body']> {
-  return until(`${path} is read`, async () => {
-    const { status, body, text } = await service.call('GET', path)
-    if (status === 503) throw new Error(text)
-    return body
-  })
+async function bodyOf(service: Pick<Api, 'call'>, path: string): Promise<Answer['body']> {
+  return (await whenInTime(`${path} is read`, () => service.call('GET', path))).body
 }
 
 test('10,000 runs: a list has each of them exactly once while new ones start', async ({ client, catalog, serve }) => {
@@ -53,7 +49,7 @@ test('10,000 runs: a list has each of them exactly once while new ones start', a
     return handle.firstExecutionRunId
   }
   await actForEach(RUNS, 'runs are started', async (index) => void started.add(await start(`listed-${index}`)))
-  const list = (parameters: string) => readWhenInTime(service, `/workflow/runs${parameters}`)
+  const list = (parameters: string) => bodyOf(service, `/workflow/runs${parameters}`)
   const filter = `catalog=${catalog}&workflowName=listed`
   const isListed = async () => (await list(`/count?${filter}`)).count === RUNS
   await until('all are listed', isListed, { timeoutMs: 300_000 })
@@ -84,7 +80,7 @@ test('10,000 events: a stream is read as fast as its client takes it, and has ea
   const handle = await client.workflow.start('nobody', { taskQueue: `${catalog}-nobody`, workflowId: 'eventful' })
   await actForEach(EVENTS - 3, 'signals are sent', () => handle.signal('add', PAYLOAD))
   await handle.terminate()
-  const { historyLength } = await readWhenInTime(service, '/workflow/eventful/status')
+  const { historyLength } = await bodyOf(service, '/workflow/eventful/status')
 
   const socket = connect(Number(new URL(service.url).port), new URL(service.url).hostname)
   socket.setEncoding('utf8')
