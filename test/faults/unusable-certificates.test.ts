@@ -7,7 +7,7 @@ import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
-import { startService } from '../support/service.ts'
+import { NO_RESPONSE, startService } from '../support/service.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 let folder: string
@@ -44,8 +44,6 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
   const { code } = await service.ended
   return { code, output: service.output() }
 }
-
-const NO_RESPONSE = 'cannot use the engine yet: it does not respond; check ENGINE_ADDRESS and ENGINE_TLS'
 
 /**
  * The first warning of a service about its engine, which by default requires a client certificate. A handshake that takes

@@ -9,7 +9,7 @@ import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
-import { type Service, startService } from '../support/service.ts'
+import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
 
 // gRPC's.
@@ -58,7 +58,8 @@ async function started(address: string, env: Record<string, string>): Promise<Se
 
 /** Its log lines other than requests, after it has called its engine and received a request on every endpoint. */
 async function warningsOf(service: Service): Promise<LogEvent[]> {
-  const warnings = () => service.events.filter(({ level, message }) => level !== 'info' && message !== 'request')
+  const isExpected = (message: string) => message === 'request' || message === NO_RESPONSE
+  const warnings = () => service.events.filter(({ level, message }) => level !== 'info' && !isExpected(message))
   await until('it has tried its engine', () => warnings().length > 0)
   await callEach(service, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
   return warnings()
