@@ -8,7 +8,6 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi, seen } from '../support/api.ts'
 import { test } from '../support/fixtures.ts'
 import { idleClock } from '../support/idle-clock.ts'
-import { whenInTime } from '../support/when-in-time.ts'
 
 const COUNT = 500
 
@@ -31,8 +30,8 @@ test.beforeAll(async ({ cleanup }) => {
   workflowIds = waiting.workflowIds
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
-    whenInTime('the service is ready', () => api.call('GET', '/ready')),
-    whenInTime('the status is read', () => api.call('GET', `/workflow/${workflowIds[0]}/status`)),
+    api.call('GET', '/ready'),
+    api.call('GET', `/workflow/${workflowIds[0]}/status`),
   ])
   answers = await waiting.finish()
   for (const answer of answers) seen('POST', '/workflow/run', answer)
