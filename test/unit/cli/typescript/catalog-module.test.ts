@@ -229,7 +229,7 @@ async function typeErrorsOf(files: Record<string, string>): Promise<string> {
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   return outputOf({
     command: process.execPath,
-    args: [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder],
+    args: [join(ROOT, 'node_modules/typescript/bin/tsc'), '--singleThreaded', '-p', folder],
     env: { ...process.env, GOGC: '400' },
   }).catch((error: Error) => error.message)
 }

@@ -178,8 +178,9 @@ export const catalog = defineCatalog<typeof workflows>({ ${catalog} })
 
 /** The complete error message of each file that has one. */
 async function compile(): Promise<Map<string, string>> {
-  const args = ['--project', folder, '--noEmit', '--pretty', 'false']
-  const { stdout } = await promisify(execFile)(bin('tsc'), args, { cwd: folder }).catch((error) => error)
+  const args = ['--singleThreaded', '--project', folder, '--noEmit', '--pretty', 'false']
+  const env = { ...process.env, GOGC: '400' }
+  const { stdout } = await promisify(execFile)(bin('tsc'), args, { cwd: folder, env }).catch((error) => error)
   const blocks = stdout
     .split(/^(?=\S)/m)
     .map((message: string): [string, string] => [message.slice(0, message.indexOf('.ts(')), message])
