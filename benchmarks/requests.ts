@@ -19,7 +19,10 @@ import { RUNTIMES, type RunningTarget, startFloor, startPortico } from './reques
 
 const [rounds = '5', durationMs = '1000', scenarioNames = 'all', runtimeNames = 'all'] = process.argv.slice(2)
 const CATALOG = 'requests'
-const CONCURRENCIES = [1, 32]
+const MAX_CONCURRENCY = 32
+const CONCURRENCIES = [1, MAX_CONCURRENCY]
+// Compiling hot code is not the cost of a request. The services have more of it than the floor.
+const WARM_UP_MS = 5000
 const COUNTED = 20
 
 // The dev server's limits are those of a shared cluster. It also closes connections that are idle for 2 minutes or 5 minutes old:
@@ -56,8 +59,10 @@ try {
   const scenarios = await createScenarios(portico.port, CATALOG, agent)
   close()
   const rows: SummaryRow[] = []
-  for (const scenario of scenarios.filter(({ name }) => isNamed(scenarioNames, name)))
+  for (const scenario of scenarios.filter(({ name }) => isNamed(scenarioNames, name))) {
+    if (scenario.needsNoWorker) await worker.kill()
     rows.push(await measureScenario(scenario, portico))
+  }
   printSummary(rows)
 } finally {
   await Promise.all([worker.kill(), ...targets.map((target) => target.kill())])
@@ -68,6 +73,8 @@ async function measureScenario(scenario: Scenario, portico: RunningTarget): Prom
   const calls = await countCalls(scenario, portico)
   const contenders = contendersFor(scenario, targets, engine)
   printDetailHeader(scenario.name, calls)
+  for (const { target, next } of contenders)
+    await measureLoad(target, next, { concurrency: MAX_CONCURRENCY, durationMs: WARM_UP_MS })
   const measured = new Map<number, Rounds>()
   for (const concurrency of CONCURRENCIES) {
     const samples = await measureInTurns(contenders, concurrency)
