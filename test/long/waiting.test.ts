@@ -33,7 +33,7 @@ test.beforeAll(async ({ cleanup }) => {
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     whenInTime('the service is ready', () => api.call('GET', '/ready')),
-    whenInTime('the status is read', () => api.call('GET', `/workflow/${workflowId}/status`)),
+    api.call('GET', `/workflow/${workflowId}/status`),
   ])
   early = crowd.answered()
   responses = await crowd.disperse(console.log)

@@ -1,5 +1,6 @@
 /** A run with a history of several pages, read by the API and archived by a worker. */
 import { expect } from 'vitest'
+import { until } from '../../src/cli/dev/servers/until.ts'
 import { parseConfig } from '../../src/config.ts'
 import { grpcTransport } from '../../src/engine/transport/grpc/transport.ts'
 import type { Transport } from '../../src/engine/transport/transport.ts'
@@ -44,8 +45,13 @@ const test = baseTest
     }
     const config = parseConfig({ ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: catalog, ...env }, { binds: true })
     const portico = createPortico({ config, transport, log() {} })
-    const response = await portico.fetch(new Request(`http://localhost/workflow/${run.workflowId}/trace-log`))
-    const { warnings, data } = JSON.parse(await response.text())
+    // A busy machine may take longer to read ten thousand events than a request may take.
+    const text = await until('the trace is read', async () => {
+      pages = 0
+      const response = await portico.fetch(new Request(`http://localhost/workflow/${run.workflowId}/trace-log`))
+      return response.status !== 503 && (await response.text())
+    })
+    const { warnings, data } = JSON.parse(text)
     await portico.close()
     return { pages, warnings, data: data as TraceNode }
   })
