@@ -45,7 +45,7 @@ const test = baseTest
     }
     const config = parseConfig({ ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: catalog, ...env }, { binds: true })
     const portico = createPortico({ config, transport, log() {} })
-    // A busy machine may take longer to read ten thousand events than a request may take.
+    // A busy machine may take longer to read thousands of events than a request may take.
     const text = await until('the trace is read', async () => {
       pages = 0
       const response = await portico.fetch(new Request(`http://localhost/workflow/${run.workflowId}/trace-log`))
