@@ -20,7 +20,7 @@ const FILES_AT_ONCE = Math.min(Math.round(await processorsGiven()) + 1, Math.max
 const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
 
 // What takes two minutes on an idle machine.
-const VERY_PATIENT = { testTimeout: 1_800_000, hookTimeout: 1_800_000 }
+const VERY_PATIENT = { testTimeout: 900_000, hookTimeout: 900_000 }
 
 const onTheEngine = {
   ...PATIENT,

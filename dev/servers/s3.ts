@@ -112,7 +112,7 @@ async function start({ command, args, env, dir, endpoint }: StartOptions): Promi
     })
     return ok
   }
-  await until('the S3 server stores an object', ready, { everyMs: 100, signal: died.signal })
+  await until('the S3 server stores an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })
   return {
     endpoint,
     bucket: BUCKET,

@@ -19,14 +19,12 @@ test('explain: a worker that has stopped is noticed with the first request after
     'no worker polls',
     async () => {
       const askedAt = Date.now()
-      const { status, body } = await service.call('GET', path)
-      // An engine that is late says nothing about the worker.
-      if (status === 503) return null
+      const { body } = await service.call('GET', path)
       if (body.verdict === 'no_workers') return body
       lastWithoutAt = askedAt
       return null
     },
-    { timeoutMs: 4 * STALE_AFTER_MS, everyMs: 100 },
+    { timeoutMs: 2 * STALE_AFTER_MS, everyMs: 100 },
   )
   await service.call('POST', `/workflow/${started.workflowId}/terminate`)
 
@@ -34,4 +32,4 @@ test('explain: a worker that has stopped is noticed with the first request after
   expect(lastWithoutAt).toBeLessThan(staleAt)
   expect(Date.now()).toBeGreaterThanOrEqual(staleAt)
   expect(body.reasons[0]).toMatchObject({ kind: 'no_workers', taskQueue: service.catalog, tasks: 'workflow' })
-})
+}, 180_000)

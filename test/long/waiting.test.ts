@@ -5,7 +5,6 @@ import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/ser
 import { type Answer, makeApi } from '../support/api.ts'
 import { startFirstRun } from '../support/first-run.ts'
 import { test } from '../support/fixtures.ts'
-import { whenInTime } from '../support/when-in-time.ts'
 
 const COUNT = 5000
 // An engine on a busy machine starts 20 runs per second, and ends as many.
@@ -32,7 +31,7 @@ test.beforeAll(async ({ cleanup }) => {
   during = await service.inventory()
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
-    whenInTime('the service is ready', () => api.call('GET', '/ready')),
+    api.call('GET', '/ready'),
     api.call('GET', `/workflow/${workflowId}/status`),
   ])
   early = crowd.answered()

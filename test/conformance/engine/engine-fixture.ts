@@ -66,7 +66,7 @@ export function engineFixture(makeTransport: MakeTransport): EngineFixture {
     start: (workflowName, input = null, workflowId = crypto.randomUUID()) =>
       started().engine.start({ workflowId, workflowName, catalog: started().taskQueue, args: [input] }, call()),
     async closed(run) {
-      const closing = await started().engine.wait(run, call(90_000))
+      const closing = await started().engine.wait(run, call(20_000))
       if (closing === null) throw new Error(`run ${run.runId} is still open`)
       return closing
     },

@@ -127,8 +127,8 @@ async function fetchInto(
   }
 }
 
-// Printing a version takes half a second on an idle machine. A busy one compiles a Python program for half a minute.
-const CHECK_TIMEOUT_MS = 90_000
+// Printing a version takes half a second on an idle machine.
+const CHECK_TIMEOUT_MS = 30_000
 
 async function checked({ check }: Component, program: string, signal: AbortSignal | undefined): Promise<void> {
   const deadline = deadlineSignal(Date.now() + CHECK_TIMEOUT_MS, ...(signal === undefined ? [] : [signal]))
