@@ -6,9 +6,6 @@ import { processorsGiven } from './test/support/processors.ts'
 // These measure CPU time, or use every processor for minutes, so no other test runs at the same time.
 const MEASURING = ['test/long/schemas*.test.ts', 'test/long/memory.test.ts']
 
-// One round of it is in `npm test`, and each disturbance in `npm run test:long`.
-const ARCHIVE = 'test/worker/archive-all.test.ts'
-
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
@@ -36,12 +33,12 @@ const LONGEST_FIRST = [
   'long/many-runs-and-events',
   'long/polls',
   'long/visibility-rate',
-  'worker/archive-all',
+  'long/archive-all',
+  'long/installed',
+  'long/node-22',
   'fuzz/fuzz',
-  'runtimes/installed',
   'runtimes/client',
   'faults/races',
-  'runtimes/node-22',
   'worker/catalog-lost',
   'runtimes/deno',
   'runtimes/bun',
@@ -123,9 +120,8 @@ export default defineConfig({
         test: {
           ...onTheEngine,
           name: 'long',
-          include: ['test/long/**/*.test.ts', ARCHIVE],
+          include: ['test/long/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...MEASURING],
-          env: { PORTICO_ARCHIVE_ROUNDS: '5' },
           ...VERY_PATIENT,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },

@@ -19,11 +19,11 @@ import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
 import { startWorker, type TestWorker } from '../support/worker.ts'
-import * as activities from './fixtures/traced-activities.ts'
+import * as activities from '../worker/fixtures/traced-activities.ts'
 
 const NAMESPACES = ['default', 'second']
-// One disturbance each: `npm run test:long` has all five; 50 rounds are thousands of runs.
-const ROUNDS = Number(process.env.PORTICO_ARCHIVE_ROUNDS ?? 1)
+// One disturbance each; 50 rounds are thousands of runs.
+const ROUNDS = Number(process.env.PORTICO_ARCHIVE_ROUNDS ?? 5)
 // All at once would take a slow engine longer than a start may take.
 const EQUAL_RUNS = 40
 const EQUAL_RUNS_AT_ONCE = 12
@@ -61,7 +61,7 @@ beforeAll(async () => {
     WORKFLOW_BUNDLE: bundle,
     TRACE_QUEUES: plainQueue,
   }
-  const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
+  const workflowsPath = new URL('../worker/fixtures/traced-workflows.ts', import.meta.url)
   for (const namespace of NAMESPACES) {
     await begin(namespace)
     await begin(namespace)
