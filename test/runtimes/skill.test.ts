@@ -1,4 +1,4 @@
-/** Does what `SKILL.md`, `README.md` and `docs/client.md` show: requests in order, and clients. */
+/** Does what `SKILL.md`, `README.md`, `docs/client.md` and `examples/client.ts` show: requests in order, and clients. */
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -99,6 +99,17 @@ test('docs/client.md: its example, which the compiler has checked, runs', async 
     'WorkflowExecutionCanceled true',
     'true false',
   ])
+})
+
+test('examples/client.ts: every endpoint responds as it expects', async () => {
+  const example = fileURLToPath(new URL('../../examples/client.ts', import.meta.url))
+  const env = { ...process.env, PORTICO_URL: url, PORTICO_TOKEN: TOKEN }
+
+  const printed = await outputOf({ command: process.execPath, args: [example], env })
+
+  const titles = printed.trim().split('\n')
+  expect(titles.length).toBeGreaterThan(20)
+  expect(titles.filter((line) => !line.startsWith('ok '))).toEqual([])
 })
 
 /** What the last program of the chapter prints, and what the page says that it prints. */
