@@ -83,7 +83,11 @@ test('clients that disconnect: the polls for the events of a run end within a se
 }) => {
   const path = `/workflow/${idOf('followed')}`
   await service.start('neverEnds', null, { workflowId: idOf('followed') })
-  const { body } = await service.call('GET', `${path}/history`)
+  // Otherwise its events would end the wait for more.
+  const { body } = await until('its first workflow task is completed', async () => {
+    const answer = await service.call('GET', `${path}/history`)
+    return answer.body.events.length >= 4 && answer
+  })
   const leaving = new AbortController()
   const get = (rest: string) =>
     service.call('GET', `${path}/history${rest}`, undefined, {}, leaving.signal).catch(() => 'left')
