@@ -3,8 +3,14 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { processorsGiven } from './test/support/processors.ts'
 
-// These measure CPU time, or use every processor for minutes, so no other test runs at the same time.
-const MEASURING = ['test/long/schemas*.test.ts', 'test/long/memory.test.ts']
+// No other test runs at the same time as these. They measure CPU time, use every processor for minutes, or need each of thousands
+// of responses in time from an engine that has nothing else to do.
+const ALONE = [
+  'test/long/schemas*.test.ts',
+  'test/long/memory.test.ts',
+  'test/long/many-calls.test.ts',
+  'test/long/random.test.ts',
+]
 
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
@@ -121,7 +127,7 @@ export default defineConfig({
           ...onTheEngine,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...MEASURING],
+          exclude: [...configDefaults.exclude, ...ALONE],
           ...VERY_PATIENT,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
@@ -130,8 +136,8 @@ export default defineConfig({
       {
         test: {
           ...onTheEngine,
-          name: 'measuring',
-          include: MEASURING,
+          name: 'alone',
+          include: ALONE,
           ...VERY_PATIENT,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
