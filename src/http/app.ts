@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { TrieRouter } from 'hono/router/trie-router'
 import type { Workflows } from '../domain/workflows.ts'
 import { abortable } from './abortable.ts'
 import { requireToken } from './auth.ts'
@@ -16,6 +15,7 @@ import type { Observers } from './observe.ts'
 import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { decodablePath, type Mount, pathBelow } from './path.ts'
 import { requestId } from './request-id.ts'
+import { createRouter } from './router.ts'
 import { capabilities } from './routes/capabilities.ts'
 import { catalog } from './routes/catalog.ts'
 import { control } from './routes/control.ts'
@@ -97,9 +97,8 @@ export function createApp(options: AppOptions): App {
     sharesPending = true,
   } = options
   const json = jsonReader({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
-  // The router is named for a faster start, see decision 020.
   const pathOf = pathBelow(mount)
-  const app = new Hono<Env>({ getPath: pathOf, router: new TrieRouter() })
+  const app = new Hono<Env>({ getPath: pathOf, router: createRouter() })
 
   const isPublic = (path: string) =>
     path === '/health' || path === '/ready' || (readDocsFile !== undefined && isDocsPath(path))
