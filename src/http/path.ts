@@ -38,6 +38,7 @@ export function pathBelow({ basePath, mayBeStripped = false }: Mount): (request:
 
 /** Rejects malformed percent-encoding, which Hono would pass on undecoded. */
 export const decodablePath: Check = (c) => {
+  if (!c.req.path.includes('%')) return
   try {
     decodeURIComponent(c.req.path)
   } catch (cause) {

@@ -48,6 +48,8 @@ export function filterValueIssue(value: string): string | null {
 }
 
 function stringIssue(value: string, maxBytes: number): string | null {
+  // No character takes more than three bytes for each unit of its length.
+  if (value.length > 0 && 3 * value.length <= maxBytes) return characterIssue(value)
   const bytes = encoder.encode(value).length
   if (bytes < 1 || bytes > maxBytes) return `must be 1 to ${maxBytes} bytes of UTF-8, not ${bytes}`
   return characterIssue(value)

@@ -29,6 +29,8 @@ describe('workflowIdIssue', () => {
   test('workflowIdIssue: counts UTF-8 bytes, not characters', () => {
     expect(workflowIdIssue('x'.repeat(1001))).toBe('must be 1 to 1000 bytes of UTF-8, not 1001')
     expect(workflowIdIssue(`${'é'.repeat(500)}x`)).toBe('must be 1 to 1000 bytes of UTF-8, not 1001')
+    expect(workflowIdIssue('€'.repeat(333))).toBeNull()
+    expect(workflowIdIssue('€'.repeat(334))).toBe('must be 1 to 1000 bytes of UTF-8, not 1002')
     expect(workflowIdIssue('😀'.repeat(250))).toBeNull()
     expect(workflowIdIssue('😀'.repeat(251))).toBe('must be 1 to 1000 bytes of UTF-8, not 1004')
   })
