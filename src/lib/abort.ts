@@ -27,6 +27,23 @@ export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
   }
 }
 
+/** The same signal for a library that only adds a listener, once, and never removes it. Cheaper than a signal of its own. */
+export function releasable(signal: AbortSignal): Pick<LinkedSignal, 'signal' | 'release'> {
+  let added: Listener | null = null
+  const addEventListener = (_type: 'abort', listener: Listener) => {
+    added = listener
+    signal.addEventListener('abort', listener)
+  }
+  return {
+    signal: { addEventListener } as unknown as AbortSignal,
+    release() {
+      if (added !== null) signal.removeEventListener('abort', added)
+    },
+  }
+}
+
+type Listener = () => void
+
 /** The same, which also aborts with a `TimeoutError` at `deadlineAt` (epoch milliseconds). */
 export function deadlineSignal(deadlineAt: number, ...signals: AbortSignal[]): LinkedSignal {
   const linked = linkSignals(...signals)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   deadlineSignal,
   linkSignals,
+  releasable,
   runningTimeSignal,
   sleep,
   unlessAborted,
@@ -39,6 +40,21 @@ test('linkSignals: leaves no listener once released', () => {
   linkSignals(signal).release()
 
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('releasable: calls the listener when the signal aborts, until it is released', () => {
+  const [aborted, released] = [new AbortController(), new AbortController()]
+  const listener = vi.fn()
+  const [first, second] = [releasable(aborted.signal), releasable(released.signal)]
+  first.signal.addEventListener('abort', listener)
+  second.signal.addEventListener('abort', listener)
+
+  second.release()
+  released.abort()
+  expect(listener).not.toHaveBeenCalled()
+  aborted.abort()
+
+  expect(listener).toHaveBeenCalledOnce()
 })
 
 test('deadlineSignal: aborts with a TimeoutError at the deadline', async () => {

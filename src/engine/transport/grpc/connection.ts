@@ -3,7 +3,7 @@
  * slow to load, and bundled as CommonJS.
  */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
-import { linkSignals } from '../../../lib/abort.ts'
+import { releasable } from '../../../lib/abort.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { type CallOptions, isOperatorMethod, type Method, type Request, type Response, RpcError } from '../transport.ts'
 import { deferHttp2SessionDestroy } from './deno-http2.ts'
@@ -49,19 +49,19 @@ async function send<M extends Method>(
 ): Promise<Response<M>> {
   if (signal.aborted)
     throw new RpcError('the caller aborted the call', { code: GrpcCode.CANCELLED, mayHaveBeenSent: false })
-  // The SDK never removes its listener from the signal that it is given: each call gets a signal of its own.
-  const linked = linkSignals(signal)
+  // The SDK never removes its listener from the signal that it is given.
+  const abortable = releasable(signal)
   try {
     const { workflowService, operatorService } = connection
     const service: unknown = isOperatorMethod(method) ? operatorService : workflowService
     const calls = service as Record<M, (request: Request<M>) => Promise<Response<M>>>
     // What `withDeadline`, `withAbortSignal` and `withMetadata` set, each with an async function and a context of its own.
-    const context = { deadline: deadlineAt, abortSignal: linked.signal, ...(headers && { metadata: headers }) }
+    const context = { deadline: deadlineAt, abortSignal: abortable.signal, ...(headers && { metadata: headers }) }
     return await connection.callContextStorage.run(context, () => calls[method](request))
   } catch (error) {
     throw toRpcError(error, signal.aborted)
   } finally {
-    linked.release()
+    abortable.release()
   }
 }
 
