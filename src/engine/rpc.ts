@@ -34,7 +34,7 @@ export function createRpc(transport: Transport): Rpc {
     let nextRequest = request
     let mayHaveArrived = false
     for (let retries = 0; ; retries++) {
-      const response = await responseOrError(transport.call(method, nextRequest, { deadlineAt, signal }))
+      const response = await transport.call(method, nextRequest, { deadlineAt, signal }).catch(toRpcError)
       if (!(response instanceof RpcError)) return response
       const remainingMs = deadlineAt - Date.now()
       const decision = decideRetry({ error: response, retries, mayHaveArrived, stopWhenSent, remainingMs })
@@ -50,12 +50,8 @@ export function createRpc(transport: Transport): Rpc {
   }
 }
 
-async function responseOrError<R>(response: Promise<R>): Promise<R | RpcError> {
-  try {
-    return await response
-  } catch (error) {
-    // Anything else is a bug of ours: retrying would hide it.
-    if (error instanceof RpcError) return error
-    throw error
-  }
+function toRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error
+  // A bug of ours: retrying would hide it.
+  throw error
 }

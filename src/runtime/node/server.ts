@@ -37,11 +37,11 @@ export async function serveNode({ fetch, loadShedder, host, port }: Omit<ListenO
     { hostname: 'localhost', errorHandler: rejectUrl },
   )
 
-  async function sendable(response: Response, incoming: Incoming): Promise<Response> {
+  function sendable(response: Response, incoming: Incoming): Response | Promise<Response> {
     cancelContinue(incoming)
     if (closing) response.headers.set('Connection', 'close')
-    const isComplete = incoming.complete || isBodiless(incoming) || (await hasArrived(incoming))
-    return isComplete ? response : lastOfConnection(response, incoming)
+    if (incoming.complete || isBodiless(incoming)) return response
+    return hasArrived(incoming).then((isComplete) => (isComplete ? response : lastOfConnection(response, incoming)))
   }
 
   function track(response: ServerResponse) {

@@ -1,5 +1,6 @@
 import { lazy } from '../../../lib/lazy.ts'
 import { type CallOptions, isLongPoll, type Method, type Request, type Response, type Transport } from '../transport.ts'
+import type { GrpcConnection } from './connection.ts'
 import type { GrpcOptions } from './options.ts'
 import { grpcPool } from './pool.ts'
 
@@ -24,9 +25,10 @@ export function grpcTransport(options: GrpcOptions): Transport {
       asyncUpdates: { supported: true },
     },
 
-    async call<M extends Method>(method: M, request: Request<M>, call: CallOptions): Promise<Response<M>> {
-      const { short, long } = connections.current ?? (await connections.get())
-      return (isLongCall(method, request) ? long : short).send(method, request, call)
+    call<M extends Method>(method: M, request: Request<M>, call: CallOptions): Promise<Response<M>> {
+      const send = ({ short, long }: { short: GrpcConnection; long: GrpcConnection }) =>
+        (isLongCall(method, request) ? long : short).send(method, request, call)
+      return connections.current === undefined ? connections.get().then(send) : send(connections.current)
     },
 
     async close() {
