@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
 import type { ApiFixture } from './api-fixture.ts'
 
-/** `GET /docs`, without a browser. `test/runtimes/docs-page.test.ts` opens it in one. */
+/** `GET /docs`, without a browser. `test/clients/docs-page.test.ts` opens it in one. */
 export function docsPage(api: () => ApiFixture): void {
   describe('reference page', () => {
     test('docs: the page and every file that it loads need no token', async () => {
