@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseWorkerConfig } from '../../src/config/worker.ts'
 import { type Environment, parseConfig } from '../../src/config.ts'
 
@@ -9,30 +9,28 @@ const documented = [...read('docs/configuration.md').matchAll(/^\| `((?:ENGINE|S
   ([, name = '']) => name,
 )
 
-describe('docs/configuration.md', () => {
-  test('docs/configuration.md: lists each variable that is read, once, and no other', () => {
-    const names = variablesOf((env) => {
-      parseConfig(env, { binds: true })
-      parseWorkerConfig(env, { catalogRequired: true })
-    })
-
-    expect(documented.toSorted()).toEqual([...names].toSorted())
+test('docs/configuration.md: lists each variable that is read, once, and no other', () => {
+  const names = variablesOf((env) => {
+    parseConfig(env, { binds: true })
+    parseWorkerConfig(env, { catalogRequired: true })
   })
 
-  test('docs/configuration.md: lists each variable that a deployment sets', () => {
-    const files = [
-      'Dockerfile',
-      'compose.yaml',
-      'wrangler.toml',
-      ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`),
-    ]
-    const named = files.flatMap((file) =>
-      [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),
-    )
+  expect(documented.toSorted()).toEqual([...names].toSorted())
+})
 
-    expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
-    expect(named.filter(({ name }) => !documented.includes(name))).toEqual([])
-  })
+test('docs/configuration.md: lists each variable that a deployment sets', () => {
+  const files = [
+    'Dockerfile',
+    'compose.yaml',
+    'wrangler.toml',
+    ...readdirSync(new URL('deploy', ROOT)).map((file) => `deploy/${file}`),
+  ]
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/\b(?:ENGINE|SERVICE)_\w+/g)].map(([name]) => ({ file, name })),
+  )
+
+  expect(named).toContainEqual({ file: 'compose.yaml', name: 'SERVICE_KVSTORE_URL' })
+  expect(named.filter(({ name }) => !documented.includes(name))).toEqual([])
 })
 
 /** The variables that `parse` reads when only the catalog is set. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jsonLog, type LogLevel, withoutStack } from '../../src/log.ts'
 
 function makeLog(level: LogLevel = 'info') {
@@ -7,77 +7,75 @@ function makeLog(level: LogLevel = 'info') {
   return { lines, log: jsonLog({ minLevel: level, write: (line) => void lines.push(line), redact }) }
 }
 
-describe('jsonLog', () => {
-  test('jsonLog: each event is one line of JSON', () => {
-    const { lines, log } = makeLog()
+test('jsonLog: each event is one line of JSON', () => {
+  const { lines, log } = makeLog()
 
-    log('info', 'request', { route: '/health\n', status: 200 })
+  log('info', 'request', { route: '/health\n', status: 200 })
 
-    expect(lines).toHaveLength(1)
-    expect(lines[0]).not.toContain('\n')
-    expect(JSON.parse(lines[0] ?? '')).toEqual({
-      time: expect.stringMatching(/^\d{4}-.+Z$/),
-      level: 'info',
-      message: 'request',
-      route: '/health\n',
-      status: 200,
-    })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).not.toContain('\n')
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    time: expect.stringMatching(/^\d{4}-.+Z$/),
+    level: 'info',
+    message: 'request',
+    route: '/health\n',
+    status: 200,
   })
+})
 
-  test('jsonLog: events below the minimum level are dropped', () => {
-    const { lines, log } = makeLog('warn')
+test('jsonLog: events below the minimum level are dropped', () => {
+  const { lines, log } = makeLog('warn')
 
-    log('debug', 'a')
-    log('info', 'b')
-    log('warn', 'c')
-    log('error', 'd')
+  log('debug', 'a')
+  log('info', 'b')
+  log('warn', 'c')
+  log('error', 'd')
 
-    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['c', 'd'])
+  expect(lines.map((line) => JSON.parse(line).message)).toEqual(['c', 'd'])
+})
+
+test('jsonLog: an error is logged with its causes, without properties that a library added', () => {
+  const { lines, log } = makeLog()
+  const cause = Object.assign(new TypeError('below'), { request: { token: 's3cret' } })
+
+  log('error', 'request', { cause: new Error('above', { cause }) })
+
+  expect(JSON.parse(lines[0] ?? '').cause).toMatchObject({
+    name: 'Error',
+    message: 'above',
+    cause: { name: 'TypeError', message: 'below' },
   })
+  expect(lines[0]).not.toContain('s3cret')
+})
 
-  test('jsonLog: an error is logged with its causes, without properties that a library added', () => {
-    const { lines, log } = makeLog()
-    const cause = Object.assign(new TypeError('below'), { request: { token: 's3cret' } })
+test('jsonLog: messages of errors are redacted at any depth of causes', () => {
+  const { lines, log } = makeLog()
 
-    log('error', 'request', { cause: new Error('above', { cause }) })
+  log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })
 
-    expect(JSON.parse(lines[0] ?? '').cause).toMatchObject({
-      name: 'Error',
-      message: 'above',
-      cause: { name: 'TypeError', message: 'below' },
-    })
-    expect(lines[0]).not.toContain('s3cret')
+  expect(JSON.parse(lines[0] ?? '').cause.cause.message).toBe('connect to <address>')
+  expect(lines[0]).not.toContain('db.internal')
+})
+
+test('withoutStack: the copy keeps name, message and causes', () => {
+  const { lines, log } = makeLog()
+
+  log('error', 'request', { cause: withoutStack(new TypeError('above', { cause: new RangeError('below') })) })
+
+  expect(JSON.parse(lines[0] ?? '').cause).toEqual({
+    name: 'TypeError',
+    message: 'above',
+    cause: { name: 'RangeError', message: 'below' },
   })
+})
 
-  test('jsonLog: messages of errors are redacted at any depth of causes', () => {
-    const { lines, log } = makeLog()
+test('jsonLog: fields that JSON cannot represent are logged as strings', () => {
+  const { lines, log } = makeLog()
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
 
-    log('error', 'request', { cause: new Error('above', { cause: new Error('connect to db.internal') }) })
+  log('info', 'a', { circle })
+  log('info', 'b', { big: 1n })
 
-    expect(JSON.parse(lines[0] ?? '').cause.cause.message).toBe('connect to <address>')
-    expect(lines[0]).not.toContain('db.internal')
-  })
-
-  test('withoutStack: the copy keeps name, message and causes', () => {
-    const { lines, log } = makeLog()
-
-    log('error', 'request', { cause: withoutStack(new TypeError('above', { cause: new RangeError('below') })) })
-
-    expect(JSON.parse(lines[0] ?? '').cause).toEqual({
-      name: 'TypeError',
-      message: 'above',
-      cause: { name: 'RangeError', message: 'below' },
-    })
-  })
-
-  test('jsonLog: fields that JSON cannot represent are logged as strings', () => {
-    const { lines, log } = makeLog()
-    const circle: Record<string, unknown> = {}
-    circle.self = circle
-
-    log('info', 'a', { circle })
-    log('info', 'b', { big: 1n })
-
-    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['a', 'b'])
-  })
+  expect(lines.map((line) => JSON.parse(line).message)).toEqual(['a', 'b'])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ApiFixture, anId, startMessages } from './api-fixture.ts'
 
 const PREFER = { Prefer: 'respond-async' }
@@ -9,62 +9,60 @@ export function asyncUpdates(api: () => ApiFixture): void {
   const update = (path: string, payload: unknown, headers: Record<string, string> = PREFER) =>
     api().service.call('POST', `/workflow/${path}`, { payload }, headers)
 
-  describe('asynchronous updates', () => {
-    test('async update: is accepted with a Location, which has the value once it has completed', async () => {
-      if (api().hasGap('async-updates')) return
-      const { workflowId, runId } = await startMessages(api())
+  test('async update: is accepted with a Location, which has the value once it has completed', async () => {
+    if (api().hasGap('async-updates')) return
+    const { workflowId, runId } = await startMessages(api())
 
-      const { status, headers, body } = await update(`${workflowId}/update/waitFor`, 'go')
-      const { updateId } = body
-      const location = headers.get('Location') ?? ''
-      const running = await get(location)
-      await api().service.call('POST', `/workflow/${workflowId}/signal/add`, { payload: 'go' })
-      const completed = await get(`${location}?wait=20s`)
-      const unpinned = await get(`/workflow/${workflowId}/update/waitFor/${updateId}`)
+    const { status, headers, body } = await update(`${workflowId}/update/waitFor`, 'go')
+    const { updateId } = body
+    const location = headers.get('Location') ?? ''
+    const running = await get(location)
+    await api().service.call('POST', `/workflow/${workflowId}/signal/add`, { payload: 'go' })
+    const completed = await get(`${location}?wait=20s`)
+    const unpinned = await get(`/workflow/${workflowId}/update/waitFor/${updateId}`)
 
-      const accepted = { workflowId, runId, updateId, stage: 'accepted' }
-      expect([status, body, headers.get('Preference-Applied')]).toEqual([202, accepted, 'respond-async'])
-      expect(location).toBe(`/workflow/${workflowId}/runs/${runId}/update/waitFor/${updateId}`)
-      expect([running.status, running.body]).toEqual([202, accepted])
-      expect([completed.status, completed.body, unpinned.status, unpinned.body]).toEqual([200, ['go'], 200, ['go']])
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
+    const accepted = { workflowId, runId, updateId, stage: 'accepted' }
+    expect([status, body, headers.get('Preference-Applied')]).toEqual([202, accepted, 'respond-async'])
+    expect(location).toBe(`/workflow/${workflowId}/runs/${runId}/update/waitFor/${updateId}`)
+    expect([running.status, running.body]).toEqual([202, accepted])
+    expect([completed.status, completed.body, unpinned.status, unpinned.body]).toEqual([200, ['go'], 200, ['go']])
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('async update: with wait=n the value comes at once if it is there in time, and a rejected update is a 422', async () => {
-      if (api().hasGap('async-updates')) return
-      const { workflowId, runId } = await startMessages(api())
-      const path = `${workflowId}/runs/${runId}/update`
+  test('async update: with wait=n the value comes at once if it is there in time, and a rejected update is a 422', async () => {
+    if (api().hasGap('async-updates')) return
+    const { workflowId, runId } = await startMessages(api())
+    const path = `${workflowId}/runs/${runId}/update`
 
-      const quick = await update(`${path}/set`, 'on', { Prefer: 'respond-async, wait=20' })
-      const slow = await update(`${path}/waitFor`, 'never', { Prefer: 'wait=1, respond-async' })
-      const rejected = await update(`${path}/validated`, -1)
+    const quick = await update(`${path}/set`, 'on', { Prefer: 'respond-async, wait=20' })
+    const slow = await update(`${path}/waitFor`, 'never', { Prefer: 'wait=1, respond-async' })
+    const rejected = await update(`${path}/validated`, -1)
 
-      expect([quick.status, quick.body]).toEqual([200, { before: null, after: 'on' }])
-      expect(quick.headers.get('Preference-Applied')).toBe('respond-async, wait=20')
-      expect([slow.status, slow.body.stage]).toEqual([202, 'accepted'])
-      expect([rejected.status, rejected.body.error]).toEqual([422, 'UpdateFailedError'])
-      const missing = await get(`/workflow/${workflowId}/update/validated/${rejected.body.updateId}`)
-      expect([missing.status, missing.body.error]).toEqual([404, 'UpdateNotFoundError'])
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
+    expect([quick.status, quick.body]).toEqual([200, { before: null, after: 'on' }])
+    expect(quick.headers.get('Preference-Applied')).toBe('respond-async, wait=20')
+    expect([slow.status, slow.body.stage]).toEqual([202, 'accepted'])
+    expect([rejected.status, rejected.body.error]).toEqual([422, 'UpdateFailedError'])
+    const missing = await get(`/workflow/${workflowId}/update/validated/${rejected.body.updateId}`)
+    expect([missing.status, missing.body.error]).toEqual([404, 'UpdateNotFoundError'])
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('async update: an unknown workflow is a 404', async () => {
-      if (api().hasGap('async-updates')) return
+  test('async update: an unknown workflow is a 404', async () => {
+    if (api().hasGap('async-updates')) return
 
-      const { status, body } = await get(`/workflow/${anId()}/update/set/u`)
+    const { status, body } = await get(`/workflow/${anId()}/update/set/u`)
 
-      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-    })
+    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+  })
 
-    test('async update: where it is not supported, the engine is not called', async () => {
-      const { serviceWithoutEngine, hasGap } = api()
-      const expected = hasGap('async-updates') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError']
+  test('async update: where it is not supported, the engine is not called', async () => {
+    const { serviceWithoutEngine, hasGap } = api()
+    const expected = hasGap('async-updates') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError']
 
-      const sent = await serviceWithoutEngine.call('POST', '/workflow/w/update/set', {}, PREFER)
-      const read = await serviceWithoutEngine.call('GET', '/workflow/w/update/set/u')
+    const sent = await serviceWithoutEngine.call('POST', '/workflow/w/update/set', {}, PREFER)
+    const read = await serviceWithoutEngine.call('GET', '/workflow/w/update/set/u')
 
-      expect([sent, read].map(({ status, body }) => [status, body.error])).toEqual([expected, expected])
-      if (hasGap('async-updates')) expect(sent.body.message).toContain('GET /capabilities: asyncUpdates')
-    })
+    expect([sent, read].map(({ status, body }) => [status, body.error])).toEqual([expected, expected])
+    if (hasGap('async-updates')) expect(sent.body.message).toContain('GET /capabilities: asyncUpdates')
   })
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
@@ -35,260 +35,256 @@ export function catalogs(api: () => ApiFixture): void {
     })
   }
 
-  describe('catalog', () => {
-    rule('catalog.lists-the-workflows-with-their-schemas', async () => {
-      const { service, catalog } = api()
+  rule('catalog.lists-the-workflows-with-their-schemas', async () => {
+    const { service, catalog } = api()
 
-      const { status, body } = await service.call('GET', '/workflow/catalog')
+    const { status, body } = await service.call('GET', '/workflow/catalog')
 
-      expect([status, body.catalog]).toEqual([200, catalog])
-      const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
-      expect(entries.get('sleepFor')).toEqual({
-        name: 'sleepFor',
-        description: null,
-        inputSchema: expect.objectContaining({ type: 'object', required: ['ms'] }),
-        outputSchema: expect.objectContaining({ type: 'string' }),
-        aliases: ['nap'],
-        signals: [],
-        queries: [],
-        updates: [],
-      })
-      expect(entries.get('messages')).toMatchObject({
-        signals: [
-          { name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null },
-          { name: 'finish' },
-        ],
-        queries: [{ name: 'state', outputSchema: { type: 'object' } }, { name: 'echo' }],
-        updates: [{ name: 'set' }, { name: 'validated', inputSchema: { type: 'number' } }],
-      })
+    expect([status, body.catalog]).toEqual([200, catalog])
+    const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
+    expect(entries.get('sleepFor')).toEqual({
+      name: 'sleepFor',
+      description: null,
+      inputSchema: expect.objectContaining({ type: 'object', required: ['ms'] }),
+      outputSchema: expect.objectContaining({ type: 'string' }),
+      aliases: ['nap'],
+      signals: [],
+      queries: [],
+      updates: [],
     })
-
-    test('catalog: a catalog is available by its name', async () => {
-      const { service, hasGap } = api()
-      const catalog = `with${hasGap('slashes') ? '' : '/slash'} space ${randomUUID()}`
-      await publish(catalog, ['one'])
-
-      const { status, body } = await service.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
-
-      expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
-        200,
-        catalog,
-        ['one'],
-      ])
-    })
-
-    test('catalog: an unpublished catalog is an error', async () => {
-      const { status, body } = await api().service.call('GET', `/workflow/catalog/${randomUUID()}`)
-
-      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
-    })
-
-    test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
-      const { service, plainTaskQueue } = api()
-
-      const { status, body } = await service.call('GET', `/workflow/catalog/${plainTaskQueue}`)
-
-      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
-    })
-
-    test('catalog: is not sent again to a client that already has it', async () => {
-      const { service } = api()
-      const first = await service.call('GET', '/workflow/catalog')
-      const etag = first.headers.get('ETag') ?? ''
-
-      const same = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
-      const other = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
-
-      expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
-        expect.stringMatching(/^(?:W\/)?".+"$/),
-        304,
-        '',
-        etag,
-        200,
-      ])
-    })
-
-    test('catalog: a replaced catalog has another ETag', async () => {
-      const { service } = api()
-      const catalog = `replaced-${randomUUID()}`
-      await publish(catalog, ['echo'])
-      const path = `/workflow/catalog/${catalog}`
-      const etag = (await service.call('GET', path)).headers.get('ETag') ?? ''
-      await publish(catalog, ['echo', 'neverEnds'])
-      // Before a name is rejected the catalog is read again, so the next listing is a new one.
-      const { body: started } = await service.start('neverEnds', null, { catalog })
-
-      const { status, headers, body } = await service.call('GET', path, undefined, { 'If-None-Match': etag })
-
-      expect([status, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, ['echo', 'neverEnds']])
-      expect(headers.get('ETag')).not.toBe(etag)
-      await service.call('POST', `/workflow/${started.workflowId}/terminate`)
-    })
-
-    test('catalog: of the older form is listed and served as any other, but its schemas are not enforced', async () => {
-      const { service } = api()
-      const catalog = `older-${randomUUID()}`
-      await publishOlderForm(catalog)
-      const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
-
-      const listing = await service.call('GET', `/workflow/catalog/${catalog}`)
-      const ran = await service.run('parrot', 7, { catalog })
-      const unknown = await service.run('nothing', null, { catalog })
-      const coerced = { count: '2', requestId: 'req-123' }
-      const unfit = await service.run('echo', coerced, { catalog })
-      await worker.stop()
-
-      expect(listing.body.workflows).toEqual([
-        {
-          ...{ name: 'echo', description: 'Of the older form', inputSchema: OF_RESULTS, outputSchema: null },
-          ...{ aliases: [], signals: [], queries: [], updates: [] },
-        },
-      ])
-      expect([ran.status, ran.body.output, unknown.status]).toEqual([200, 7, 424])
-      expect([unfit.status, unfit.body.output]).toEqual([200, coerced])
-    })
-
-    test('catalog: the run of one of the older form is out of reach', async () => {
-      const { service } = api()
-      const catalog = `older-${randomUUID()}`
-      await publishOlderForm(catalog)
-
-      const stop = await service.call('PATCH', `/workflow/${catalog}/stop`)
-      const terminate = await service.call('POST', `/workflow/${catalog}/terminate`)
-      await service.call('GET', `/workflow/catalog/${catalog}`)
-      const signal = await service.call('POST', `/workflow/${catalog}/signal/any`)
-      const update = await service.call('POST', `/workflow/${catalog}/update/any`)
-
-      const expected = [403, 'ForbiddenError']
-      expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
-        expected,
-        expected,
-        expected,
-        expected,
-      ])
-      expect((await service.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
-    })
-
-    test('catalog: the parked run of one is reserved', async () => {
-      const { service, catalog } = api()
-
-      const { status, body } = await service.call(
-        'POST',
-        `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`,
-      )
-
-      expect([status, body.error]).toEqual([400, 'ValidationError'])
+    expect(entries.get('messages')).toMatchObject({
+      signals: [
+        { name: 'add', description: 'Gathers its arguments.', inputSchema: null, outputSchema: null },
+        { name: 'finish' },
+      ],
+      queries: [{ name: 'state', outputSchema: { type: 'object' } }, { name: 'echo' }],
+      updates: [{ name: 'set' }, { name: 'validated', inputSchema: { type: 'number' } }],
     })
   })
 
-  describe('which names are started', () => {
-    test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {
-      const { service } = api()
-      const catalog = `names-${randomUUID()}`
-      await publish(catalog, ['echo', 'nothing'])
+  test('catalog: a catalog is available by its name', async () => {
+    const { service, hasGap } = api()
+    const catalog = `with${hasGap('slashes') ? '' : '/slash'} space ${randomUUID()}`
+    await publish(catalog, ['one'])
 
-      const { status, body } = await service.run('toString', null, { catalog })
+    const { status, body } = await service.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
 
-      expect([status, body.error, body.available, body.source]).toEqual([
-        424,
-        'UnsupportedWorkflowError',
-        ['echo', 'nothing'],
-        'gateway',
-      ])
+    expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
+      200,
+      catalog,
+      ['one'],
+    ])
+  })
+
+  test('catalog: an unpublished catalog is an error', async () => {
+    const { status, body } = await api().service.call('GET', `/workflow/catalog/${randomUUID()}`)
+
+    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
+  test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
+    const { service, plainTaskQueue } = api()
+
+    const { status, body } = await service.call('GET', `/workflow/catalog/${plainTaskQueue}`)
+
+    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
+  test('catalog: is not sent again to a client that already has it', async () => {
+    const { service } = api()
+    const first = await service.call('GET', '/workflow/catalog')
+    const etag = first.headers.get('ETag') ?? ''
+
+    const same = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
+    const other = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
+
+    expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
+      expect.stringMatching(/^(?:W\/)?".+"$/),
+      304,
+      '',
+      etag,
+      200,
+    ])
+  })
+
+  test('catalog: a replaced catalog has another ETag', async () => {
+    const { service } = api()
+    const catalog = `replaced-${randomUUID()}`
+    await publish(catalog, ['echo'])
+    const path = `/workflow/catalog/${catalog}`
+    const etag = (await service.call('GET', path)).headers.get('ETag') ?? ''
+    await publish(catalog, ['echo', 'neverEnds'])
+    // Before a name is rejected the catalog is read again, so the next listing is a new one.
+    const { body: started } = await service.start('neverEnds', null, { catalog })
+
+    const { status, headers, body } = await service.call('GET', path, undefined, { 'If-None-Match': etag })
+
+    expect([status, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, ['echo', 'neverEnds']])
+    expect(headers.get('ETag')).not.toBe(etag)
+    await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+  })
+
+  test('catalog: of the older form is listed and served as any other, but its schemas are not enforced', async () => {
+    const { service } = api()
+    const catalog = `older-${randomUUID()}`
+    await publishOlderForm(catalog)
+    const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+
+    const listing = await service.call('GET', `/workflow/catalog/${catalog}`)
+    const ran = await service.run('parrot', 7, { catalog })
+    const unknown = await service.run('nothing', null, { catalog })
+    const coerced = { count: '2', requestId: 'req-123' }
+    const unfit = await service.run('echo', coerced, { catalog })
+    await worker.stop()
+
+    expect(listing.body.workflows).toEqual([
+      {
+        ...{ name: 'echo', description: 'Of the older form', inputSchema: OF_RESULTS, outputSchema: null },
+        ...{ aliases: [], signals: [], queries: [], updates: [] },
+      },
+    ])
+    expect([ran.status, ran.body.output, unknown.status]).toEqual([200, 7, 424])
+    expect([unfit.status, unfit.body.output]).toEqual([200, coerced])
+  })
+
+  test('catalog: the run of one of the older form is out of reach', async () => {
+    const { service } = api()
+    const catalog = `older-${randomUUID()}`
+    await publishOlderForm(catalog)
+
+    const stop = await service.call('PATCH', `/workflow/${catalog}/stop`)
+    const terminate = await service.call('POST', `/workflow/${catalog}/terminate`)
+    await service.call('GET', `/workflow/catalog/${catalog}`)
+    const signal = await service.call('POST', `/workflow/${catalog}/signal/any`)
+    const update = await service.call('POST', `/workflow/${catalog}/update/any`)
+
+    const expected = [403, 'ForbiddenError']
+    expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
+      expected,
+      expected,
+      expected,
+      expected,
+    ])
+    expect((await service.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
+  })
+
+  test('catalog: the parked run of one is reserved', async () => {
+    const { service, catalog } = api()
+
+    const { status, body } = await service.call(
+      'POST',
+      `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`,
+    )
+
+    expect([status, body.error]).toEqual([400, 'ValidationError'])
+  })
+
+  test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {
+    const { service } = api()
+    const catalog = `names-${randomUUID()}`
+    await publish(catalog, ['echo', 'nothing'])
+
+    const { status, body } = await service.run('toString', null, { catalog })
+
+    expect([status, body.error, body.available, body.source]).toEqual([
+      424,
+      'UnsupportedWorkflowError',
+      ['echo', 'nothing'],
+      'gateway',
+    ])
+  })
+
+  test('names: a workflow of a published catalog is started even if no worker is running', async () => {
+    const { service } = api()
+    const catalog = `parked-${randomUUID()}`
+    await publish(catalog, ['echo'])
+
+    const { status, body } = await service.start('echo', 1, { catalog })
+
+    expect(status).toBe(200)
+    await service.call('POST', `/workflow/${body.workflowId}/terminate`)
+  })
+
+  test('names: the error for an input that does not match its schema names the path', async () => {
+    const { service } = api()
+
+    const wrong = await service.run('sleepFor', { ms: 'long' })
+    const missing = await service.start('nap', {})
+
+    expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+    expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
+      400,
+      'ValidationError',
+      '/input',
+    ])
+  })
+
+  test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {
+    const { service, plainTaskQueue } = api()
+
+    const known = await service.run('echo', 1, { catalog: plainTaskQueue })
+    const ofObjects = await Promise.all(
+      ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
+        service.run(workflowName, null, { catalog: plainTaskQueue }),
+      ),
+    )
+
+    expect([known.status, known.body.output]).toEqual([200, 1])
+    expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(
+      ofObjects.map(() => [424, 'UnsupportedWorkflowError']),
+    )
+  })
+
+  test('names: without a worker and a catalog nothing is started', async () => {
+    const { service } = api()
+
+    const { status, body, headers } = await service.run('echo', 1, { catalog: randomUUID() })
+
+    expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
+  })
+
+  test('names: a workflow of a new deployment is never rejected', async () => {
+    const { service } = api()
+    const catalog = `fresh-${randomUUID()}`
+    const request = { workflowName: 'nothing', input: null, catalog }
+
+    const nothingThere = await service.call('POST', '/workflow/start', request)
+    await publish(catalog, ['echo'])
+    const notInIt = await service.call('POST', '/workflow/start', request)
+    await publish(catalog, ['echo', 'nothing'])
+    const there = await service.call('POST', '/workflow/start', request)
+
+    expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
+    await service.call('POST', `/workflow/${there.body.workflowId}/terminate`)
+  })
+
+  test('names: a worker that has just started is found at once', async () => {
+    const { service } = api()
+    const catalog = `fresh-${randomUUID()}`
+    const request = { workflowName: 'echo', input: 'here', catalog }
+
+    const before = await service.call('POST', '/workflow/run', request)
+    const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+    const after = await service.call('POST', '/workflow/run', request)
+    await worker.stop()
+
+    expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
+  })
+
+  test('names: a removed workflow is rejected once its catalog is read again', async () => {
+    const { restrictedService } = api()
+    const catalog = `less-${randomUUID()}`
+    await publish(catalog, ['echo', 'nothing'])
+    const { body } = await restrictedService.start('nothing', null, { catalog })
+    await publish(catalog, ['echo'])
+
+    const refused = await until('the new catalog counts', async () => {
+      const { workflowId } = body
+      const answer = await restrictedService.start('nothing', null, { catalog, workflowId })
+      return answer.status === 424 && answer.body.error
     })
 
-    test('names: a workflow of a published catalog is started even if no worker is running', async () => {
-      const { service } = api()
-      const catalog = `parked-${randomUUID()}`
-      await publish(catalog, ['echo'])
-
-      const { status, body } = await service.start('echo', 1, { catalog })
-
-      expect(status).toBe(200)
-      await service.call('POST', `/workflow/${body.workflowId}/terminate`)
-    })
-
-    test('names: the error for an input that does not match its schema names the path', async () => {
-      const { service } = api()
-
-      const wrong = await service.run('sleepFor', { ms: 'long' })
-      const missing = await service.start('nap', {})
-
-      expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
-      expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
-        400,
-        'ValidationError',
-        '/input',
-      ])
-    })
-
-    test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {
-      const { service, plainTaskQueue } = api()
-
-      const known = await service.run('echo', 1, { catalog: plainTaskQueue })
-      const ofObjects = await Promise.all(
-        ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
-          service.run(workflowName, null, { catalog: plainTaskQueue }),
-        ),
-      )
-
-      expect([known.status, known.body.output]).toEqual([200, 1])
-      expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(
-        ofObjects.map(() => [424, 'UnsupportedWorkflowError']),
-      )
-    })
-
-    test('names: without a worker and a catalog nothing is started', async () => {
-      const { service } = api()
-
-      const { status, body, headers } = await service.run('echo', 1, { catalog: randomUUID() })
-
-      expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
-    })
-
-    test('names: a workflow of a new deployment is never rejected', async () => {
-      const { service } = api()
-      const catalog = `fresh-${randomUUID()}`
-      const request = { workflowName: 'nothing', input: null, catalog }
-
-      const nothingThere = await service.call('POST', '/workflow/start', request)
-      await publish(catalog, ['echo'])
-      const notInIt = await service.call('POST', '/workflow/start', request)
-      await publish(catalog, ['echo', 'nothing'])
-      const there = await service.call('POST', '/workflow/start', request)
-
-      expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
-      await service.call('POST', `/workflow/${there.body.workflowId}/terminate`)
-    })
-
-    test('names: a worker that has just started is found at once', async () => {
-      const { service } = api()
-      const catalog = `fresh-${randomUUID()}`
-      const request = { workflowName: 'echo', input: 'here', catalog }
-
-      const before = await service.call('POST', '/workflow/run', request)
-      const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
-      const after = await service.call('POST', '/workflow/run', request)
-      await worker.stop()
-
-      expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
-    })
-
-    test('names: a removed workflow is rejected once its catalog is read again', async () => {
-      const { restrictedService } = api()
-      const catalog = `less-${randomUUID()}`
-      await publish(catalog, ['echo', 'nothing'])
-      const { body } = await restrictedService.start('nothing', null, { catalog })
-      await publish(catalog, ['echo'])
-
-      const refused = await until('the new catalog counts', async () => {
-        const { workflowId } = body
-        const answer = await restrictedService.start('nothing', null, { catalog, workflowId })
-        return answer.status === 424 && answer.body.error
-      })
-
-      expect(refused).toBe('UnsupportedWorkflowError')
-      await restrictedService.call('POST', `/workflow/${body.workflowId}/terminate`)
-    })
+    expect(refused).toBe('UnsupportedWorkflowError')
+    await restrictedService.call('POST', `/workflow/${body.workflowId}/terminate`)
   })
 }

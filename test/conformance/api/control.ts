@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
@@ -11,126 +11,122 @@ export function control(api: () => ApiFixture): void {
     return body
   }
 
-  describe('stop', () => {
-    rule('stop.lets-the-cleanup-run', async () => {
-      const { service } = api()
-      const { workflowId, runId } = await start('cleansUp', { ms: 10 })
+  rule('stop.lets-the-cleanup-run', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await start('cleansUp', { ms: 10 })
 
-      const { status, body } = await service.call('PATCH', `/workflow/${workflowId}/stop`, { reason: 'enough' })
-      await untilStatus(api(), workflowId, 'canceled')
+    const { status, body } = await service.call('PATCH', `/workflow/${workflowId}/stop`, { reason: 'enough' })
+    await untilStatus(api(), workflowId, 'canceled')
 
-      expect([status, body]).toEqual([200, { workflowId, runId, cancelRequested: true, status: 'running' }])
-      const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
-      expect(trace.data.children).toEqual(
-        expect.arrayContaining([expect.objectContaining({ name: 'cleanUp', output: 'cleaned up everything' })]),
-      )
-    })
-
-    rule('status.canceled', async () => {
-      const { service } = api()
-      const { workflowId } = await start('cleansUp', {})
-
-      await service.call('PATCH', `/workflow/${workflowId}/stop`)
-      await untilStatus(api(), workflowId, 'canceled')
-
-      const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
-      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
-      expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
-    })
-
-    test('stop: does not change a closed run and returns its status', async () => {
-      const { service } = api()
-      const { body: ran } = await service.run('nothing')
-      const { workflowId, runId } = ran
-
-      const latest = await service.call('PATCH', `/workflow/${workflowId}/stop`)
-      const pinned = await service.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`, { reason: 'late' })
-
-      const expected = { workflowId, runId, cancelRequested: false, status: 'completed' }
-      expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([200, expected, 200, expected])
-    })
-
-    test('stop: a repeated stop has the same effect as one', async () => {
-      const { service } = api()
-      const { workflowId } = await start('cleansUp', { ms: 300 })
-
-      const first = await service.call('PATCH', `/workflow/${workflowId}/stop`)
-      const second = await service.call('PATCH', `/workflow/${workflowId}/stop`)
-
-      expect([first.body.cancelRequested, second.status]).toEqual([true, 200])
-      await untilStatus(api(), workflowId, 'canceled')
-    })
-
-    test('stop: a missing execution is 404', async () => {
-      const { status, body } = await api().service.call('PATCH', `/workflow/${anId()}/stop`)
-
-      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-    })
+    expect([status, body]).toEqual([200, { workflowId, runId, cancelRequested: true, status: 'running' }])
+    const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+    expect(trace.data.children).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'cleanUp', output: 'cleaned up everything' })]),
+    )
   })
 
-  describe('terminate', () => {
-    rule('terminate.ends-at-once-without-cleanup', async () => {
-      const { service } = api()
-      const { workflowId, runId } = await start('cleansUp', {})
+  rule('status.canceled', async () => {
+    const { service } = api()
+    const { workflowId } = await start('cleansUp', {})
 
-      const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`, { reason: 'no use' })
+    await service.call('PATCH', `/workflow/${workflowId}/stop`)
+    await untilStatus(api(), workflowId, 'canceled')
 
-      expect([status, body]).toEqual([200, { workflowId, runId, terminated: true }])
-      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
-      expect([result.status, result.error]).toEqual(['terminated', 'The workflow was terminated: no use'])
-      const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
-      expect(trace.data.children).toEqual([])
+    const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
+    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
+  })
+
+  test('stop: does not change a closed run and returns its status', async () => {
+    const { service } = api()
+    const { body: ran } = await service.run('nothing')
+    const { workflowId, runId } = ran
+
+    const latest = await service.call('PATCH', `/workflow/${workflowId}/stop`)
+    const pinned = await service.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`, { reason: 'late' })
+
+    const expected = { workflowId, runId, cancelRequested: false, status: 'completed' }
+    expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([200, expected, 200, expected])
+  })
+
+  test('stop: a repeated stop has the same effect as one', async () => {
+    const { service } = api()
+    const { workflowId } = await start('cleansUp', { ms: 300 })
+
+    const first = await service.call('PATCH', `/workflow/${workflowId}/stop`)
+    const second = await service.call('PATCH', `/workflow/${workflowId}/stop`)
+
+    expect([first.body.cancelRequested, second.status]).toEqual([true, 200])
+    await untilStatus(api(), workflowId, 'canceled')
+  })
+
+  test('stop: a missing execution is 404', async () => {
+    const { status, body } = await api().service.call('PATCH', `/workflow/${anId()}/stop`)
+
+    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+  })
+
+  rule('terminate.ends-at-once-without-cleanup', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await start('cleansUp', {})
+
+    const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`, { reason: 'no use' })
+
+    expect([status, body]).toEqual([200, { workflowId, runId, terminated: true }])
+    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    expect([result.status, result.error]).toEqual(['terminated', 'The workflow was terminated: no use'])
+    const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+    expect(trace.data.children).toEqual([])
+  })
+
+  rule('status.terminated', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await start('neverEnds')
+
+    await service.call('POST', `/workflow/${workflowId}/runs/${runId}/terminate`)
+
+    const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
+    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    expect([body.status, result.status, result.error]).toEqual([
+      'terminated',
+      'terminated',
+      'The workflow was terminated',
+    ])
+  })
+
+  test('terminate: a closed run is rejected, and the error has its status', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await start('neverEnds')
+    await service.call('POST', `/workflow/${workflowId}/terminate`)
+
+    const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`)
+
+    expect([status, body]).toEqual([
+      409,
+      expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'terminated' }),
+    ])
+  })
+
+  test('terminate: a missing execution is 404', async () => {
+    const { status, body } = await api().service.call('POST', `/workflow/${anId()}/terminate`)
+
+    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+  })
+
+  test('stop and terminate: reach the current run of a chain', async () => {
+    const { service } = api()
+    const first = await start('chainOnSignal', 1)
+    await service.call('POST', `/workflow/${first.workflowId}/signal/next`)
+    await untilStatus(api(), first.workflowId, 'continued', { runId: first.runId })
+
+    const old = await service.call('PATCH', `/workflow/${first.workflowId}/runs/${first.runId}/stop`)
+    const latest = await service.call('PATCH', `/workflow/${first.workflowId}/stop`)
+    await until('the successor is canceled', async () => {
+      const { body } = await service.call('GET', `/workflow/${first.workflowId}/status`)
+      return body.status === 'canceled'
     })
 
-    rule('status.terminated', async () => {
-      const { service } = api()
-      const { workflowId, runId } = await start('neverEnds')
-
-      await service.call('POST', `/workflow/${workflowId}/runs/${runId}/terminate`)
-
-      const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
-      const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
-      expect([body.status, result.status, result.error]).toEqual([
-        'terminated',
-        'terminated',
-        'The workflow was terminated',
-      ])
-    })
-
-    test('terminate: a closed run is rejected, and the error has its status', async () => {
-      const { service } = api()
-      const { workflowId, runId } = await start('neverEnds')
-      await service.call('POST', `/workflow/${workflowId}/terminate`)
-
-      const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`)
-
-      expect([status, body]).toEqual([
-        409,
-        expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'terminated' }),
-      ])
-    })
-
-    test('terminate: a missing execution is 404', async () => {
-      const { status, body } = await api().service.call('POST', `/workflow/${anId()}/terminate`)
-
-      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-    })
-
-    test('stop and terminate: reach the current run of a chain', async () => {
-      const { service } = api()
-      const first = await start('chainOnSignal', 1)
-      await service.call('POST', `/workflow/${first.workflowId}/signal/next`)
-      await untilStatus(api(), first.workflowId, 'continued', { runId: first.runId })
-
-      const old = await service.call('PATCH', `/workflow/${first.workflowId}/runs/${first.runId}/stop`)
-      const latest = await service.call('PATCH', `/workflow/${first.workflowId}/stop`)
-      await until('the successor is canceled', async () => {
-        const { body } = await service.call('GET', `/workflow/${first.workflowId}/status`)
-        return body.status === 'canceled'
-      })
-
-      expect([old.body.cancelRequested, old.body.status]).toEqual([false, 'continued'])
-      expect([latest.body.cancelRequested, latest.body.runId === first.runId]).toEqual([true, false])
-    })
+    expect([old.body.cancelRequested, old.body.status]).toEqual([false, 'continued'])
+    expect([latest.body.cancelRequested, latest.body.runId === first.runId]).toEqual([true, false])
   })
 }

@@ -1,5 +1,5 @@
 import type { WorkflowStartOptions } from '@temporalio/client'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Reason } from '../../../src/domain/explain/explanation.ts'
 import { type ApiFixture, anId, pause, SLOW_WORKER, startDirectly } from './api-fixture.ts'
@@ -147,85 +147,81 @@ export function explain(api: () => ApiFixture): void {
     }),
   ]
 
-  describe('explain', () => {
-    test('explain: every verdict, with its facts and advice', async () => {
-      await Promise.all(
-        cases.map(async (make) => {
-          const { verdict, workflowName, input = null, options, reason, others = [] } = make()
-          const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), workflowName, {
-            args: [input],
-            ...options,
-          })
+  test('explain: every verdict, with its facts and advice', async () => {
+    await Promise.all(
+      cases.map(async (make) => {
+        const { verdict, workflowName, input = null, options, reason, others = [] } = make()
+        const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), workflowName, {
+          args: [input],
+          ...options,
+        })
 
-          const { status, body, text } = await untilVerdict(workflowId, verdict, reason)
-          const { body: pinned } = await read(`${workflowId}/runs/${runId}`)
-          await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+        const { status, body, text } = await untilVerdict(workflowId, verdict, reason)
+        const { body: pinned } = await read(`${workflowId}/runs/${runId}`)
+        await api().service.call('POST', `/workflow/${workflowId}/terminate`)
 
-          expect([status, pinned.verdict]).toEqual([200, verdict])
-          const [first] = body.reasons
-          expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array) })
-          expect(body.reasons.slice(1).map(({ kind }: Reason) => kind)).toEqual(others)
-          expect(text).not.toMatch(MACHINE)
-        }),
-      )
+        expect([status, pinned.verdict]).toEqual([200, verdict])
+        const [first] = body.reasons
+        expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array) })
+        expect(body.reasons.slice(1).map(({ kind }: Reason) => kind)).toEqual(others)
+        expect(text).not.toMatch(MACHINE)
+      }),
+    )
+  })
+
+  test('explain: a paused run with a requested cancellation has both reasons, and that of what it does', async () => {
+    const { workflowId } = await startDirectly(api(), 'longStep', { args: [{ ms: HOUR_MS }] })
+    await untilVerdict(workflowId, 'activity_running')
+    await pause(api(), workflowId)
+    await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
+
+    const { body } = await untilVerdict(workflowId, 'paused')
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+
+    expect(body.reasons.map(({ kind }: Reason) => kind)).toEqual(['paused', 'canceling', 'activity_running'])
+    expect(body.reasons.map(({ since }: Reason) => since)).toEqual([INSTANT, INSTANT, INSTANT])
+  })
+
+  test('explain: a run that cleans up is canceling, and then closed', async () => {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'cleansUp', {
+      args: [{ ms: HOUR_MS }],
     })
+    await untilVerdict(workflowId, 'waiting_handler')
+    await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
 
-    test('explain: a paused run with a requested cancellation has both reasons, and that of what it does', async () => {
-      const { workflowId } = await startDirectly(api(), 'longStep', { args: [{ ms: HOUR_MS }] })
-      await untilVerdict(workflowId, 'activity_running')
-      await pause(api(), workflowId)
-      await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
+    const { body } = await untilVerdict(workflowId, 'canceling')
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    const { body: closed } = await read(workflowId)
 
-      const { body } = await untilVerdict(workflowId, 'paused')
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
+    const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run' }
+    expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason] })
+  })
 
-      expect(body.reasons.map(({ kind }: Reason) => kind)).toEqual(['paused', 'canceling', 'activity_running'])
-      expect(body.reasons.map(({ since }: Reason) => since)).toEqual([INSTANT, INSTANT, INSTANT])
-    })
+  test('explain: a run whose workflow a worker is executing is healthy', async () => {
+    const taskQueue = anId()
+    const { workflowId } = await startDirectly(api(), 'nothing', { taskQueue, workflowTaskTimeout: '2m' })
+    // A worker that keeps the task. The engine lists no poller without an identity.
+    const poll = { namespace: 'default', taskQueue: { name: taskQueue } }
+    const { client } = api()
+    await client.withDeadline(Date.now() + 60_000, () => client.connection.workflowService.pollWorkflowTaskQueue(poll))
 
-    test('explain: a run that cleans up is canceling, and then closed', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'cleansUp', {
-        args: [{ ms: HOUR_MS }],
-      })
-      await untilVerdict(workflowId, 'waiting_handler')
-      await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
+    const { body } = await read(workflowId)
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
 
-      const { body } = await untilVerdict(workflowId, 'canceling')
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-      const { body: closed } = await read(workflowId)
+    const workflowTask = { scheduledAt: INSTANT, startedAt: INSTANT }
+    const advice = 'wait: a worker is executing the workflow'
+    expect(body.reasons).toEqual([{ kind: 'healthy', since: INSTANT, workflowTask, advice }])
+  })
 
-      expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
-      const reason = { kind: 'closed', since: INSTANT, status: 'terminated', advice: 'get the result of the run' }
-      expect(closed).toEqual({ workflowId, runId, verdict: 'closed', since: INSTANT, reasons: [reason] })
-    })
+  test('explain: a missing execution is 404, and so is a run with a reserved name', async () => {
+    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
 
-    test('explain: a run whose workflow a worker is executing is healthy', async () => {
-      const taskQueue = anId()
-      const { workflowId } = await startDirectly(api(), 'nothing', { taskQueue, workflowTaskTimeout: '2m' })
-      // A worker that keeps the task. The engine lists no poller without an identity.
-      const poll = { namespace: 'default', taskQueue: { name: taskQueue } }
-      const { client } = api()
-      await client.withDeadline(Date.now() + 60_000, () =>
-        client.connection.workflowService.pollWorkflowTaskQueue(poll),
-      )
+    const answers = await Promise.all([anId(), hidden.workflowId].map(read))
 
-      const { body } = await read(workflowId)
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-
-      const workflowTask = { scheduledAt: INSTANT, startedAt: INSTANT }
-      const advice = 'wait: a worker is executing the workflow'
-      expect(body.reasons).toEqual([{ kind: 'healthy', since: INSTANT, workflowTask, advice }])
-    })
-
-    test('explain: a missing execution is 404, and so is a run with a reserved name', async () => {
-      const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
-
-      const answers = await Promise.all([anId(), hidden.workflowId].map(read))
-
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-        [404, 'WorkflowNotFoundError'],
-        [404, 'WorkflowNotFoundError'],
-      ])
-    })
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+      [404, 'WorkflowNotFoundError'],
+      [404, 'WorkflowNotFoundError'],
+    ])
   })
 }

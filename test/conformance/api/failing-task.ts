@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { TraceNode } from '../../../src/protocol/trace/tree.ts'
 import { eventsIn } from '../../support/event-stream.ts'
@@ -33,172 +33,169 @@ export function failingTask(api: () => ApiFixture): void {
     return body.data.children.filter(({ kind }: TraceNode) => kind === 'workflow_task')
   }
 
-  describe('a failing workflow task', () => {
-    rule('status.problem', async () => {
-      const { body: started } = await post('start', {
-        workflowName: 'nope',
-        input: null,
-        catalog: api().plainTaskQueue,
-        taskTimeout: SLOW_WORKER,
-      })
-      const { workflowId } = started
+  rule('status.problem', async () => {
+    const { body: started } = await post('start', {
+      workflowName: 'nope',
+      input: null,
+      catalog: api().plainTaskQueue,
+      taskTimeout: SLOW_WORKER,
+    })
+    const { workflowId } = started
 
-      const status = await untilFailing(workflowId)
-      const nodes = await taskNodes(workflowId)
+    const status = await untilFailing(workflowId)
+    const nodes = await taskNodes(workflowId)
 
-      const message =
-        "Failed to initialize workflow of type 'nope': no such function is exported by the workflow bundle"
-      expect(status).toMatchObject({ status: 'running', workflowName: 'nope' })
-      expect(status.problem).toEqual({
+    const message = "Failed to initialize workflow of type 'nope': no such function is exported by the workflow bundle"
+    expect(status).toMatchObject({ status: 'running', workflowName: 'nope' })
+    expect(status.problem).toEqual({
+      kind: 'workflow_task_failing',
+      attempt: expect.any(Number),
+      since: INSTANT,
+      message,
+    })
+    expect(nodes).toEqual([
+      expect.objectContaining({
+        name: 'unhandled failure',
+        endedAt: null,
+        error: { name: 'Error', message, cause: null },
+        attributes: { attempts: expect.any(Number) },
+      }),
+    ])
+    expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
+    expect(JSON.stringify([status, nodes])).not.toMatch(MACHINE)
+    await end(workflowId)
+  })
+
+  test('run: the 408 and its event give the reason, without details of the machine', async () => {
+    const body = {
+      workflowName: 'failTaskWithPath',
+      input: null,
+      catalog: api().plainTaskQueue,
+      taskTimeout: SLOW_WORKER,
+      timeout: 9000,
+    }
+
+    const [answer, told] = await Promise.all([
+      post('run', body),
+      api().service.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
+    ])
+
+    const [started, timeout] = eventsIn(told.text)
+    const expected = {
+      status: 408,
+      error: 'WorkflowExecutionTimedOutError',
+      workflowStatus: 'running',
+      message: expect.stringMatching(
+        /and is still running; its workflow task is failing \(attempt \d\); the worker reported: can't read '<path>'/,
+      ),
+      problem: {
         kind: 'workflow_task_failing',
         attempt: expect.any(Number),
         since: INSTANT,
-        message,
-      })
-      expect(nodes).toEqual([
-        expect.objectContaining({
-          name: 'unhandled failure',
-          endedAt: null,
-          error: { name: 'Error', message, cause: null },
-          attributes: { attempts: expect.any(Number) },
-        }),
-      ])
-      expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
-      expect(JSON.stringify([status, nodes])).not.toMatch(MACHINE)
-      await end(workflowId)
+        message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",
+      },
+    }
+    expect(answer.body).toMatchObject(expected)
+    expect(timeout).toMatchObject({ event: 'timeout', data: expected })
+    expect(answer.text + told.text).not.toMatch(MACHINE)
+    await Promise.all([answer.body.workflowId, started?.data.workflowId].map(end))
+  })
+
+  test('query and update: the 504, and the 409 of later attempts, give the reason', async () => {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask', {
+      workflowTaskTimeout: SLOW_WORKER,
     })
+    const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '3s' })
+    await untilFailing(workflowId)
 
-    test('run: the 408 and its event give the reason, without details of the machine', async () => {
-      const body = {
-        workflowName: 'failTaskWithPath',
-        input: null,
-        catalog: api().plainTaskQueue,
-        taskTimeout: SLOW_WORKER,
-        timeout: 9000,
-      }
+    // A task that a worker has begun keeps a query waiting.
+    const waiting = await Promise.all(
+      ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'restrictedService')),
+    )
+    await untilFailing(oftener, 3)
+    const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
 
-      const [answer, told] = await Promise.all([
-        post('run', body),
-        api().service.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
-      ])
-
-      const [started, timeout] = eventsIn(told.text)
-      const expected = {
-        status: 408,
-        error: 'WorkflowExecutionTimedOutError',
-        workflowStatus: 'running',
-        message: expect.stringMatching(
-          /and is still running; its workflow task is failing \(attempt \d\); the worker reported: can't read '<path>'/,
-        ),
-        problem: {
-          kind: 'workflow_task_failing',
-          attempt: expect.any(Number),
-          since: INSTANT,
-          message: "can't read '<path>' of <worker>: connect ECONNREFUSED <address>",
-        },
-      }
-      expect(answer.body).toMatchObject(expected)
-      expect(timeout).toMatchObject({ event: 'timeout', data: expected })
-      expect(answer.text + told.text).not.toMatch(MACHINE)
-      await Promise.all([answer.body.workflowId, started?.data.workflowId].map(end))
+    const problem = expect.objectContaining({
+      kind: 'workflow_task_failing',
+      since: INSTANT,
+      message: 'a bug in the workflow',
     })
+    const late = { status: 504, error: 'DeadlineExceededError', workflowId, runId, problem }
+    const notReady = { status: 409, error: 'WorkflowNotReadyError', workflowId: oftener, problem }
+    expect(waiting.map(({ body }) => body)).toMatchObject([late, late])
+    expect(refused.map(({ body }) => body)).toMatchObject([notReady, notReady])
+    for (const { body, text } of [...waiting, ...refused]) {
+      expect(body.message).toContain('its workflow task is failing (attempt')
+      expect(body.message).toContain('the worker reported: a bug in the workflow')
+      expect(text).not.toMatch(MACHINE)
+    }
+    await Promise.all([workflowId, oftener].map(end))
+  })
 
-    test('query and update: the 504, and the 409 of later attempts, give the reason', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'failTask', {
-        workflowTaskTimeout: SLOW_WORKER,
-      })
-      const { workflowId: oftener } = await startDirectly(api(), 'failTask', { workflowTaskTimeout: '3s' })
-      await untilFailing(workflowId)
+  test('update-with-start: the 504 gives the reason', async () => {
+    if (api().hasGap('update-with-start')) return
+    const body = {
+      workflowName: 'failTask',
+      input: null,
+      catalog: api().plainTaskQueue,
+      workflowId: anId(),
+      taskTimeout: SLOW_WORKER,
+      payload: 1,
+    }
+    const { payload: _, ...start } = body
+    await post('start', start)
+    await untilFailing(body.workflowId)
 
-      // A task that a worker has begun keeps a query waiting.
-      const waiting = await Promise.all(
-        ['query/state', 'update/set'].map((path) => post(`${workflowId}/${path}`, {}, 'restrictedService')),
-      )
-      await untilFailing(oftener, 3)
-      const refused = await Promise.all(['query/state', 'update/set'].map((path) => post(`${oftener}/${path}`)))
+    const { status, body: refused } = await post('update-with-start/set', body, 'restrictedService')
 
-      const problem = expect.objectContaining({
-        kind: 'workflow_task_failing',
-        since: INSTANT,
-        message: 'a bug in the workflow',
-      })
-      const late = { status: 504, error: 'DeadlineExceededError', workflowId, runId, problem }
-      const notReady = { status: 409, error: 'WorkflowNotReadyError', workflowId: oftener, problem }
-      expect(waiting.map(({ body }) => body)).toMatchObject([late, late])
-      expect(refused.map(({ body }) => body)).toMatchObject([notReady, notReady])
-      for (const { body, text } of [...waiting, ...refused]) {
-        expect(body.message).toContain('its workflow task is failing (attempt')
-        expect(body.message).toContain('the worker reported: a bug in the workflow')
-        expect(text).not.toMatch(MACHINE)
-      }
-      await Promise.all([workflowId, oftener].map(end))
+    expect([409, 504]).toContain(status)
+    expect(refused).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
+    await end(body.workflowId)
+  })
+
+  test('status: a run that a repaired worker continued has no problem, and its trace has the earlier one', async () => {
+    const taskQueue = `repaired-${anId()}`
+    const { address } = inject('engine')
+    const broken = await startWorker({
+      address,
+      taskQueue,
+      workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url),
     })
+    const { workflowId } = await startDirectly(api(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
+    const before = await untilFailing(workflowId)
+    await broken.stop()
+    const repaired = await startWorker({ address, taskQueue })
 
-    test('update-with-start: the 504 gives the reason', async () => {
-      if (api().hasGap('update-with-start')) return
-      const body = {
-        workflowName: 'failTask',
-        input: null,
-        catalog: api().plainTaskQueue,
-        workflowId: anId(),
-        taskTimeout: SLOW_WORKER,
-        payload: 1,
-      }
-      const { payload: _, ...start } = body
-      await post('start', start)
-      await untilFailing(body.workflowId)
-
-      const { status, body: refused } = await post('update-with-start/set', body, 'restrictedService')
-
-      expect([409, 504]).toContain(status)
-      expect(refused).toMatchObject({ runId: expect.any(String), problem: { message: 'a bug in the workflow' } })
-      await end(body.workflowId)
+    const after = await until('it goes on', async () => {
+      const { body } = await call('GET', `${workflowId}/status`)
+      return body.problem === null ? body : null
     })
+    const nodes = await taskNodes(workflowId)
+    await end(workflowId)
+    await repaired.stop()
 
-    test('status: a run that a repaired worker continued has no problem, and its trace has the earlier one', async () => {
-      const taskQueue = `repaired-${anId()}`
-      const { address } = inject('engine')
-      const broken = await startWorker({
-        address,
-        taskQueue,
-        workflowsPath: new URL('../../../examples/workflows.ts', import.meta.url),
-      })
-      const { workflowId } = await startDirectly(api(), 'messages', { taskQueue, workflowTaskTimeout: '1s' })
-      const before = await untilFailing(workflowId)
-      await broken.stop()
-      const repaired = await startWorker({ address, taskQueue })
+    expect(before.problem.message).toContain("workflow of type 'messages'")
+    expect(after).toMatchObject({ status: 'running', problem: null })
+    expect(nodes).toMatchObject([{ error: { message: before.problem.message }, endedAt: expect.any(Number) }])
+    expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
+  })
 
-      const after = await until('it goes on', async () => {
-        const { body } = await call('GET', `${workflowId}/status`)
-        return body.problem === null ? body : null
-      })
-      const nodes = await taskNodes(workflowId)
-      await end(workflowId)
-      await repaired.stop()
+  test('status: a run that waits, a paused one and a closed one have no problem', async () => {
+    const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([
+      startMessages(api()),
+      startMessages(api()),
+    ])
+    await pause(api(), paused)
+    await untilStatus(api(), paused, 'paused')
+    const statusOf = async (workflowId: string) => (await call('GET', `${workflowId}/status`)).body
 
-      expect(before.problem.message).toContain("workflow of type 'messages'")
-      expect(after).toMatchObject({ status: 'running', problem: null })
-      expect(nodes).toMatchObject([{ error: { message: before.problem.message }, endedAt: expect.any(Number) }])
-      expect(nodes[0]?.attributes.attempts).toBeGreaterThanOrEqual(2)
-    })
+    const described = await Promise.all([waiting, paused].map(statusOf))
+    await Promise.all([waiting, paused].map(end))
 
-    test('status: a run that waits, a paused one and a closed one have no problem', async () => {
-      const [{ workflowId: waiting }, { workflowId: paused }] = await Promise.all([
-        startMessages(api()),
-        startMessages(api()),
-      ])
-      await pause(api(), paused)
-      await untilStatus(api(), paused, 'paused')
-      const statusOf = async (workflowId: string) => (await call('GET', `${workflowId}/status`)).body
-
-      const described = await Promise.all([waiting, paused].map(statusOf))
-      await Promise.all([waiting, paused].map(end))
-
-      expect(described.map(({ status, problem }) => [status, problem])).toEqual([
-        ['running', null],
-        ['paused', null],
-      ])
-      expect(await statusOf(waiting)).toMatchObject({ status: 'terminated', problem: null })
-    })
+    expect(described.map(({ status, problem }) => [status, problem])).toEqual([
+      ['running', null],
+      ['paused', null],
+    ])
+    expect(await statusOf(waiting)).toMatchObject({ status: 'terminated', problem: null })
   })
 }

@@ -1,5 +1,5 @@
 import proto from '@temporalio/proto'
-import { describe, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
@@ -17,253 +17,247 @@ const UNAUTHENTICATED = 16
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
-  describe('an unreachable engine', () => {
-    test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
-      const { serviceWithoutEngine, hasGap } = api()
-      const onWrites = hasGap('what-was-sent') ? null : '1'
-      const passedMs = idleClock(serviceWithoutEngine)
+  test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
+    const { serviceWithoutEngine, hasGap } = api()
+    const onWrites = hasGap('what-was-sent') ? null : '1'
+    const passedMs = idleClock(serviceWithoutEngine)
 
-      const answers = await Promise.all([
-        serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
-        serviceWithoutEngine.call('GET', `/workflow/${anId()}/result`),
-        serviceWithoutEngine.start('echo', 1),
-        serviceWithoutEngine.run('echo', 1),
-        serviceWithoutEngine.call('POST', `/workflow/${anId()}/signal/add`),
-        serviceWithoutEngine.call('POST', `/workflow/${anId()}/query/state`),
-        serviceWithoutEngine.call('POST', `/workflow/${anId()}/update/set`),
-      ])
+    const answers = await Promise.all([
+      serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
+      serviceWithoutEngine.call('GET', `/workflow/${anId()}/result`),
+      serviceWithoutEngine.start('echo', 1),
+      serviceWithoutEngine.run('echo', 1),
+      serviceWithoutEngine.call('POST', `/workflow/${anId()}/signal/add`),
+      serviceWithoutEngine.call('POST', `/workflow/${anId()}/query/state`),
+      serviceWithoutEngine.call('POST', `/workflow/${anId()}/update/set`),
+    ])
 
-      expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
-        answers.map(() => [503, 'EngineUnavailableError', 'engine']),
-      )
-      // status, result, start, run, signal, query, update: before a start or a run the catalog is read, and more is not sent.
-      expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual([
-        '1',
-        '1',
-        '1',
-        '1',
-        onWrites,
-        '1',
-        onWrites,
-      ])
-      expect(passedMs()).toBeLessThan(5000)
-    })
+    expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
+      answers.map(() => [503, 'EngineUnavailableError', 'engine']),
+    )
+    // status, result, start, run, signal, query, update: before a start or a run the catalog is read, and more is not sent.
+    expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual([
+      '1',
+      '1',
+      '1',
+      '1',
+      onWrites,
+      '1',
+      onWrites,
+    ])
+    expect(passedMs()).toBeLessThan(5000)
   })
 
-  describe('an engine with transient errors', () => {
-    test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({
-        method: 'StartWorkflowExecution',
-        containing: workflowId,
-        fault: { code: UNAVAILABLE, message: 'gone' },
-      })
-
-      const { status, body, headers } = await serviceBehindFaultProxy.start('echo', 1, { workflowId })
-
-      expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
-        503,
-        'EngineUnavailableError',
-        workflowId,
-        null,
-      ])
+  test('faults: the error of a start that may have arrived has the workflow id and no Retry-After', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({
+      method: 'StartWorkflowExecution',
+      containing: workflowId,
+      fault: { code: UNAVAILABLE, message: 'gone' },
     })
 
-    test('faults: a start with a transient error is retried', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({
-        method: 'StartWorkflowExecution',
-        containing: workflowId,
-        fault: { code: UNAVAILABLE, message: 'gone' },
-        times: 2,
-      })
+    const { status, body, headers } = await serviceBehindFaultProxy.start('echo', 1, { workflowId })
 
-      const { status, body } = await serviceBehindFaultProxy.run('echo', 1, { workflowId })
-
-      expect([status, body.output]).toEqual([200, 1])
-    })
-
-    test('faults: a hanging read ends within 5 s', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
-      const passedMs = idleClock(serviceBehindFaultProxy)
-
-      const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
-
-      expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
-      expect(passedMs()).toBeLessThan(5000)
-    })
-
-    test('faults: the wait for a started run survives every transient error', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      const method = 'GetWorkflowExecutionHistory'
-      faultProxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
-      faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
-      faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
-
-      const { status, body } = await serviceBehindFaultProxy.run('echo', 'patient', { workflowId })
-
-      expect([status, body.output]).toEqual([200, 'patient'])
-    })
-
-    test('faults: a message fails when the engine stops responding, long before the deadline for the worker', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const { workflowId } = await startMessages(api())
-      faultProxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
-      faultProxy.on({ method: 'UpdateWorkflowExecution', containing: workflowId, fault: 'hang' })
-      const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
-
-      const [query, update] = await Promise.all([
-        serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`),
-        serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/update/set`),
-      ])
-      heal()
-
-      expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([
-        503,
-        'EngineUnavailableError',
-        '1',
-      ])
-      expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([
-        503,
-        'EngineUnavailableError',
-        null,
-      ])
-      expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
-      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
-    })
-
-    test('faults: the engine’s rate limit', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
-
-      const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
-
-      expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
-        429,
-        'ResourceExhaustedError',
-        'engine',
-        '1',
-      ])
-    })
+    expect([status, body.error, body.workflowId, headers.get('Retry-After')]).toEqual([
+      503,
+      'EngineUnavailableError',
+      workflowId,
+      null,
+    ])
   })
 
-  describe('an engine with unexpected errors', () => {
-    test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
-      const { catalog } = api()
-      const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
-      const { address, httpUrl } = inject('engine')
-      const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
-      const server = await serve({ ...env, ...engine })
-
-      const { call } = makeApi({ url: server.url })
-      const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
-      const ready = await call('GET', '/ready')
-      await server.stop()
-
-      expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
-      expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
-      expect(text).not.toContain('no-such-namespace')
-      expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
+  test('faults: a start with a transient error is retried', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({
+      method: 'StartWorkflowExecution',
+      containing: workflowId,
+      fault: { code: UNAVAILABLE, message: 'gone' },
+      times: 2,
     })
 
-    test('faults: an API key that the engine rejects is an error without details', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({
-        method: 'DescribeWorkflowExecution',
-        containing: workflowId,
-        fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
-      })
+    const { status, body } = await serviceBehindFaultProxy.run('echo', 1, { workflowId })
 
-      const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+    expect([status, body.output]).toEqual([200, 1])
+  })
 
-      expect([status, body.error]).toEqual([502, 'EngineError'])
-      expect(text).not.toContain('k3y')
+  test('faults: a hanging read ends within 5 s', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
+    const passedMs = idleClock(serviceBehindFaultProxy)
+
+    const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+
+    expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
+    expect(passedMs()).toBeLessThan(5000)
+  })
+
+  test('faults: the wait for a started run survives every transient error', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    const method = 'GetWorkflowExecutionHistory'
+    faultProxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
+    faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
+    faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
+
+    const { status, body } = await serviceBehindFaultProxy.run('echo', 'patient', { workflowId })
+
+    expect([status, body.output]).toEqual([200, 'patient'])
+  })
+
+  test('faults: a message fails when the engine stops responding, long before the deadline for the worker', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const { workflowId } = await startMessages(api())
+    faultProxy.on({ method: 'QueryWorkflow', containing: workflowId, fault: 'hang' })
+    faultProxy.on({ method: 'UpdateWorkflowExecution', containing: workflowId, fault: 'hang' })
+    const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
+
+    const [query, update] = await Promise.all([
+      serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`),
+      serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/update/set`),
+    ])
+    heal()
+
+    expect([query.status, query.body.error, query.headers.get('Retry-After')]).toEqual([
+      503,
+      'EngineUnavailableError',
+      '1',
+    ])
+    expect([update.status, update.body.error, update.headers.get('Retry-After')]).toEqual([
+      503,
+      'EngineUnavailableError',
+      null,
+    ])
+    expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
+    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+  })
+
+  test('faults: the engine’s rate limit', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
+
+    const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+
+    expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
+      429,
+      'ResourceExhaustedError',
+      'engine',
+      '1',
+    ])
+  })
+
+  test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
+    const { catalog } = api()
+    const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
+    const { address, httpUrl } = inject('engine')
+    const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
+    const server = await serve({ ...env, ...engine })
+
+    const { call } = makeApi({ url: server.url })
+    const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
+    const ready = await call('GET', '/ready')
+    await server.stop()
+
+    expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
+    expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
+    expect(text).not.toContain('no-such-namespace')
+    expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
+  })
+
+  test('faults: an API key that the engine rejects is an error without details', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({
+      method: 'DescribeWorkflowExecution',
+      containing: workflowId,
+      fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
     })
 
-    test('faults: an operation that the engine does not support is a 501', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const workflowId = anId()
-      faultProxy.on({
-        method: 'QueryWorkflow',
-        containing: workflowId,
-        fault: { code: UNIMPLEMENTED, message: 'unknown method' },
-      })
+    const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
 
-      const { status, body } = await serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`)
+    expect([status, body.error]).toEqual([502, 'EngineError'])
+    expect(text).not.toContain('k3y')
+  })
 
-      expect([status, body.error]).toEqual([501, 'NotSupportedError'])
+  test('faults: an operation that the engine does not support is a 501', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({
+      method: 'QueryWorkflow',
+      containing: workflowId,
+      fault: { code: UNIMPLEMENTED, message: 'unknown method' },
     })
 
-    test('faults: a bug is a 500 without details, with a request id that is in the log', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const { workflowId } = await startDirectly(api(), 'nothing')
-      await untilStatus(api(), workflowId, 'completed')
-      // An engine never returns a history without a first event.
-      faultProxy.on({
-        method: 'GetWorkflowExecutionHistory',
-        containing: workflowId,
-        fault: { answer: new Uint8Array() },
-      })
+    const { status, body } = await serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`)
 
-      const { status, body } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/result`, undefined, {
-        'X-Request-Id': 'look-for-me',
-      })
+    expect([status, body.error]).toEqual([501, 'NotSupportedError'])
+  })
 
-      expect([status, body]).toEqual([
-        500,
-        {
-          type: 'https://github.com/portico/portico/blob/main/docs/errors.md#internalerror',
-          title: 'Internal error',
-          status: 500,
-          detail: expect.any(String),
-          error: 'InternalError',
-          message: body.detail,
-          source: 'gateway',
-          requestId: 'look-for-me',
-        },
-      ])
+  test('faults: a bug is a 500 without details, with a request id that is in the log', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const { workflowId } = await startDirectly(api(), 'nothing')
+    await untilStatus(api(), workflowId, 'completed')
+    // An engine never returns a history without a first event.
+    faultProxy.on({
+      method: 'GetWorkflowExecutionHistory',
+      containing: workflowId,
+      fault: { answer: new Uint8Array() },
     })
 
-    test('faults: a trace that no source has', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const { workflowId } = await startDirectly(api(), 'nothing')
-      faultProxy.on({
-        method: 'GetWorkflowExecutionHistory',
-        containing: workflowId,
-        fault: { code: INTERNAL, message: 'lost on disk 7' },
-      })
-
-      const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
-
-      expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
-      expect(text).not.toContain('disk')
+    const { status, body } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/result`, undefined, {
+      'X-Request-Id': 'look-for-me',
     })
 
-    test('faults: a trace that is temporarily unavailable', async () => {
-      const { serviceBehindFaultProxy, faultProxy } = api()
-      const { workflowId } = await startDirectly(api(), 'nothing')
-      const method = 'GetWorkflowExecutionHistory'
-      const reading = (fault: Fault) => {
-        faultProxy.on({ method, containing: workflowId, fault, times: 1 })
-        return serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
-      }
+    expect([status, body]).toEqual([
+      500,
+      {
+        type: 'https://github.com/portico/portico/blob/main/docs/errors.md#internalerror',
+        title: 'Internal error',
+        status: 500,
+        detail: expect.any(String),
+        error: 'InternalError',
+        message: body.detail,
+        source: 'gateway',
+        requestId: 'look-for-me',
+      },
+    ])
+  })
 
-      const answers = [await reading(rpsLimit()), await reading('hang')]
-
-      expect(
-        answers.map(({ status, body, headers }) => [status, body.error, body.workflowId, headers.get('Retry-After')]),
-      ).toEqual([
-        [429, 'ResourceExhaustedError', workflowId, '1'],
-        [503, 'EngineUnavailableError', workflowId, '1'],
-      ])
+  test('faults: a trace that no source has', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const { workflowId } = await startDirectly(api(), 'nothing')
+    faultProxy.on({
+      method: 'GetWorkflowExecutionHistory',
+      containing: workflowId,
+      fault: { code: INTERNAL, message: 'lost on disk 7' },
     })
+
+    const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
+
+    expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
+    expect(text).not.toContain('disk')
+  })
+
+  test('faults: a trace that is temporarily unavailable', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const { workflowId } = await startDirectly(api(), 'nothing')
+    const method = 'GetWorkflowExecutionHistory'
+    const reading = (fault: Fault) => {
+      faultProxy.on({ method, containing: workflowId, fault, times: 1 })
+      return serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
+    }
+
+    const answers = [await reading(rpsLimit()), await reading('hang')]
+
+    expect(
+      answers.map(({ status, body, headers }) => [status, body.error, body.workflowId, headers.get('Retry-After')]),
+    ).toEqual([
+      [429, 'ResourceExhaustedError', workflowId, '1'],
+      [503, 'EngineUnavailableError', workflowId, '1'],
+    ])
   })
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventsIn, openEvents, type Sent } from '../../support/event-stream.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
@@ -15,115 +15,112 @@ export function historyStream(api: () => ApiFixture): void {
     return eventsIn(text)
   }
 
-  describe('history stream', () => {
-    test('history stream: sends the run, its events and its end, of the latest and of a pinned run', async () => {
-      const { body: ran } = await api().service.run('everyKind', { a: 1, token: 't' })
-      const { body: page } = await api().service.call('GET', `/workflow/${ran.workflowId}/history`)
+  test('history stream: sends the run, its events and its end, of the latest and of a pinned run', async () => {
+    const { body: ran } = await api().service.run('everyKind', { a: 1, token: 't' })
+    const { body: page } = await api().service.call('GET', `/workflow/${ran.workflowId}/history`)
 
-      const latest = await readAll(ran.workflowId)
-      const pinned = await readAll(`${ran.workflowId}/runs/${ran.runId}`)
+    const latest = await readAll(ran.workflowId)
+    const pinned = await readAll(`${ran.workflowId}/runs/${ran.runId}`)
 
-      expect(latest).toEqual([
-        { event: 'workflow', data: page.workflow },
-        ...page.events.map((data: { eventId: number }) => ({
-          id: `${data.eventId}@${ran.runId}`,
-          event: 'history',
-          data,
-        })),
-        { event: 'done', data: page.workflow },
-      ])
-      expect(latest[1]?.data.input).toEqual([{ a: 1, token: '[redacted]' }])
-      const withoutRun = ({ id, ...sent }: Sent) => ({ ...sent, ...(id !== undefined && { id: id.split('@')[0] }) })
-      expect(pinned).toEqual(latest.map(withoutRun))
-    })
+    expect(latest).toEqual([
+      { event: 'workflow', data: page.workflow },
+      ...page.events.map((data: { eventId: number }) => ({
+        id: `${data.eventId}@${ran.runId}`,
+        event: 'history',
+        data,
+      })),
+      { event: 'done', data: page.workflow },
+    ])
+    expect(latest[1]?.data.input).toEqual([{ a: 1, token: '[redacted]' }])
+    const withoutRun = ({ id, ...sent }: Sent) => ({ ...sent, ...(id !== undefined && { id: id.split('@')[0] }) })
+    expect(pinned).toEqual(latest.map(withoutRun))
+  })
 
-    test('history stream: resumes at any event, without missing or repeating one', async () => {
-      const { body: ran } = await api().service.run('manySteps', { n: 5 })
-      const whole = (await readAll(ran.workflowId)).filter(({ event }) => event === 'history')
-      const received: Sent[] = []
+  test('history stream: resumes at any event, without missing or repeating one', async () => {
+    const { body: ran } = await api().service.run('manySteps', { n: 5 })
+    const whole = (await readAll(ran.workflowId)).filter(({ event }) => event === 'history')
+    const received: Sent[] = []
 
-      while (received.length < 30) received.push(await nextEvent(ran.workflowId, received.at(-1)?.id))
+    while (received.length < 30) received.push(await nextEvent(ran.workflowId, received.at(-1)?.id))
 
-      expect(received).toEqual(whole.slice(0, 30))
-    })
+    expect(received).toEqual(whole.slice(0, 30))
+  })
 
-    /** Disconnects after the first event of the history. */
-    async function nextEvent(run: string, lastEventId?: string): Promise<Sent> {
-      const stream = await open(run, lastEventId)
-      const sent = await stream.next('history')
-      stream.cut()
-      return sent
-    }
+  /** Disconnects after the first event of the history. */
+  async function nextEvent(run: string, lastEventId?: string): Promise<Sent> {
+    const stream = await open(run, lastEventId)
+    const sent = await stream.next('history')
+    stream.cut()
+    return sent
+  }
 
-    test('history stream: follows an open run, and has nothing left after its end', async () => {
-      const { workflowId } = await startMessages(api())
-      const stream = await open(workflowId)
-      const types: string[] = []
-      const nextType = async () => types.push((await stream.next('history')).data.eventType)
-      while (types.at(-1) !== 'WorkflowTaskCompleted') await nextType()
+  test('history stream: follows an open run, and has nothing left after its end', async () => {
+    const { workflowId } = await startMessages(api())
+    const stream = await open(workflowId)
+    const types: string[] = []
+    const nextType = async () => types.push((await stream.next('history')).data.eventType)
+    while (types.at(-1) !== 'WorkflowTaskCompleted') await nextType()
 
-      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
-      while (types.at(-1) !== 'WorkflowExecutionCompleted') await nextType()
-      const done = await stream.next('done')
-      stream.cut()
-      const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(String(types.length)))
+    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    while (types.at(-1) !== 'WorkflowExecutionCompleted') await nextType()
+    const done = await stream.next('done')
+    stream.cut()
+    const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(String(types.length)))
 
-      expect(types).toContain('WorkflowExecutionSignaled')
-      expect(done.data).toMatchObject({ workflowId, status: 'completed', historyLength: types.length })
-      expect([again.status, again.text]).toEqual([204, ''])
-    })
+    expect(types).toContain('WorkflowExecutionSignaled')
+    expect(done.data).toMatchObject({ workflowId, status: 'completed', historyLength: types.length })
+    expect([again.status, again.text]).toEqual([204, ''])
+  })
 
-    test('history stream: ends with its run when that continues as a new one', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
-      const stream = await open(workflowId)
+  test('history stream: ends with its run when that continues as a new one', async () => {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
+    const stream = await open(workflowId)
 
-      await stream.next('history')
-      await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
-      const done = await stream.next('done')
-      stream.cut()
+    await stream.next('history')
+    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    const done = await stream.next('done')
+    stream.cut()
 
-      expect(done.data).toMatchObject({ workflowId, runId, status: 'continued' })
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
+    expect(done.data).toMatchObject({ workflowId, runId, status: 'continued' })
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('history stream: a client that reconnects reads on in the run that it has read, not in the next one', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
-      const stream = await open(workflowId)
-      const received = [await stream.next('history'), await stream.next('history')]
-      stream.cut()
-      await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
-      await untilStatus(api(), workflowId, 'continued', { runId })
+  test('history stream: a client that reconnects reads on in the run that it has read, not in the next one', async () => {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
+    const stream = await open(workflowId)
+    const received = [await stream.next('history'), await stream.next('history')]
+    stream.cut()
+    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    await untilStatus(api(), workflowId, 'continued', { runId })
 
-      const rest = (await readAll(workflowId, received.at(-1)?.id)).filter(({ event }) => event === 'history')
-      const whole = await readAll(`${workflowId}/runs/${runId}`)
-      const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(rest.at(-1)?.id))
+    const rest = (await readAll(workflowId, received.at(-1)?.id)).filter(({ event }) => event === 'history')
+    const whole = await readAll(`${workflowId}/runs/${runId}`)
+    const again = await api().service.call('GET', pathOf(workflowId), undefined, resume(rest.at(-1)?.id))
 
-      expect([...received, ...rest].map(({ data }) => data)).toEqual(
-        whole.filter(({ event }) => event === 'history').map(({ data }) => data),
-      )
-      expect(again.status).toBe(204)
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
+    expect([...received, ...rest].map(({ data }) => data)).toEqual(
+      whole.filter(({ event }) => event === 'history').map(({ data }) => data),
+    )
+    expect(again.status).toBe(204)
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('history stream: errors before the first event are ordinary responses', async () => {
-      const { body: ran } = await api().service.run('nothing')
-      const get = (path: string, lastEventId?: string) =>
-        api().service.call('GET', path, undefined, resume(lastEventId))
+  test('history stream: errors before the first event are ordinary responses', async () => {
+    const { body: ran } = await api().service.run('nothing')
+    const get = (path: string, lastEventId?: string) => api().service.call('GET', path, undefined, resume(lastEventId))
 
-      const answers = await Promise.all([
-        get(pathOf(anId())),
-        get(pathOf(ran.workflowId), 'x'),
-        get(pathOf(ran.workflowId), '1000'),
-        get(`${pathOf(ran.workflowId)}?wait=1s`),
-      ])
+    const answers = await Promise.all([
+      get(pathOf(anId())),
+      get(pathOf(ran.workflowId), 'x'),
+      get(pathOf(ran.workflowId), '1000'),
+      get(`${pathOf(ran.workflowId)}?wait=1s`),
+    ])
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-        [404, 'WorkflowNotFoundError'],
-        [400, 'ValidationError'],
-        [400, 'ValidationError'],
-        [400, 'ValidationError'],
-      ])
-    })
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+      [404, 'WorkflowNotFoundError'],
+      [400, 'ValidationError'],
+      [400, 'ValidationError'],
+      [400, 'ValidationError'],
+    ])
   })
 }
 

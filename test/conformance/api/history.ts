@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Answer } from '../../support/api.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
@@ -14,123 +14,121 @@ export function history(api: () => ApiFixture): void {
     api().service.call('GET', `/workflow/${run}/history${parameters}`)
   const eventsOf = ({ body }: Answer): Event[] => body.events
 
-  describe('history', () => {
-    test('history: has the run and its events, of the latest and of a pinned run', async () => {
-      const { body: ran } = await api().service.run('everyKind', { a: 1, apiKey: 'k' })
-      const { workflowId, runId } = ran
+  test('history: has the run and its events, of the latest and of a pinned run', async () => {
+    const { body: ran } = await api().service.run('everyKind', { a: 1, apiKey: 'k' })
+    const { workflowId, runId } = ran
 
-      const latest = await get(workflowId)
-      const pinned = await get(`${workflowId}/runs/${runId.toUpperCase()}`)
+    const latest = await get(workflowId)
+    const pinned = await get(`${workflowId}/runs/${runId.toUpperCase()}`)
 
-      const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      const events = eventsOf(latest)
-      expect([latest.status, latest.body.workflow, latest.body.nextPageToken]).toEqual([
-        200,
-        {
-          workflowId,
-          runId,
-          status: 'completed',
-          startedAt: instant,
-          completedAt: instant,
-          historyLength: events.length,
-          catalog: api().catalog,
-        },
-        null,
-      ])
-      expect(events[0]).toMatchObject({
-        eventId: 1,
-        eventType: 'WorkflowExecutionStarted',
-        eventTime: instant,
-        input: [{ a: 1, apiKey: '[redacted]' }],
-      })
-      expect(events.at(-1)).toMatchObject({
-        eventType: 'WorkflowExecutionCompleted',
-        result: [{ a: 1, apiKey: '[redacted]' }],
-      })
-      expect(pinned.body).toEqual(latest.body)
+    const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const events = eventsOf(latest)
+    expect([latest.status, latest.body.workflow, latest.body.nextPageToken]).toEqual([
+      200,
+      {
+        workflowId,
+        runId,
+        status: 'completed',
+        startedAt: instant,
+        completedAt: instant,
+        historyLength: events.length,
+        catalog: api().catalog,
+      },
+      null,
+    ])
+    expect(events[0]).toMatchObject({
+      eventId: 1,
+      eventType: 'WorkflowExecutionStarted',
+      eventTime: instant,
+      input: [{ a: 1, apiKey: '[redacted]' }],
     })
-
-    test('history: pages have every event once, also without payloads', async () => {
-      const { body: ran } = await api().service.run('everyKind', { a: 1 })
-      const whole = eventsOf(await get(ran.workflowId))
-
-      const pages: Answer[] = []
-      for (let token: string | null = ''; token !== null; token = pages.at(-1)?.body.nextPageToken)
-        pages.push(await get(ran.workflowId, `?pageSize=9&includePayloads=false${token && `&pageToken=${token}`}`))
-
-      const paged = pages.flatMap(eventsOf)
-      expect(paged.map(({ eventId, eventType }) => [eventId, eventType])).toEqual(
-        whole.map(({ eventId, eventType }) => [eventId, eventType]),
-      )
-      expect(pages.map((page) => eventsOf(page).length).every((length) => length <= 9)).toBe(true)
-      expect(paged.flatMap(({ input, result }) => [input, result]).filter((value) => value !== undefined)).toEqual([])
+    expect(events.at(-1)).toMatchObject({
+      eventType: 'WorkflowExecutionCompleted',
+      result: [{ a: 1, apiKey: '[redacted]' }],
     })
+    expect(pinned.body).toEqual(latest.body)
+  })
 
-    test('history: waits for the next event of an open run', async () => {
-      const { workflowId } = await startMessages(api())
-      const first = await get(workflowId)
-      const token: string = first.body.nextPageToken
+  test('history: pages have every event once, also without payloads', async () => {
+    const { body: ran } = await api().service.run('everyKind', { a: 1 })
+    const whole = eventsOf(await get(ran.workflowId))
 
-      const nothing = await get(workflowId, `?pageToken=${token}&wait=50`)
-      const waiting = get(workflowId, `?pageToken=${token}&wait=20s`)
-      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
-      const waited = await waiting
+    const pages: Answer[] = []
+    for (let token: string | null = ''; token !== null; token = pages.at(-1)?.body.nextPageToken)
+      pages.push(await get(ran.workflowId, `?pageSize=9&includePayloads=false${token && `&pageToken=${token}`}`))
 
-      expect([nothing.status, nothing.body.events, typeof nothing.body.nextPageToken]).toEqual([200, [], 'string'])
-      expect(eventsOf(waited)[0]).toMatchObject({ eventType: 'WorkflowExecutionSignaled', signalName: 'finish' })
-      await untilStatus(api(), workflowId, 'completed')
-      const rest = await get(workflowId, `?pageToken=${token}`)
-      expect([rest.body.workflow.status, rest.body.nextPageToken]).toEqual(['completed', null])
-      expect([...eventsOf(first), ...eventsOf(rest)]).toEqual(eventsOf(await get(workflowId)))
-    })
+    const paged = pages.flatMap(eventsOf)
+    expect(paged.map(({ eventId, eventType }) => [eventId, eventType])).toEqual(
+      whole.map(({ eventId, eventType }) => [eventId, eventType]),
+    )
+    expect(pages.map((page) => eventsOf(page).length).every((length) => length <= 9)).toBe(true)
+    expect(paged.flatMap(({ input, result }) => [input, result]).filter((value) => value !== undefined)).toEqual([])
+  })
 
-    test('history: stays with its run when that continues as a new one', async () => {
-      const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
-      const first = await get(workflowId)
-      await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
-      await untilStatus(api(), workflowId, 'continued', { runId })
+  test('history: waits for the next event of an open run', async () => {
+    const { workflowId } = await startMessages(api())
+    const first = await get(workflowId)
+    const token: string = first.body.nextPageToken
 
-      const rest = await get(workflowId, `?pageToken=${first.body.nextPageToken}`)
+    const nothing = await get(workflowId, `?pageToken=${token}&wait=50`)
+    const waiting = get(workflowId, `?pageToken=${token}&wait=20s`)
+    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    const waited = await waiting
 
-      expect(rest.body.workflow).toMatchObject({ runId, status: 'continued' })
-      expect(eventsOf(rest).at(-1)).toMatchObject({ eventType: 'WorkflowExecutionContinuedAsNew' })
-      expect(rest.body.nextPageToken).toBeNull()
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
+    expect([nothing.status, nothing.body.events, typeof nothing.body.nextPageToken]).toEqual([200, [], 'string'])
+    expect(eventsOf(waited)[0]).toMatchObject({ eventType: 'WorkflowExecutionSignaled', signalName: 'finish' })
+    await untilStatus(api(), workflowId, 'completed')
+    const rest = await get(workflowId, `?pageToken=${token}`)
+    expect([rest.body.workflow.status, rest.body.nextPageToken]).toEqual(['completed', null])
+    expect([...eventsOf(first), ...eventsOf(rest)]).toEqual(eventsOf(await get(workflowId)))
+  })
 
-    test('history: a token of another workflow or run, or a damaged one, is rejected', async () => {
-      const { body: one } = await api().service.run('everyKind')
-      const { body: other } = await api().service.run('everyKind')
-      const token = (await get(one.workflowId, '?pageSize=1')).body.nextPageToken
-      const wrong = [
-        [other.workflowId, token],
-        [`${one.workflowId}/runs/${other.runId}`, token],
-        [one.workflowId, token.slice(1)],
-        [one.workflowId, 'x'],
-      ]
+  test('history: stays with its run when that continues as a new one', async () => {
+    const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
+    const first = await get(workflowId)
+    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    await untilStatus(api(), workflowId, 'continued', { runId })
 
-      const answers = await Promise.all(wrong.map(([run, text]) => get(run, `?pageToken=${text}`)))
+    const rest = await get(workflowId, `?pageToken=${first.body.nextPageToken}`)
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
-        wrong.map(() => [400, 'InvalidPageTokenError']),
-      )
-      expect((await get(`${one.workflowId}/runs/${one.runId}`, `?pageToken=${token}`)).status).toBe(200)
-    })
+    expect(rest.body.workflow).toMatchObject({ runId, status: 'continued' })
+    expect(eventsOf(rest).at(-1)).toMatchObject({ eventType: 'WorkflowExecutionContinuedAsNew' })
+    expect(rest.body.nextPageToken).toBeNull()
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('history: invalid parameters are rejected by name, and a missing execution is 404', async () => {
-      const wrong = ['pageSize=0', 'pageSize=1001', 'wait=61s', 'wait=soon', 'includePayloads=yes', 'order=desc']
-      const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
+  test('history: a token of another workflow or run, or a damaged one, is rejected', async () => {
+    const { body: one } = await api().service.run('everyKind')
+    const { body: other } = await api().service.run('everyKind')
+    const token = (await get(one.workflowId, '?pageSize=1')).body.nextPageToken
+    const wrong = [
+      [other.workflowId, token],
+      [`${one.workflowId}/runs/${other.runId}`, token],
+      [one.workflowId, token.slice(1)],
+      [one.workflowId, 'x'],
+    ]
 
-      const answers = await Promise.all(wrong.map((parameter) => get('x', `?${parameter}`)))
-      const missing = await Promise.all([anId(), hidden.workflowId].map((id) => get(id)))
+    const answers = await Promise.all(wrong.map(([run, text]) => get(run, `?pageToken=${text}`)))
 
-      expect(answers.map(({ status, body }) => [status, body.issues?.[0]?.path])).toEqual(
-        wrong.map((parameter) => [400, `/${parameter.split('=')[0]}`]),
-      )
-      expect(missing.map(({ status, body }) => [status, body.error])).toEqual([
-        [404, 'WorkflowNotFoundError'],
-        [404, 'WorkflowNotFoundError'],
-      ])
-    })
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      wrong.map(() => [400, 'InvalidPageTokenError']),
+    )
+    expect((await get(`${one.workflowId}/runs/${one.runId}`, `?pageToken=${token}`)).status).toBe(200)
+  })
+
+  test('history: invalid parameters are rejected by name, and a missing execution is 404', async () => {
+    const wrong = ['pageSize=0', 'pageSize=1001', 'wait=61s', 'wait=soon', 'includePayloads=yes', 'order=desc']
+    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
+
+    const answers = await Promise.all(wrong.map((parameter) => get('x', `?${parameter}`)))
+    const missing = await Promise.all([anId(), hidden.workflowId].map((id) => get(id)))
+
+    expect(answers.map(({ status, body }) => [status, body.issues?.[0]?.path])).toEqual(
+      wrong.map((parameter) => [400, `/${parameter.split('=')[0]}`]),
+    )
+    expect(missing.map(({ status, body }) => [status, body.error])).toEqual([
+      [404, 'WorkflowNotFoundError'],
+      [404, 'WorkflowNotFoundError'],
+    ])
   })
 }

@@ -1,45 +1,43 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
 
 /** GET input. */
 export function input(api: () => ApiFixture): void {
-  describe('input', () => {
-    test('input: is available while the run is open, of the latest and of a pinned run', async () => {
-      const { service } = api()
-      const { body: started } = await service.start('neverEnds', { a: 1 })
-      const { workflowId, runId } = started
+  test('input: is available while the run is open, of the latest and of a pinned run', async () => {
+    const { service } = api()
+    const { body: started } = await service.start('neverEnds', { a: 1 })
+    const { workflowId, runId } = started
 
-      const latest = await service.call('GET', `/workflow/${workflowId}/input`)
-      const pinned = await service.call('GET', `/workflow/${workflowId}/runs/${runId}/input`)
-      await service.call('POST', `/workflow/${workflowId}/terminate`)
+    const latest = await service.call('GET', `/workflow/${workflowId}/input`)
+    const pinned = await service.call('GET', `/workflow/${workflowId}/runs/${runId}/input`)
+    await service.call('POST', `/workflow/${workflowId}/terminate`)
 
-      expect([latest.status, latest.body]).toEqual([200, { workflowId, runId, input: { a: 1 }, args: [{ a: 1 }] }])
-      expect(pinned.body).toEqual(latest.body)
-    })
+    expect([latest.status, latest.body]).toEqual([200, { workflowId, runId, input: { a: 1 }, args: [{ a: 1 }] }])
+    expect(pinned.body).toEqual(latest.body)
+  })
 
-    test('input: tells no argument, one that is null, one that is an array, and several apart', async () => {
-      const lists = [[], [null], [[1, 2]], [1, 2]]
-      const runs = await Promise.all(lists.map((args) => startDirectly(api(), 'several', { args })))
+  test('input: tells no argument, one that is null, one that is an array, and several apart', async () => {
+    const lists = [[], [null], [[1, 2]], [1, 2]]
+    const runs = await Promise.all(lists.map((args) => startDirectly(api(), 'several', { args })))
 
-      const answers = await Promise.all(
-        runs.map(({ workflowId }) => api().service.call('GET', `/workflow/${workflowId}/input`)),
-      )
+    const answers = await Promise.all(
+      runs.map(({ workflowId }) => api().service.call('GET', `/workflow/${workflowId}/input`)),
+    )
 
-      expect(answers.map(({ body }) => body.args)).toEqual(lists)
-      expect(answers.map(({ body }) => body.input)).toEqual([null, null, [1, 2], [1, 2]])
-    })
+    expect(answers.map(({ body }) => body.args)).toEqual(lists)
+    expect(answers.map(({ body }) => body.input)).toEqual([null, null, [1, 2], [1, 2]])
+  })
 
-    test('input: a missing execution is 404, and so is a run with a reserved name', async () => {
-      const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
+  test('input: a missing execution is 404, and so is a run with a reserved name', async () => {
+    const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
 
-      const answers = await Promise.all(
-        [anId(), hidden.workflowId].map((id) => api().service.call('GET', `/workflow/${id}/input`)),
-      )
+    const answers = await Promise.all(
+      [anId(), hidden.workflowId].map((id) => api().service.call('GET', `/workflow/${id}/input`)),
+    )
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-        [404, 'WorkflowNotFoundError'],
-        [404, 'WorkflowNotFoundError'],
-      ])
-    })
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+      [404, 'WorkflowNotFoundError'],
+      [404, 'WorkflowNotFoundError'],
+    ])
   })
 }

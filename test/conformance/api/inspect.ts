@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
@@ -15,273 +15,267 @@ export function inspect(api: () => ApiFixture): void {
     return { workflowId, runId, status: body.status, result }
   }
 
-  describe('status', () => {
-    rule('status.tells-the-current-status', async () => {
-      const { service } = api()
-      const { body: started } = await service.start('waitForSignal')
+  rule('status.tells-the-current-status', async () => {
+    const { service } = api()
+    const { body: started } = await service.start('waitForSignal')
 
-      const running = await service.call('GET', `/workflow/${started.workflowId}/status`)
-      await service.call('POST', `/workflow/${started.workflowId}/signal/finish`)
-      await untilStatus(api(), started.workflowId, 'completed')
-      const completed = await service.call('GET', `/workflow/${started.workflowId}/status`)
+    const running = await service.call('GET', `/workflow/${started.workflowId}/status`)
+    await service.call('POST', `/workflow/${started.workflowId}/signal/finish`)
+    await untilStatus(api(), started.workflowId, 'completed')
+    const completed = await service.call('GET', `/workflow/${started.workflowId}/status`)
 
-      const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      const known = {
-        ...started,
-        workflowName: 'waitForSignal',
-        catalog: api().catalog,
-        startedAt: instant,
-        problem: null,
-      }
-      expect([running.status, running.body]).toEqual([
-        200,
-        { ...known, status: 'running', completedAt: null, historyLength: expect.any(Number) },
-      ])
-      expect(completed.body).toEqual({
-        ...known,
-        status: 'completed',
-        completedAt: instant,
-        historyLength: expect.any(Number),
-      })
-      expect(completed.body.historyLength).toBeGreaterThan(running.body.historyLength)
+    const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const known = {
+      ...started,
+      workflowName: 'waitForSignal',
+      catalog: api().catalog,
+      startedAt: instant,
+      problem: null,
+    }
+    expect([running.status, running.body]).toEqual([
+      200,
+      { ...known, status: 'running', completedAt: null, historyLength: expect.any(Number) },
+    ])
+    expect(completed.body).toEqual({
+      ...known,
+      status: 'completed',
+      completedAt: instant,
+      historyLength: expect.any(Number),
     })
-
-    rule('status.completed', async () => {
-      const { status, result } = await statusOf('echo', 'completed', { args: [1] })
-
-      expect([status, result.status, result.output]).toEqual(['completed', 'completed', 1])
-    })
-
-    rule('status.failed', async () => {
-      const { status, result } = await statusOf('failRetryable', 'failed')
-
-      expect([status, result.status, result.output]).toEqual(['failed', 'failed', null])
-    })
-
-    rule('status.timed_out', async () => {
-      const { status, result } = await statusOf('neverEnds', 'timed_out', { workflowRunTimeout: '1s' })
-
-      expect([status, result]).toEqual([
-        'timed_out',
-        expect.objectContaining({
-          status: 'timed_out',
-          error: 'The workflow timed out',
-          errorDetails: {
-            name: 'TimeoutFailure',
-            message: 'The workflow timed out',
-            retryable: true,
-            activityId: null,
-            cause: null,
-          },
-        }),
-      ])
-    })
-
-    rule('status.continued', async () => {
-      const { workflowId, runId, status, result } = await statusOf('chain', 'continued', { args: [{ links: 2 }] })
-
-      expect([status, result]).toEqual([
-        'continued',
-        {
-          workflowId,
-          runId,
-          status: 'continued',
-          input: { links: 2 },
-          output: null,
-          trace: null,
-          error: null,
-          errorDetails: null,
-        },
-      ])
-    })
-
-    test('status: a run that the engine retries has failed and has a next run', async () => {
-      const retry = { initialInterval: '50ms', backoffCoefficient: 1, maximumAttempts: 3 }
-      const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
-      await untilStatus(api(), first.workflowId, 'completed')
-
-      const { body: last } = await api().service.call('GET', `/workflow/${first.workflowId}/result`)
-
-      expect([first.status, first.result.status, first.result.error]).toEqual(['failed', 'failed', 'run 1 fails'])
-      expect([last.status, last.output]).toEqual(['completed', 2])
-      expect(last.runId).not.toBe(first.runId)
-    })
-
-    test('status: a paused run is paused', async () => {
-      const { workflowId } = await startDirectly(api(), 'neverEnds')
-      // The engine records a pause in the history when no workflow task is in progress.
-      await untilStatus(api(), workflowId, 'running', { events: 4 })
-      await pause(api(), workflowId)
-
-      const { body } = await api().service.call('GET', `/workflow/${workflowId}/status`)
-      const result = await api().service.call('GET', `/workflow/${workflowId}/result`)
-
-      expect([body.status, body.completedAt]).toEqual(['paused', null])
-      expect([result.status, result.body.workflowStatus]).toEqual([424, 'paused'])
-      await api().service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
-
-    test('status: a missing execution, a missing run and a run of another execution are 404', async () => {
-      const { service } = api()
-      const { body: one } = await service.start('nothing')
-      const { body: other } = await service.start('nothing')
-      const workflowId = anId()
-
-      const unknown = await service.call('GET', `/workflow/${workflowId}/status`)
-      const noRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
-      const othersRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
-
-      const facts = [unknown, noRun, othersRun].map(({ status, body }) => [
-        status,
-        body.error,
-        body.workflowId,
-        body.runId,
-      ])
-      expect(facts).toEqual([
-        [404, 'WorkflowNotFoundError', workflowId, undefined],
-        [404, 'WorkflowNotFoundError', one.workflowId, NO_RUN],
-        [404, 'WorkflowNotFoundError', one.workflowId, other.runId],
-      ])
-    })
-
-    test('status: a run id must be a UUID', async () => {
-      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/runs/1/status`)
-
-      expect([status, body.error]).toEqual([400, 'ValidationError'])
-    })
-
-    test('status: a run id in upper case identifies the same run, also when waiting', async () => {
-      const { service } = api()
-      const { workflowId, runId } = await startMessages(api())
-      const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
-
-      const status = await service.call('GET', `${run}/status`)
-      const update = await service.call('POST', `${run}/update/set`, { payload: 1 })
-
-      expect([status.status, status.body.runId, update.status]).toEqual([200, runId, 200])
-      await service.call('POST', `${run}/signal/finish`)
-    })
+    expect(completed.body.historyLength).toBeGreaterThan(running.body.historyLength)
   })
 
-  describe('result', () => {
-    test('result: an open run has no result yet', async () => {
-      const { service } = api()
-      const { body: started } = await service.start('neverEnds')
+  rule('status.completed', async () => {
+    const { status, result } = await statusOf('echo', 'completed', { args: [1] })
 
-      const latest = await service.call('GET', `/workflow/${started.workflowId}/result`)
-      const pinned = await service.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
+    expect([status, result.status, result.output]).toEqual(['completed', 'completed', 1])
+  })
 
-      const { workflowId, runId } = started
-      const expected = expect.objectContaining({
-        error: 'WorkflowNotCompletedError',
+  rule('status.failed', async () => {
+    const { status, result } = await statusOf('failRetryable', 'failed')
+
+    expect([status, result.status, result.output]).toEqual(['failed', 'failed', null])
+  })
+
+  rule('status.timed_out', async () => {
+    const { status, result } = await statusOf('neverEnds', 'timed_out', { workflowRunTimeout: '1s' })
+
+    expect([status, result]).toEqual([
+      'timed_out',
+      expect.objectContaining({
+        status: 'timed_out',
+        error: 'The workflow timed out',
+        errorDetails: {
+          name: 'TimeoutFailure',
+          message: 'The workflow timed out',
+          retryable: true,
+          activityId: null,
+          cause: null,
+        },
+      }),
+    ])
+  })
+
+  rule('status.continued', async () => {
+    const { workflowId, runId, status, result } = await statusOf('chain', 'continued', { args: [{ links: 2 }] })
+
+    expect([status, result]).toEqual([
+      'continued',
+      {
         workflowId,
         runId,
-        workflowStatus: 'running',
-      })
-      expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
-      await service.call('POST', `/workflow/${workflowId}/terminate`)
-    })
-
-    test('result: a missing execution is 404', async () => {
-      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/result`)
-
-      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-    })
-
-    test('result: the input is null for no argument and the array for several', async () => {
-      const none = await statusOf('nothing', 'completed')
-      const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
-
-      expect([none.result.input, several.result.input, several.result.output]).toEqual([
-        null,
-        [1, 'two', null],
-        [1, 'two', null],
-      ])
-    })
-
-    test('result: is found in a history longer than a page', async () => {
-      const ofMany = await statusOf('manySteps', 'completed', { args: [{ n: 50 }] })
-
-      expect(ofMany.result).toMatchObject({ runId: ofMany.runId, status: 'completed', input: { n: 50 }, output: 50 })
-    })
-
-    test('result: a payload that cannot be decoded is returned in base64', async () => {
-      const { client, service } = api()
-      const workflowId = anId()
-      const data = Buffer.from([0, 255, 17])
-      await client.connection.workflowService.startWorkflowExecution({
-        namespace: 'default',
-        workflowId,
-        workflowType: { name: 'echo' },
-        taskQueue: { name: `nobody-${workflowId}` },
-        input: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data }] },
-        requestId: workflowId,
-      })
-      await service.call('POST', `/workflow/${workflowId}/terminate`)
-
-      const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
-
-      expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
-    })
+        status: 'continued',
+        input: { links: 2 },
+        output: null,
+        trace: null,
+        error: null,
+        errorDetails: null,
+      },
+    ])
   })
 
-  describe('trace-log', () => {
-    rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
-      const { service } = api()
-      const { body: ran } = await service.run('everyKind', { a: 1 })
+  test('status: a run that the engine retries has failed and has a next run', async () => {
+    const retry = { initialInterval: '50ms', backoffCoefficient: 1, maximumAttempts: 3 }
+    const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
+    await untilStatus(api(), first.workflowId, 'completed')
 
-      const { status, body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
-      const pinned = await service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
+    const { body: last } = await api().service.call('GET', `/workflow/${first.workflowId}/result`)
 
-      expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
-        200,
-        'history',
-        ran.runId,
-        true,
-        [],
-      ])
-      expect(body.data).toMatchObject({
-        kind: 'workflow',
-        name: 'everyKind',
-        input: { a: 1 },
-        output: { a: 1 },
-        error: null,
-      })
-      expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
-        ['step', 'echoBack'],
-        ['timer', expect.any(String)],
-        ['child_workflow', 'echo'],
-      ])
-      expect(pinned.body).toEqual(body)
+    expect([first.status, first.result.status, first.result.error]).toEqual(['failed', 'failed', 'run 1 fails'])
+    expect([last.status, last.output]).toEqual(['completed', 2])
+    expect(last.runId).not.toBe(first.runId)
+  })
+
+  test('status: a paused run is paused', async () => {
+    const { workflowId } = await startDirectly(api(), 'neverEnds')
+    // The engine records a pause in the history when no workflow task is in progress.
+    await untilStatus(api(), workflowId, 'running', { events: 4 })
+    await pause(api(), workflowId)
+
+    const { body } = await api().service.call('GET', `/workflow/${workflowId}/status`)
+    const result = await api().service.call('GET', `/workflow/${workflowId}/result`)
+
+    expect([body.status, body.completedAt]).toEqual(['paused', null])
+    expect([result.status, result.body.workflowStatus]).toEqual([424, 'paused'])
+    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
+
+  test('status: a missing execution, a missing run and a run of another execution are 404', async () => {
+    const { service } = api()
+    const { body: one } = await service.start('nothing')
+    const { body: other } = await service.start('nothing')
+    const workflowId = anId()
+
+    const unknown = await service.call('GET', `/workflow/${workflowId}/status`)
+    const noRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
+    const othersRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
+
+    const facts = [unknown, noRun, othersRun].map(({ status, body }) => [
+      status,
+      body.error,
+      body.workflowId,
+      body.runId,
+    ])
+    expect(facts).toEqual([
+      [404, 'WorkflowNotFoundError', workflowId, undefined],
+      [404, 'WorkflowNotFoundError', one.workflowId, NO_RUN],
+      [404, 'WorkflowNotFoundError', one.workflowId, other.runId],
+    ])
+  })
+
+  test('status: a run id must be a UUID', async () => {
+    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/runs/1/status`)
+
+    expect([status, body.error]).toEqual([400, 'ValidationError'])
+  })
+
+  test('status: a run id in upper case identifies the same run, also when waiting', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await startMessages(api())
+    const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
+
+    const status = await service.call('GET', `${run}/status`)
+    const update = await service.call('POST', `${run}/update/set`, { payload: 1 })
+
+    expect([status.status, status.body.runId, update.status]).toEqual([200, runId, 200])
+    await service.call('POST', `${run}/signal/finish`)
+  })
+
+  test('result: an open run has no result yet', async () => {
+    const { service } = api()
+    const { body: started } = await service.start('neverEnds')
+
+    const latest = await service.call('GET', `/workflow/${started.workflowId}/result`)
+    const pinned = await service.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
+
+    const { workflowId, runId } = started
+    const expected = expect.objectContaining({
+      error: 'WorkflowNotCompletedError',
+      workflowId,
+      runId,
+      workflowStatus: 'running',
     })
+    expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
+    await service.call('POST', `/workflow/${workflowId}/terminate`)
+  })
 
-    test('trace-log: an open run has an incomplete trace', async () => {
-      const { service } = api()
-      const { body: started } = await service.start('neverEnds')
+  test('result: a missing execution is 404', async () => {
+    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/result`)
 
-      const { body } = await service.call('GET', `/workflow/${started.workflowId}/trace-log`)
+    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
+  })
 
-      expect([body.complete, body.data.endedAt]).toEqual([false, null])
-      expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
-      await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+  test('result: the input is null for no argument and the array for several', async () => {
+    const none = await statusOf('nothing', 'completed')
+    const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
+
+    expect([none.result.input, several.result.input, several.result.output]).toEqual([
+      null,
+      [1, 'two', null],
+      [1, 'two', null],
+    ])
+  })
+
+  test('result: is found in a history longer than a page', async () => {
+    const ofMany = await statusOf('manySteps', 'completed', { args: [{ n: 50 }] })
+
+    expect(ofMany.result).toMatchObject({ runId: ofMany.runId, status: 'completed', input: { n: 50 }, output: 50 })
+  })
+
+  test('result: a payload that cannot be decoded is returned in base64', async () => {
+    const { client, service } = api()
+    const workflowId = anId()
+    const data = Buffer.from([0, 255, 17])
+    await client.connection.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      workflowId,
+      workflowType: { name: 'echo' },
+      taskQueue: { name: `nobody-${workflowId}` },
+      input: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data }] },
+      requestId: workflowId,
     })
+    await service.call('POST', `/workflow/${workflowId}/terminate`)
 
-    test('trace-log: a failed run has its failure and the number of attempts', async () => {
-      const { service } = api()
-      const { body: ran } = await service.run('failAfterRetries')
+    const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
 
-      const { body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+    expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
+  })
 
-      expect(body.data.error).toMatchObject({ message: expect.any(String) })
-      expect(body.data.children).toMatchObject([
-        { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
-      ])
+  rule('trace-log.is-the-whole-trace-of-a-completed-run', async () => {
+    const { service } = api()
+    const { body: ran } = await service.run('everyKind', { a: 1 })
+
+    const { status, body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+    const pinned = await service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
+
+    expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
+      200,
+      'history',
+      ran.runId,
+      true,
+      [],
+    ])
+    expect(body.data).toMatchObject({
+      kind: 'workflow',
+      name: 'everyKind',
+      input: { a: 1 },
+      output: { a: 1 },
+      error: null,
     })
+    expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
+      ['step', 'echoBack'],
+      ['timer', expect.any(String)],
+      ['child_workflow', 'echo'],
+    ])
+    expect(pinned.body).toEqual(body)
+  })
 
-    test('trace-log: a missing execution is 404', async () => {
-      const { status, body } = await api().service.call('GET', `/workflow/${anId()}/trace-log`)
+  test('trace-log: an open run has an incomplete trace', async () => {
+    const { service } = api()
+    const { body: started } = await service.start('neverEnds')
 
-      expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-    })
+    const { body } = await service.call('GET', `/workflow/${started.workflowId}/trace-log`)
+
+    expect([body.complete, body.data.endedAt]).toEqual([false, null])
+    expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
+    await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+  })
+
+  test('trace-log: a failed run has its failure and the number of attempts', async () => {
+    const { service } = api()
+    const { body: ran } = await service.run('failAfterRetries')
+
+    const { body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+
+    expect(body.data.error).toMatchObject({ message: expect.any(String) })
+    expect(body.data.children).toMatchObject([
+      { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
+    ])
+  })
+
+  test('trace-log: a missing execution is 404', async () => {
+    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/trace-log`)
+
+    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventsIn } from '../../support/event-stream.ts'
 import { type ApiFixture, anId } from './api-fixture.ts'
 
@@ -11,58 +11,56 @@ export function runEvents(api: () => ApiFixture): void {
     return { status, type: headers.get('Content-Type'), events: eventsIn(text) }
   }
 
-  describe('run as events', () => {
-    test('run as events: the ids come first, then the same result as from run', async () => {
-      const workflowId = anId()
+  test('run as events: the ids come first, then the same result as from run', async () => {
+    const workflowId = anId()
 
-      const { status, type, events } = await run({ workflowName: 'echo', input: 1, workflowId })
+    const { status, type, events } = await run({ workflowName: 'echo', input: 1, workflowId })
 
-      const runId = events[0]?.data.runId
-      expect([status, type]).toEqual([200, 'text/event-stream'])
-      expect(events).toEqual([
-        { id: `${workflowId}/${runId}`, event: 'started', data: { workflowId, runId } },
-        {
-          id: `${workflowId}/${runId}/end`,
-          event: 'result',
-          data: {
-            workflowId,
-            runId,
-            status: 'completed',
-            input: 1,
-            output: 1,
-            trace: null,
-            error: null,
-            errorDetails: null,
-          },
+    const runId = events[0]?.data.runId
+    expect([status, type]).toEqual([200, 'text/event-stream'])
+    expect(events).toEqual([
+      { id: `${workflowId}/${runId}`, event: 'started', data: { workflowId, runId } },
+      {
+        id: `${workflowId}/${runId}/end`,
+        event: 'result',
+        data: {
+          workflowId,
+          runId,
+          status: 'completed',
+          input: 1,
+          output: 1,
+          trace: null,
+          error: null,
+          errorDetails: null,
         },
-      ])
+      },
+    ])
+  })
+
+  test('run as events: a run that outlives its timeout ends with the same error as from run', async () => {
+    const { events } = await run({ workflowName: 'neverEnds', input: null, timeout: 300 })
+
+    const [started, timeout] = events
+    expect(timeout).toMatchObject({
+      id: started?.id,
+      event: 'timeout',
+      data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
     })
+    await api().service.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
+  })
 
-    test('run as events: a run that outlives its timeout ends with the same error as from run', async () => {
-      const { events } = await run({ workflowName: 'neverEnds', input: null, timeout: 300 })
+  test('run as events: a refusal is an answer like any other', async () => {
+    const { status, body, headers } = await api().service.call(
+      'POST',
+      '/workflow/run',
+      { workflowName: 'echo' },
+      EVENTS,
+    )
 
-      const [started, timeout] = events
-      expect(timeout).toMatchObject({
-        id: started?.id,
-        event: 'timeout',
-        data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
-      })
-      await api().service.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
-    })
-
-    test('run as events: a refusal is an answer like any other', async () => {
-      const { status, body, headers } = await api().service.call(
-        'POST',
-        '/workflow/run',
-        { workflowName: 'echo' },
-        EVENTS,
-      )
-
-      expect([status, body.error, headers.get('Content-Type')]).toEqual([
-        400,
-        'ValidationError',
-        'application/problem+json',
-      ])
-    })
+    expect([status, body.error, headers.get('Content-Type')]).toEqual([
+      400,
+      'ValidationError',
+      'application/problem+json',
+    ])
   })
 }

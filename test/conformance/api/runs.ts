@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { Answer } from '../../support/api.ts'
 import { type ApiFixture, anId, startDirectly } from './api-fixture.ts'
@@ -18,96 +18,94 @@ export function runs(api: () => ApiFixture): void {
 
   const get = (path: string): Promise<Answer> => api().service.call('GET', `/workflow/runs${path}`)
 
-  describe('runs', () => {
-    test('runs: are listed page by page, and counted', async () => {
-      const { runIds, filter } = await startListed(5)
+  test('runs: are listed page by page, and counted', async () => {
+    const { runIds, filter } = await startListed(5)
 
-      const pages: Answer[] = []
-      for (let token = ''; pages.length === 0 || token !== ''; token = pages.at(-1)?.body.nextPageToken ?? '')
-        pages.push(await get(`?${filter}&pageSize=2${token && `&pageToken=${token}`}`))
-      const count = await get(`/count?${filter}&groupBy=status`)
+    const pages: Answer[] = []
+    for (let token = ''; pages.length === 0 || token !== ''; token = pages.at(-1)?.body.nextPageToken ?? '')
+      pages.push(await get(`?${filter}&pageSize=2${token && `&pageToken=${token}`}`))
+    const count = await get(`/count?${filter}&groupBy=status`)
 
-      const listed = pages.flatMap(({ body }) => body.runs)
-      expect(listed.map(({ runId }) => runId).toSorted()).toEqual(runIds.toSorted())
-      expect(listed[0]).toEqual({
-        workflowId: expect.stringMatching(/^api-test-/),
-        runId: expect.any(String),
-        workflowName: 'nothing',
-        workflowType: 'nothing',
-        catalog: expect.stringMatching(/^api-test-/),
-        status: 'running',
-        startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        completedAt: null,
-      })
-      expect([count.status, count.body]).toEqual([200, { count: 5, groups: [{ status: 'running', count: 5 }] }])
-      expect((await get(`/count?${filter}`)).body).toEqual({ count: 5, groups: [] })
+    const listed = pages.flatMap(({ body }) => body.runs)
+    expect(listed.map(({ runId }) => runId).toSorted()).toEqual(runIds.toSorted())
+    expect(listed[0]).toEqual({
+      workflowId: expect.stringMatching(/^api-test-/),
+      runId: expect.any(String),
+      workflowName: 'nothing',
+      workflowType: 'nothing',
+      catalog: expect.stringMatching(/^api-test-/),
+      status: 'running',
+      startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      completedAt: null,
     })
+    expect([count.status, count.body]).toEqual([200, { count: 5, groups: [{ status: 'running', count: 5 }] }])
+    expect((await get(`/count?${filter}`)).body).toEqual({ count: 5, groups: [] })
+  })
 
-    test('runs: a search attribute selects by its registered type', async () => {
-      const { body: started } = await api().service.run('nothing')
-      const byId = (workflowId: string) => get(`?searchAttributes%5BWorkflowId%5D=${workflowId}`)
-      await until('the run is listed', async () => (await byId(started.workflowId)).body.runs.length === 1)
+  test('runs: a search attribute selects by its registered type', async () => {
+    const { body: started } = await api().service.run('nothing')
+    const byId = (workflowId: string) => get(`?searchAttributes%5BWorkflowId%5D=${workflowId}`)
+    await until('the run is listed', async () => (await byId(started.workflowId)).body.runs.length === 1)
 
-      const [other, unknown] = await Promise.all([byId(anId()), get('?searchAttributes[Nope]=1')])
+    const [other, unknown] = await Promise.all([byId(anId()), get('?searchAttributes[Nope]=1')])
 
-      expect(other.body).toEqual({ runs: [], nextPageToken: null })
-      expect([unknown.status, unknown.body.issues]).toEqual([
-        400,
-        [{ path: '/searchAttributes/Nope', message: 'is not a search attribute of the namespace' }],
-      ])
-    })
+    expect(other.body).toEqual({ runs: [], nextPageToken: null })
+    expect([unknown.status, unknown.body.issues]).toEqual([
+      400,
+      [{ path: '/searchAttributes/Nope', message: 'is not a search attribute of the namespace' }],
+    ])
+  })
 
-    test('runs: a token of another list, or a damaged one, is rejected', async () => {
-      const { filter } = await startListed(2)
-      const { body } = await get(`?${filter}&pageSize=1`)
-      const token: string = body.nextPageToken
-      const flipped = token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
-      const wrong = [
-        `?status=completed&pageToken=${token}`,
-        `?${filter}&workflowName=nothing&pageToken=${token}`,
-        `?${filter}&pageToken=${flipped}`,
-        `?${filter}&pageToken=${token.slice(0, -4)}`,
-        `?${filter}&pageToken=`,
-        `?${filter}&pageToken=%F0%9F%90%98`,
-      ]
+  test('runs: a token of another list, or a damaged one, is rejected', async () => {
+    const { filter } = await startListed(2)
+    const { body } = await get(`?${filter}&pageSize=1`)
+    const token: string = body.nextPageToken
+    const flipped = token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    const wrong = [
+      `?status=completed&pageToken=${token}`,
+      `?${filter}&workflowName=nothing&pageToken=${token}`,
+      `?${filter}&pageToken=${flipped}`,
+      `?${filter}&pageToken=${token.slice(0, -4)}`,
+      `?${filter}&pageToken=`,
+      `?${filter}&pageToken=%F0%9F%90%98`,
+    ]
 
-      const answers = await Promise.all(wrong.map(get))
+    const answers = await Promise.all(wrong.map(get))
 
-      expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
-        wrong.map(() => [400, 'InvalidPageTokenError']),
-      )
-      expect((await get(`?${filter}&pageSize=100&pageToken=${token}`)).body.runs).toHaveLength(1)
-    })
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      wrong.map(() => [400, 'InvalidPageTokenError']),
+    )
+    expect((await get(`?${filter}&pageSize=100&pageToken=${token}`)).body.runs).toHaveLength(1)
+  })
 
-    test('runs: invalid parameters are rejected by name', async () => {
-      const wrong = new Map([
-        ['?pageSize=0', '/pageSize'],
-        ['?pageSize=1001', '/pageSize'],
-        ['?pageSize=1e2', '/pageSize'],
-        ['?status=Running', '/status'],
-        ['?startedAfter=yesterday', '/startedAfter'],
-        ['?closedBefore=2026-13-01T00:00:00Z', '/closedBefore'],
-        ['?workflowName=a%00b', '/workflowName'],
-        ['?catalog=a%0Ab', '/catalog'],
-        ['?query=%1B', '/query'],
-        ['?query=', '/query'],
-        ["?query=WorkflowType='x')+OR+(WorkflowType!=''", '/query'],
-        ['?searchAttributes[Customer]=a%7Fb', '/searchAttributes/Customer'],
-        ['?searchAttributes=x', '/searchAttributes'],
-        ['?workflowId=x', '/workflowId'],
-        ['?status=running&status=failed', '/status'],
-        ['?__proto__=x', '/__proto__'],
-        ['?searchAttributes[__proto__]=x', '/__proto__'],
-        ['/count?groupBy=workflowName', '/groupBy'],
-        ['/count?pageSize=1', '/pageSize'],
-      ])
+  test('runs: invalid parameters are rejected by name', async () => {
+    const wrong = new Map([
+      ['?pageSize=0', '/pageSize'],
+      ['?pageSize=1001', '/pageSize'],
+      ['?pageSize=1e2', '/pageSize'],
+      ['?status=Running', '/status'],
+      ['?startedAfter=yesterday', '/startedAfter'],
+      ['?closedBefore=2026-13-01T00:00:00Z', '/closedBefore'],
+      ['?workflowName=a%00b', '/workflowName'],
+      ['?catalog=a%0Ab', '/catalog'],
+      ['?query=%1B', '/query'],
+      ['?query=', '/query'],
+      ["?query=WorkflowType='x')+OR+(WorkflowType!=''", '/query'],
+      ['?searchAttributes[Customer]=a%7Fb', '/searchAttributes/Customer'],
+      ['?searchAttributes=x', '/searchAttributes'],
+      ['?workflowId=x', '/workflowId'],
+      ['?status=running&status=failed', '/status'],
+      ['?__proto__=x', '/__proto__'],
+      ['?searchAttributes[__proto__]=x', '/__proto__'],
+      ['/count?groupBy=workflowName', '/groupBy'],
+      ['/count?pageSize=1', '/pageSize'],
+    ])
 
-      const answers = await Promise.all([...wrong.keys()].map(get))
+    const answers = await Promise.all([...wrong.keys()].map(get))
 
-      expect(answers.map(({ status, body }) => [status, body.error, body.issues?.[0]?.path])).toEqual(
-        [...wrong.values()].map((path) => [400, 'ValidationError', path]),
-      )
-      expect((await get('?workflowName=%FF')).status).toBe(400)
-    })
+    expect(answers.map(({ status, body }) => [status, body.error, body.issues?.[0]?.path])).toEqual(
+      [...wrong.values()].map((path) => [400, 'ValidationError', path]),
+    )
+    expect((await get('?workflowName=%FF')).status).toBe(400)
   })
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ApiFixture, anId } from './api-fixture.ts'
 
 /** The options of `run`, `start` and `update-with-start`, and the headers of messages. */
@@ -18,114 +18,112 @@ export function startOptions(api: () => ApiFixture): void {
     return { attributes, memo: json(attributes?.memo?.fields), headers: json(attributes?.header?.fields) }
   }
 
-  describe('start options', () => {
-    test('start options: reach the engine, with the trace context of the request', async () => {
-      const workflowId = anId()
-      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-      const body = {
-        workflowName: 'echo',
-        input: 1,
-        workflowId,
-        memo: { order: 17 },
-        headers: { tenant: ['a'] },
-        runTimeout: '90s',
-        taskTimeout: 5000,
-        retry: { initialInterval: '500ms', maximumAttempts: 2 },
-        priority: { priorityKey: 2 },
-      }
+  test('start options: reach the engine, with the trace context of the request', async () => {
+    const workflowId = anId()
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const body = {
+      workflowName: 'echo',
+      input: 1,
+      workflowId,
+      memo: { order: 17 },
+      headers: { tenant: ['a'] },
+      runTimeout: '90s',
+      taskTimeout: 5000,
+      retry: { initialInterval: '500ms', maximumAttempts: 2 },
+      priority: { priorityKey: 2 },
+    }
 
-      const { status, body: result } = await post('run', body, { traceparent, tracestate: 'a=b' })
+    const { status, body: result } = await post('run', body, { traceparent, tracestate: 'a=b' })
 
-      const { attributes, memo, headers } = await recorded(workflowId)
-      expect([status, result.output]).toEqual([200, 1])
-      expect(memo).toEqual({ order: 17 })
-      expect(headers).toEqual({ tenant: ['a'], '_tracer-data': { traceparent, tracestate: 'a=b' } })
-      expect(Number(attributes?.workflowRunTimeout?.seconds)).toBe(90)
-      expect(Number(attributes?.workflowTaskTimeout?.seconds)).toBe(5)
-      expect(attributes?.retryPolicy?.maximumAttempts).toBe(2)
-      expect(attributes?.priority?.priorityKey).toBe(2)
+    const { attributes, memo, headers } = await recorded(workflowId)
+    expect([status, result.output]).toEqual([200, 1])
+    expect(memo).toEqual({ order: 17 })
+    expect(headers).toEqual({ tenant: ['a'], '_tracer-data': { traceparent, tracestate: 'a=b' } })
+    expect(Number(attributes?.workflowRunTimeout?.seconds)).toBe(90)
+    expect(Number(attributes?.workflowTaskTimeout?.seconds)).toBe(5)
+    expect(attributes?.retryPolicy?.maximumAttempts).toBe(2)
+    expect(attributes?.priority?.priorityKey).toBe(2)
+  })
+
+  test('start options: with use-existing the response says whether the run was started, and run is about that run', async () => {
+    const workflowId = anId()
+    const body = { workflowName: 'waitForSignal', input: 'first', workflowId }
+    const useExisting = { ...body, input: 'ignored', workflowIdConflictPolicy: 'use-existing' }
+
+    const first = await post('start', { ...body, workflowIdConflictPolicy: 'use-existing' })
+    const second = await post('start', useExisting)
+    const waited = await post('run', { ...useExisting, timeout: 200 })
+    await post(`${workflowId}/signal/finish`, { payload: 'done' })
+
+    expect([first, second, waited].map(({ headers }) => headers.get('Portico-Started'))).toEqual([
+      'true',
+      'false',
+      'false',
+    ])
+    expect(second.body).toEqual(first.body)
+    expect([waited.status, waited.body.runId]).toEqual([408, first.body.runId])
+  })
+
+  test('start options: a run on a cron schedule does not end, so run responds with 408 and its ids', async () => {
+    const workflowId = anId()
+    const cronSchedule = '@every 1h'
+
+    const { status, body } = await post('run', {
+      workflowName: 'echo',
+      input: 1,
+      workflowId,
+      cronSchedule,
+      timeout: 200,
     })
 
-    test('start options: with use-existing the response says whether the run was started, and run is about that run', async () => {
-      const workflowId = anId()
-      const body = { workflowName: 'waitForSignal', input: 'first', workflowId }
-      const useExisting = { ...body, input: 'ignored', workflowIdConflictPolicy: 'use-existing' }
+    expect([status, body.error, body.workflowId]).toEqual([408, 'WorkflowExecutionTimedOutError', workflowId])
+    expect((await recorded(workflowId)).attributes?.cronSchedule).toBe(cronSchedule)
+    await post(`${workflowId}/terminate`, {})
+  })
 
-      const first = await post('start', { ...body, workflowIdConflictPolicy: 'use-existing' })
-      const second = await post('start', useExisting)
-      const waited = await post('run', { ...useExisting, timeout: 200 })
-      await post(`${workflowId}/signal/finish`, { payload: 'done' })
+  test('start options: each invalid option is rejected with its pointer, and nothing starts', async () => {
+    const workflowId = anId()
+    const rejected: [path: string, options: object][] = [
+      ['/memo/trace', { memo: { trace: 1 } }],
+      ['/retry/attempts', { retry: { attempts: 1 } }],
+      ['/priority/priorityKey', { priority: { priorityKey: 0 } }],
+      ['/versioningOverride/pinned/buildId', { versioningOverride: { pinned: { deploymentName: 'a' } } }],
+      ['/versioningOverride/pinned', { versioningOverride: { pinned: { deploymentName: 'a', buildId: 'no-such' } } }],
+      ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: 'int', value: 1 } } }],
+      ['/cronSchedule', { cronSchedule: 'every day' }],
+    ]
 
-      expect([first, second, waited].map(({ headers }) => headers.get('Portico-Started'))).toEqual([
-        'true',
-        'false',
-        'false',
-      ])
-      expect(second.body).toEqual(first.body)
-      expect([waited.status, waited.body.runId]).toEqual([408, first.body.runId])
-    })
+    const answers = await Promise.all(
+      rejected.map(([, options]) => post('start', { workflowName: 'echo', input: 1, workflowId, ...options })),
+    )
 
-    test('start options: a run on a cron schedule does not end, so run responds with 408 and its ids', async () => {
-      const workflowId = anId()
-      const cronSchedule = '@every 1h'
+    expect(answers.map(({ status, body }) => [status, body.issues?.[0]?.path])).toEqual(
+      rejected.map(([path]) => [400, path]),
+    )
+    expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+  })
 
-      const { status, body } = await post('run', {
-        workflowName: 'echo',
-        input: 1,
-        workflowId,
-        cronSchedule,
-        timeout: 200,
-      })
+  test('update-with-start: takes the options of a start, without those that would delay it', async () => {
+    const workflowId = anId()
+    const body = { workflowName: 'messages', input: null, workflowId, args: ['x'], memo: { order: 17 } }
 
-      expect([status, body.error, body.workflowId]).toEqual([408, 'WorkflowExecutionTimedOutError', workflowId])
-      expect((await recorded(workflowId)).attributes?.cronSchedule).toBe(cronSchedule)
-      await post(`${workflowId}/terminate`, {})
-    })
+    const delayed = await post('update-with-start/set', { ...body, startDelay: '1s' })
+    const { status } = await post('update-with-start/set', body)
+    const again = await post('update-with-start/set', { ...body, workflowIdConflictPolicy: 'fail' })
 
-    test('start options: each invalid option is rejected with its pointer, and nothing starts', async () => {
-      const workflowId = anId()
-      const rejected: [path: string, options: object][] = [
-        ['/memo/trace', { memo: { trace: 1 } }],
-        ['/retry/attempts', { retry: { attempts: 1 } }],
-        ['/priority/priorityKey', { priority: { priorityKey: 0 } }],
-        ['/versioningOverride/pinned/buildId', { versioningOverride: { pinned: { deploymentName: 'a' } } }],
-        ['/versioningOverride/pinned', { versioningOverride: { pinned: { deploymentName: 'a', buildId: 'no-such' } } }],
-        ['/searchAttributes/Nope', { searchAttributes: { Nope: { type: 'int', value: 1 } } }],
-        ['/cronSchedule', { cronSchedule: 'every day' }],
-      ]
+    expect([delayed.status, delayed.body.issues[0].path]).toEqual([400, '/startDelay'])
+    if (api().hasGap('update-with-start')) return expect(status).toBe(501)
+    expect([status, again.status, again.body.error]).toEqual([200, 409, 'WorkflowAlreadyStartedError'])
+    expect((await recorded(workflowId)).memo).toEqual({ order: 17 })
+    await post(`${workflowId}/terminate`, {})
+  })
 
-      const answers = await Promise.all(
-        rejected.map(([, options]) => post('start', { workflowName: 'echo', input: 1, workflowId, ...options })),
-      )
+  test('SERVICE_FORWARD_HEADERS: workers receive these headers of a request', async () => {
+    const { restrictedService } = api()
+    const body = { workflowName: 'echo', input: 1, workflowId: anId() }
 
-      expect(answers.map(({ status, body }) => [status, body.issues?.[0]?.path])).toEqual(
-        rejected.map(([path]) => [400, path]),
-      )
-      expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
-    })
+    await restrictedService.call('POST', '/workflow/run', body, { 'X-Tenant': 'acme', 'X-Other': 'no' })
 
-    test('update-with-start: takes the options of a start, without those that would delay it', async () => {
-      const workflowId = anId()
-      const body = { workflowName: 'messages', input: null, workflowId, args: ['x'], memo: { order: 17 } }
-
-      const delayed = await post('update-with-start/set', { ...body, startDelay: '1s' })
-      const { status } = await post('update-with-start/set', body)
-      const again = await post('update-with-start/set', { ...body, workflowIdConflictPolicy: 'fail' })
-
-      expect([delayed.status, delayed.body.issues[0].path]).toEqual([400, '/startDelay'])
-      if (api().hasGap('update-with-start')) return expect(status).toBe(501)
-      expect([status, again.status, again.body.error]).toEqual([200, 409, 'WorkflowAlreadyStartedError'])
-      expect((await recorded(workflowId)).memo).toEqual({ order: 17 })
-      await post(`${workflowId}/terminate`, {})
-    })
-
-    test('SERVICE_FORWARD_HEADERS: workers receive these headers of a request', async () => {
-      const { restrictedService } = api()
-      const body = { workflowName: 'echo', input: 1, workflowId: anId() }
-
-      await restrictedService.call('POST', '/workflow/run', body, { 'X-Tenant': 'acme', 'X-Other': 'no' })
-
-      expect((await recorded(body.workflowId)).headers).toEqual({ 'x-tenant': 'acme' })
-    })
+    expect((await recorded(body.workflowId)).headers).toEqual({ 'x-tenant': 'acme' })
   })
 }

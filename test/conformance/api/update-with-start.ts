@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ApiFixture, anId, MESSAGE_TIMEOUT_MS, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/update-with-start/:name. */
@@ -18,134 +18,132 @@ export function updateWithStart(api: () => ApiFixture): void {
     return true
   }
 
-  describe('update-with-start', () => {
-    test('update-with-start: starts the run and responds while it keeps running; the next request finds it', async () => {
-      const workflowId = anId()
-      const body = { ...MESSAGES, workflowId, payload: 'new' }
-      if (await isLacking('update-with-start/set', body)) return
+  test('update-with-start: starts the run and responds while it keeps running; the next request finds it', async () => {
+    const workflowId = anId()
+    const body = { ...MESSAGES, workflowId, payload: 'new' }
+    if (await isLacking('update-with-start/set', body)) return
 
-      const first = await post('update-with-start/set', body)
-      const second = await post('update-with-start/set', { ...body, payload: 'newer' })
+    const first = await post('update-with-start/set', body)
+    const second = await post('update-with-start/set', { ...body, payload: 'newer' })
 
-      const { runId } = first.body
-      expect([first.status, first.headers.get('Location')]).toEqual([200, `/workflow/${workflowId}/result`])
-      expect(first.body).toEqual({ workflowId, runId, started: true, result: { before: null, after: 'new' } })
-      expect(second.body).toEqual({ workflowId, runId, started: false, result: { before: 'new', after: 'newer' } })
-      await post(`${workflowId}/signal/finish`)
-      await untilStatus(api(), workflowId, 'completed')
+    const { runId } = first.body
+    expect([first.status, first.headers.get('Location')]).toEqual([200, `/workflow/${workflowId}/result`])
+    expect(first.body).toEqual({ workflowId, runId, started: true, result: { before: null, after: 'new' } })
+    expect(second.body).toEqual({ workflowId, runId, started: false, result: { before: 'new', after: 'newer' } })
+    await post(`${workflowId}/signal/finish`)
+    await untilStatus(api(), workflowId, 'completed')
+  })
+
+  test('update-with-start: makes an id, takes several arguments, and starts with exactly the input', async () => {
+    const body = '{"workflowName":"messages","input":9007199254740993,"args":[1,null]}'
+    if (await isLacking('update-with-start/echo', body)) return
+
+    const { status, body: answered } = await post('update-with-start/echo', body)
+
+    expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
+    await post(`${answered.workflowId}/terminate`)
+    expect((await api().service.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
+      '"input":9007199254740993',
+    )
+  })
+
+  test('update-with-start: startArgs are the arguments of the start, several or none', async () => {
+    const several = { workflowName: 'messages', startArgs: [1, [2]], args: [3, 4] }
+    if (await isLacking('update-with-start/echo', several)) return
+
+    const both = await post('update-with-start/echo', several)
+    const none = await post('update-with-start/echo', { workflowName: 'messages', startArgs: [] })
+
+    expect([both.status, both.body.result, none.status, none.body.result]).toEqual([200, [3, 4], 200, []])
+    await post(`${both.body.workflowId}/terminate`)
+    await post(`${none.body.workflowId}/terminate`)
+    const result = (body: { workflowId: string }) => api().service.call('GET', `/workflow/${body.workflowId}/result`)
+    expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
+  })
+
+  test('update-with-start: a request that start rejects is rejected, and nothing is started', async () => {
+    const workflowId = anId()
+    if (await isLacking('update-with-start/set', { ...MESSAGES, workflowId })) return
+
+    const unknown = await post('update-with-start/set', { workflowName: 'nope', input: null, workflowId })
+    const invalid = await post('update-with-start/set', { workflowName: 'sleepFor', input: { ms: 'x' }, workflowId })
+    const neither = await post('update-with-start/set', { workflowName: 'messages', workflowId, args: [1] })
+    const both = await post('update-with-start/set', { ...MESSAGES, workflowId, startArgs: [] })
+    const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
+
+    expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
+    expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([
+      400,
+      'ValidationError',
+      '/input/ms',
+    ])
+    expect([neither, both].map(({ status, body }) => [status, body.message])).toEqual([
+      [400, expect.stringMatching(/input.*startArgs/)],
+      [400, expect.stringMatching(/input.*startArgs/)],
+    ])
+    expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
+    expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+  })
+
+  test('update-with-start: an alias starts the workflow that it is one of', async () => {
+    const body = { workflowName: 'nap', input: { ms: 60_000 } }
+    if (await isLacking('update-with-start/nope', body)) return
+
+    const { status, body: refused } = await post('update-with-start/nope', body)
+
+    expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
+    const { body: run } = await api().service.call('GET', `/workflow/${refused.workflowId}/status`)
+    expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
+    await post(`${refused.workflowId}/terminate`)
+  })
+
+  test('update-with-start: an update that the workflow rejects names the run, which keeps running', async () => {
+    const body = { ...MESSAGES, payload: -1 }
+    if (await isLacking('update-with-start/validated', body)) return
+
+    const { status, body: refused } = await post('update-with-start/validated', body)
+
+    expect([status, refused.error, refused.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
+    expect(refused).toMatchObject({
+      workflowId: expect.any(String),
+      runId: expect.any(String),
+      updateId: expect.any(String),
     })
+    const { body: run } = await api().service.call(
+      'GET',
+      `/workflow/${refused.workflowId}/runs/${refused.runId}/status`,
+    )
+    expect(run.status).toBe('running')
+    await post(`${refused.workflowId}/terminate`)
+  })
 
-    test('update-with-start: makes an id, takes several arguments, and starts with exactly the input', async () => {
-      const body = '{"workflowName":"messages","input":9007199254740993,"args":[1,null]}'
-      if (await isLacking('update-with-start/echo', body)) return
+  test('update-with-start: a timeout names the started run and has no Retry-After', async () => {
+    const workflowId = anId()
+    const body = { ...MESSAGES, workflowId, payload: 600_000 }
+    if (await isLacking('update-with-start/wait', body)) return
+    const sentAt = performance.now()
 
-      const { status, body: answered } = await post('update-with-start/echo', body)
+    const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
 
-      expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
-      await post(`${answered.workflowId}/terminate`)
-      expect((await api().service.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
-        '"input":9007199254740993',
-      )
-    })
+    const { body: run } = await api().service.call('GET', `/workflow/${workflowId}/status`)
+    expect([status, late.error, late.workflowId, late.runId]).toEqual([
+      504,
+      'DeadlineExceededError',
+      workflowId,
+      run.runId,
+    ])
+    expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
+    expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
+    await post(`${workflowId}/terminate`)
+  })
 
-    test('update-with-start: startArgs are the arguments of the start, several or none', async () => {
-      const several = { workflowName: 'messages', startArgs: [1, [2]], args: [3, 4] }
-      if (await isLacking('update-with-start/echo', several)) return
+  test('update-with-start: where it is not supported, neither catalog nor engine is called', async () => {
+    const { serviceWithoutEngine, hasGap } = api()
 
-      const both = await post('update-with-start/echo', several)
-      const none = await post('update-with-start/echo', { workflowName: 'messages', startArgs: [] })
+    const { status, body } = await serviceWithoutEngine.call('POST', '/workflow/update-with-start/set', MESSAGES)
 
-      expect([both.status, both.body.result, none.status, none.body.result]).toEqual([200, [3, 4], 200, []])
-      await post(`${both.body.workflowId}/terminate`)
-      await post(`${none.body.workflowId}/terminate`)
-      const result = (body: { workflowId: string }) => api().service.call('GET', `/workflow/${body.workflowId}/result`)
-      expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
-    })
-
-    test('update-with-start: a request that start rejects is rejected, and nothing is started', async () => {
-      const workflowId = anId()
-      if (await isLacking('update-with-start/set', { ...MESSAGES, workflowId })) return
-
-      const unknown = await post('update-with-start/set', { workflowName: 'nope', input: null, workflowId })
-      const invalid = await post('update-with-start/set', { workflowName: 'sleepFor', input: { ms: 'x' }, workflowId })
-      const neither = await post('update-with-start/set', { workflowName: 'messages', workflowId, args: [1] })
-      const both = await post('update-with-start/set', { ...MESSAGES, workflowId, startArgs: [] })
-      const nowhere = await post('update-with-start/set', { ...MESSAGES, workflowId, catalog: `nobody-${anId()}` })
-
-      expect([unknown.status, unknown.body.error]).toEqual([424, 'UnsupportedWorkflowError'])
-      expect([invalid.status, invalid.body.error, invalid.body.issues[0].path]).toEqual([
-        400,
-        'ValidationError',
-        '/input/ms',
-      ])
-      expect([neither, both].map(({ status, body }) => [status, body.message])).toEqual([
-        [400, expect.stringMatching(/input.*startArgs/)],
-        [400, expect.stringMatching(/input.*startArgs/)],
-      ])
-      expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
-      expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
-    })
-
-    test('update-with-start: an alias starts the workflow that it is one of', async () => {
-      const body = { workflowName: 'nap', input: { ms: 60_000 } }
-      if (await isLacking('update-with-start/nope', body)) return
-
-      const { status, body: refused } = await post('update-with-start/nope', body)
-
-      expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
-      const { body: run } = await api().service.call('GET', `/workflow/${refused.workflowId}/status`)
-      expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
-      await post(`${refused.workflowId}/terminate`)
-    })
-
-    test('update-with-start: an update that the workflow rejects names the run, which keeps running', async () => {
-      const body = { ...MESSAGES, payload: -1 }
-      if (await isLacking('update-with-start/validated', body)) return
-
-      const { status, body: refused } = await post('update-with-start/validated', body)
-
-      expect([status, refused.error, refused.source]).toEqual([422, 'UpdateFailedError', 'workflow'])
-      expect(refused).toMatchObject({
-        workflowId: expect.any(String),
-        runId: expect.any(String),
-        updateId: expect.any(String),
-      })
-      const { body: run } = await api().service.call(
-        'GET',
-        `/workflow/${refused.workflowId}/runs/${refused.runId}/status`,
-      )
-      expect(run.status).toBe('running')
-      await post(`${refused.workflowId}/terminate`)
-    })
-
-    test('update-with-start: a timeout names the started run and has no Retry-After', async () => {
-      const workflowId = anId()
-      const body = { ...MESSAGES, workflowId, payload: 600_000 }
-      if (await isLacking('update-with-start/wait', body)) return
-      const sentAt = performance.now()
-
-      const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
-
-      const { body: run } = await api().service.call('GET', `/workflow/${workflowId}/status`)
-      expect([status, late.error, late.workflowId, late.runId]).toEqual([
-        504,
-        'DeadlineExceededError',
-        workflowId,
-        run.runId,
-      ])
-      expect([late.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
-      expect(performance.now() - sentAt).toBeGreaterThan(MESSAGE_TIMEOUT_MS - 50)
-      await post(`${workflowId}/terminate`)
-    })
-
-    test('update-with-start: where it is not supported, neither catalog nor engine is called', async () => {
-      const { serviceWithoutEngine, hasGap } = api()
-
-      const { status, body } = await serviceWithoutEngine.call('POST', '/workflow/update-with-start/set', MESSAGES)
-
-      expect([status, body.error]).toEqual(
-        hasGap('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],
-      )
-    })
+    expect([status, body.error]).toEqual(
+      hasGap('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],
+    )
   })
 }

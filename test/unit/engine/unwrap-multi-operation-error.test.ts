@@ -1,5 +1,5 @@
 import proto from '@temporalio/proto'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isGoneOrClosed, unwrapMultiOperationError } from '../../../src/engine/errors.ts'
 import type { ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
@@ -7,74 +7,72 @@ import { answer, detail, translated, WRITE } from './rpc-errors.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
-describe('unwrapMultiOperationError', () => {
-  const DONE = {}
-  const ABORTED = {
-    code: GrpcCode.ABORTED,
-    message: 'Operation was aborted.',
-    details: [detail('MultiOperationExecutionAborted')],
+const DONE = {}
+const ABORTED = {
+  code: GrpcCode.ABORTED,
+  message: 'Operation was aborted.',
+  details: [detail('MultiOperationExecutionAborted')],
+}
+
+function severally(
+  code: number,
+  ...statuses: { code?: number; message?: string; details?: ErrorDetail[] }[]
+): RpcError {
+  return answer(
+    code,
+    'Update-with-Start could not be executed.',
+    detail('MultiOperationExecutionFailure', { statuses }),
+  )
+}
+
+test('unwrapMultiOperationError: returns the operation that failed, not those aborted because of it', () => {
+  const paused = { code: GrpcCode.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
+  const large = { code: GrpcCode.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
+
+  expect(
+    translated(unwrapMultiOperationError(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
+  ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
+  expect(
+    translated(unwrapMultiOperationError(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
+  ).toBe('PayloadTooLargeError')
+})
+
+test('unwrapMultiOperationError: a limit has Retry-After only if it was reached before the start was carried out', () => {
+  const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
+  const limited = {
+    code: GrpcCode.RESOURCE_EXHAUSTED,
+    message: 'text',
+    details: [detail('ResourceExhaustedFailure', { cause })],
   }
 
-  function severally(
-    code: number,
-    ...statuses: { code?: number; message?: string; details?: ErrorDetail[] }[]
-  ): RpcError {
-    return answer(
-      code,
-      'Update-with-Start could not be executed.',
-      detail('MultiOperationExecutionFailure', { statuses }),
-    )
+  const [before, after] = [ABORTED, DONE].map((start) =>
+    translated(unwrapMultiOperationError(severally(GrpcCode.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
+  )
+
+  expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])
+  expect([after?.error, after?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', undefined])
+})
+
+test('unwrapMultiOperationError: a run that closed before it received the update counts as closed', () => {
+  const closed = {
+    code: GrpcCode.NOT_FOUND,
+    message: 'workflow update was aborted by closing workflow',
+    details: [detail('NotFoundFailure')],
   }
 
-  test('unwrapMultiOperationError: returns the operation that failed, not those aborted because of it', () => {
-    const paused = { code: GrpcCode.FAILED_PRECONDITION, message: 'Workflow is paused. Cannot update the workflow.' }
-    const large = { code: GrpcCode.INVALID_ARGUMENT, message: 'Blob data size exceeds limit.' }
+  expect(isGoneOrClosed(unwrapMultiOperationError(severally(GrpcCode.NOT_FOUND, DONE, closed)))).toBe(true)
+})
 
-    expect(
-      translated(unwrapMultiOperationError(severally(GrpcCode.FAILED_PRECONDITION, ABORTED, paused)) as RpcError),
-    ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
-    expect(
-      translated(unwrapMultiOperationError(severally(GrpcCode.INVALID_ARGUMENT, large, ABORTED)) as RpcError).error,
-    ).toBe('PayloadTooLargeError')
-  })
+test('unwrapMultiOperationError: returns any other error unchanged', () => {
+  const [down, odd, bug] = [
+    answer(GrpcCode.UNAVAILABLE),
+    severally(GrpcCode.ABORTED, ABORTED, ABORTED),
+    new TypeError('a bug'),
+  ]
 
-  test('unwrapMultiOperationError: a limit has Retry-After only if it was reached before the start was carried out', () => {
-    const cause = Cause.RESOURCE_EXHAUSTED_CAUSE_CONCURRENT_LIMIT
-    const limited = {
-      code: GrpcCode.RESOURCE_EXHAUSTED,
-      message: 'text',
-      details: [detail('ResourceExhaustedFailure', { cause })],
-    }
-
-    const [before, after] = [ABORTED, DONE].map((start) =>
-      translated(unwrapMultiOperationError(severally(GrpcCode.RESOURCE_EXHAUSTED, start, limited)) as RpcError, WRITE),
-    )
-
-    expect([before?.error, before?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', 1])
-    expect([after?.error, after?.retryAfterSeconds]).toEqual(['ResourceExhaustedError', undefined])
-  })
-
-  test('unwrapMultiOperationError: a run that closed before it received the update counts as closed', () => {
-    const closed = {
-      code: GrpcCode.NOT_FOUND,
-      message: 'workflow update was aborted by closing workflow',
-      details: [detail('NotFoundFailure')],
-    }
-
-    expect(isGoneOrClosed(unwrapMultiOperationError(severally(GrpcCode.NOT_FOUND, DONE, closed)))).toBe(true)
-  })
-
-  test('unwrapMultiOperationError: returns any other error unchanged', () => {
-    const [down, odd, bug] = [
-      answer(GrpcCode.UNAVAILABLE),
-      severally(GrpcCode.ABORTED, ABORTED, ABORTED),
-      new TypeError('a bug'),
-    ]
-
-    expect([unwrapMultiOperationError(down), unwrapMultiOperationError(odd), unwrapMultiOperationError(bug)]).toEqual([
-      down,
-      odd,
-      bug,
-    ])
-  })
+  expect([unwrapMultiOperationError(down), unwrapMultiOperationError(odd), unwrapMultiOperationError(bug)]).toEqual([
+    down,
+    odd,
+    bug,
+  ])
 })

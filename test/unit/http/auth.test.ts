@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeApi } from './api.ts'
 
 async function statusFor(authorization: string | null, tokens = ['s3cret']) {
@@ -15,93 +15,89 @@ async function statusFor(authorization: string | null, tokens = ['s3cret']) {
   return response.status
 }
 
-describe('requireToken', () => {
-  test('requireToken: accepts the raw token after Basic, as in the specification', async () => {
-    expect(await statusFor('Basic s3cret')).toBe(200)
-  })
+test('requireToken: accepts the raw token after Basic, as in the specification', async () => {
+  expect(await statusFor('Basic s3cret')).toBe(200)
+})
 
-  test('requireToken: accepts a Bearer token', async () => {
-    expect(await statusFor('Bearer s3cret')).toBe(200)
-  })
+test('requireToken: accepts a Bearer token', async () => {
+  expect(await statusFor('Bearer s3cret')).toBe(200)
+})
 
-  test('requireToken: accepts the token as the password of any user, as curl -u sends it', async () => {
-    expect(await statusFor(`Basic ${btoa('anything:s3cret')}`)).toBe(200)
-    expect(await statusFor(`Basic ${btoa(':s3cret')}`)).toBe(200)
-  })
+test('requireToken: accepts the token as the password of any user, as curl -u sends it', async () => {
+  expect(await statusFor(`Basic ${btoa('anything:s3cret')}`)).toBe(200)
+  expect(await statusFor(`Basic ${btoa(':s3cret')}`)).toBe(200)
+})
 
-  test('requireToken: accepts a token with a colon from curl -u', async () => {
-    expect(await statusFor(`Basic ${btoa('user:a:b')}`, ['a:b'])).toBe(200)
-  })
+test('requireToken: accepts a token with a colon from curl -u', async () => {
+  expect(await statusFor(`Basic ${btoa('user:a:b')}`, ['a:b'])).toBe(200)
+})
 
-  test('requireToken: ignores the case of the scheme', async () => {
-    expect(await statusFor('bAsIc s3cret')).toBe(200)
-    expect(await statusFor('BEARER s3cret')).toBe(200)
-  })
+test('requireToken: ignores the case of the scheme', async () => {
+  expect(await statusFor('bAsIc s3cret')).toBe(200)
+  expect(await statusFor('BEARER s3cret')).toBe(200)
+})
 
-  test('requireToken: accepts every token of a list', async () => {
-    expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([
-      200, 200,
-    ])
-  })
+test('requireToken: accepts every token of a list', async () => {
+  expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([
+    200, 200,
+  ])
+})
 
-  test('requireToken: rejects a token that is missing, wrong, truncated, too long, a list, or of another scheme', async () => {
-    const refused = [
-      null,
-      '',
-      'Basic',
-      'Basic ',
-      'Bearer ',
-      's3cret',
-      'Basic s3cre',
-      'Basic s3crett',
-      'Basic S3CRET',
-      'Basic wrong',
-      'Basic new,old',
-      'Digest s3cret',
-      `Bearer ${btoa('anything:s3cret')}`,
-      `Basic ${btoa('s3cret')}`,
-      `Basic ${btoa('s3cret:')}`,
-      'Basic !!!!',
-      'Basic A',
-    ]
+test('requireToken: rejects a token that is missing, wrong, truncated, too long, a list, or of another scheme', async () => {
+  const refused = [
+    null,
+    '',
+    'Basic',
+    'Basic ',
+    'Bearer ',
+    's3cret',
+    'Basic s3cre',
+    'Basic s3crett',
+    'Basic S3CRET',
+    'Basic wrong',
+    'Basic new,old',
+    'Digest s3cret',
+    `Bearer ${btoa('anything:s3cret')}`,
+    `Basic ${btoa('s3cret')}`,
+    `Basic ${btoa('s3cret:')}`,
+    'Basic !!!!',
+    'Basic A',
+  ]
 
-    const statuses = await Promise.all(
-      refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])),
-    )
+  const statuses = await Promise.all(refused.map((authorization) => statusFor(authorization, ['s3cret', 'new', 'old'])))
 
-    expect(statuses).toEqual(refused.map(() => 401))
-  })
+  expect(statuses).toEqual(refused.map(() => 401))
+})
 
-  test('requireToken: responds with WWW-Authenticate', async () => {
-    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+test('requireToken: responds with WWW-Authenticate', async () => {
+  const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
-    const response = await call('GET', '/workflow/catalog')
+  const response = await call('GET', '/workflow/catalog')
 
-    expect(response.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
-    expect(await response.json()).toMatchObject({ error: 'UnauthorizedError', status: 401, source: 'gateway' })
-  })
+  expect(response.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
+  expect(await response.json()).toMatchObject({ error: 'UnauthorizedError', status: 401, source: 'gateway' })
+})
 
-  test('requireToken: comes before the checks of route, method and path', async () => {
-    const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
+test('requireToken: comes before the checks of route, method and path', async () => {
+  const { call } = makeApi({ auth: { tokens: ['s3cret'] } })
 
-    const statuses = [
-      await call('GET', '/nope'),
-      await call('GET', '/workflow/run'),
-      await call('GET', '/workflow/%zz/status'),
-    ]
+  const statuses = [
+    await call('GET', '/nope'),
+    await call('GET', '/workflow/run'),
+    await call('GET', '/workflow/%zz/status'),
+  ]
 
-    expect(statuses.map((response) => response.status)).toEqual([401, 401, 401])
-  })
+  expect(statuses.map((response) => response.status)).toEqual([401, 401, 401])
+})
 
-  test('requireToken: does not read the body of an unauthorized request', async () => {
-    const { fetch } = makeApi({ auth: { tokens: ['s3cret'] } })
-    let pulled = 0
-    const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
+test('requireToken: does not read the body of an unauthorized request', async () => {
+  const { fetch } = makeApi({ auth: { tokens: ['s3cret'] } })
+  let pulled = 0
+  const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
 
-    const response = await fetch(
-      new Request('http://portico.test/workflow/run', { method: 'POST', body, duplex: 'half' } as RequestInit),
-    )
+  const response = await fetch(
+    new Request('http://portico.test/workflow/run', { method: 'POST', body, duplex: 'half' } as RequestInit),
+  )
 
-    expect([response.status, pulled]).toEqual([401, 0])
-  })
+  expect([response.status, pulled]).toEqual([401, 0])
 })

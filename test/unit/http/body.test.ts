@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeApi, refusal } from './api.ts'
 
 const json = { 'Content-Type': 'application/json' }
@@ -47,184 +47,179 @@ function* endless(chunk: string) {
   while (true) yield chunk
 }
 
-describe('body', () => {
-  test('body: is optional when no field is required, whatever the content type', async () => {
-    const { signal } = makeBodyApi()
+test('body: is optional when no field is required, whatever the content type', async () => {
+  const { signal } = makeBodyApi()
 
-    expect((await signal()).status).toBe(200)
-    expect((await signal('')).status).toBe(200)
-    expect((await signal('', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).toBe(200)
-  })
+  expect((await signal()).status).toBe(200)
+  expect((await signal('')).status).toBe(200)
+  expect((await signal('', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).toBe(200)
+})
 
-  test('body: accepts application/json and +json types, with or without a charset', async () => {
-    const { signal } = makeBodyApi()
+test('body: accepts application/json and +json types, with or without a charset', async () => {
+  const { signal } = makeBodyApi()
 
-    for (const type of [
-      'application/json',
-      'APPLICATION/JSON; charset=utf-8',
-      'application/vnd.order+json',
-      'application/cloudevents+json;v=1',
-    ]) {
-      expect([type, (await signal('{"payload":1}', { 'Content-Type': type })).status]).toEqual([type, 200])
-    }
-  })
+  for (const type of [
+    'application/json',
+    'APPLICATION/JSON; charset=utf-8',
+    'application/vnd.order+json',
+    'application/cloudevents+json;v=1',
+  ]) {
+    expect([type, (await signal('{"payload":1}', { 'Content-Type': type })).status]).toEqual([type, 200])
+  }
+})
 
-  test('body: rejects any other type, and a missing one', async () => {
-    const { signal, stream } = makeBodyApi()
+test('body: rejects any other type, and a missing one', async () => {
+  const { signal, stream } = makeBodyApi()
 
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
-      expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([
-        type,
-        415,
-        'UnsupportedMediaTypeError',
-      ])
-    }
-    expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
-  })
-
-  test('body: rejects compressed content', async () => {
-    const { signal } = makeBodyApi()
-
-    expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
+    expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([
+      type,
       415,
       'UnsupportedMediaTypeError',
     ])
-  })
+  }
+  expect(await refusal((await stream(['{}'], {})).response)).toEqual([415, 'UnsupportedMediaTypeError'])
+})
 
-  test('body: is not read further when its type is wrong', async () => {
-    const { stream } = makeBodyApi()
+test('body: rejects compressed content', async () => {
+  const { signal } = makeBodyApi()
 
-    const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain' })
+  expect(await refusal(await signal('{}', { 'Content-Encoding': 'gzip' }))).toEqual([415, 'UnsupportedMediaTypeError'])
+})
 
-    expect(response.status).toBe(415)
-    expect(seen).toEqual({ pulled: 1, cancelled: true })
-  })
+test('body: is not read further when its type is wrong', async () => {
+  const { stream } = makeBodyApi()
 
-  test('body: is not read at all when its announced type is wrong', async () => {
-    const { stream } = makeBodyApi()
+  const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain' })
 
-    const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain', 'Content-Length': '1000' })
+  expect(response.status).toBe(415)
+  expect(seen).toEqual({ pulled: 1, cancelled: true })
+})
 
-    expect(response.status).toBe(415)
-    expect(seen.pulled).toBe(0)
-  })
+test('body: is not read at all when its announced type is wrong', async () => {
+  const { stream } = makeBodyApi()
 
-  test('body: rejects invalid JSON without quoting it', async () => {
-    const { signal } = makeBodyApi()
+  const { response, seen } = await stream(endless('x'), { 'Content-Type': 'text/plain', 'Content-Length': '1000' })
 
-    for (const body of [
-      '{',
-      '{"payload":s3cret}',
-      'undefined',
-      '{"payload":01}',
-      "{'payload':1}",
-      '{"payload":1}}',
-      ' ',
-    ]) {
-      const response = await signal(body)
-      const text = await response.text()
-      expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([
-        body,
-        400,
-        'ValidationError',
-        false,
-      ])
-    }
-  })
+  expect(response.status).toBe(415)
+  expect(seen.pulled).toBe(0)
+})
 
-  test('body: rejects invalid UTF-8', async () => {
-    const { stream } = makeBodyApi()
+test('body: rejects invalid JSON without quoting it', async () => {
+  const { signal } = makeBodyApi()
 
-    const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
-    const cutOff = await stream(['{"payload":1}', new Uint8Array([0xc3])])
+  for (const body of [
+    '{',
+    '{"payload":s3cret}',
+    'undefined',
+    '{"payload":01}',
+    "{'payload':1}",
+    '{"payload":1}}',
+    ' ',
+  ]) {
+    const response = await signal(body)
+    const text = await response.text()
+    expect([body, response.status, JSON.parse(text).error, text.includes('s3cret')]).toEqual([
+      body,
+      400,
+      'ValidationError',
+      false,
+    ])
+  }
+})
 
-    expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
-    expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])
-  })
+test('body: rejects invalid UTF-8', async () => {
+  const { stream } = makeBodyApi()
 
-  test('body: decodes a character that is split between two chunks', async () => {
-    const { stream } = makeBodyApi()
+  const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])])
+  const cutOff = await stream(['{"payload":1}', new Uint8Array([0xc3])])
 
-    const { response } = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'])
+  expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
+  expect(await refusal(cutOff.response)).toEqual([400, 'ValidationError'])
+})
 
-    expect(response.status).toBe(200)
-  })
+test('body: decodes a character that is split between two chunks', async () => {
+  const { stream } = makeBodyApi()
 
-  test('body: rejects JSON nested deeper than 1000 levels, and 100 000 levels', async () => {
-    const { signal } = makeBodyApi()
+  const { response } = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'])
 
-    const deep = (levels: number) => `{"payload":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+  expect(response.status).toBe(200)
+})
 
-    expect((await signal(deep(1000))).status).toBe(200)
-    expect(await refusal(await signal(deep(1001)))).toEqual([400, 'ValidationError'])
-    expect(await refusal(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
-  })
+test('body: rejects JSON nested deeper than 1000 levels, and 100 000 levels', async () => {
+  const { signal } = makeBodyApi()
 
-  test('body: is rejected by its Content-Length before it is read', async () => {
-    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+  const deep = (levels: number) => `{"payload":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
-    const { response, seen } = await stream(endless(' '), { ...json, 'Content-Length': '101' })
+  expect((await signal(deep(1000))).status).toBe(200)
+  expect(await refusal(await signal(deep(1001)))).toEqual([400, 'ValidationError'])
+  expect(await refusal(await signal(deep(100_000)))).toEqual([400, 'ValidationError'])
+})
 
-    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
-    expect(seen.pulled).toBe(0)
-  })
+test('body: is rejected by its Content-Length before it is read', async () => {
+  const { stream } = makeBodyApi({ maxBodyBytes: 100 })
 
-  test('body: is counted while it arrives, and canceled when it is too large', async () => {
-    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+  const { response, seen } = await stream(endless(' '), { ...json, 'Content-Length': '101' })
 
-    const { response, seen } = await stream(endless('x'.repeat(30)))
+  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(seen.pulled).toBe(0)
+})
 
-    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
-    expect(seen).toEqual({ pulled: 4, cancelled: true })
-  })
+test('body: is counted while it arrives, and canceled when it is too large', async () => {
+  const { stream } = makeBodyApi({ maxBodyBytes: 100 })
 
-  test('body: may be as large as the limit', async () => {
-    const { stream } = makeBodyApi({ maxBodyBytes: 13 })
+  const { response, seen } = await stream(endless('x'.repeat(30)))
 
-    expect((await stream(['{"payload":', '1}'])).response.status).toBe(200)
-  })
+  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(seen).toEqual({ pulled: 4, cancelled: true })
+})
 
-  test('body: of a known length is checked like any other', async () => {
-    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
-    const ofLength = (length: number) => ({ ...json, 'Content-Length': String(length) })
+test('body: may be as large as the limit', async () => {
+  const { stream } = makeBodyApi({ maxBodyBytes: 13 })
 
-    const valid = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'], ofLength(16))
-    const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])], ofLength(5))
-    const truncated = await stream(['{"payload":1}', new Uint8Array([0xc3])], ofLength(14))
-    const longer = await stream([' '.repeat(101)], ofLength(100))
+  expect((await stream(['{"payload":', '1}'])).response.status).toBe(200)
+})
 
-    expect(valid.response.status).toBe(200)
-    expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
-    expect(await refusal(truncated.response)).toEqual([400, 'ValidationError'])
-    expect(await refusal(longer.response)).toEqual([413, 'PayloadTooLargeError'])
-  })
+test('body: of a known length is checked like any other', async () => {
+  const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+  const ofLength = (length: number) => ({ ...json, 'Content-Length': String(length) })
 
-  test('body: is counted, whatever its Content-Length says, when it is sent in chunks', async () => {
-    const { stream } = makeBodyApi({ maxBodyBytes: 100 })
+  const valid = await stream(['{"payload":"', new Uint8Array([0xc3]), new Uint8Array([0xa9]), '"}'], ofLength(16))
+  const invalid = await stream([new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])], ofLength(5))
+  const truncated = await stream(['{"payload":1}', new Uint8Array([0xc3])], ofLength(14))
+  const longer = await stream([' '.repeat(101)], ofLength(100))
 
-    const headers = { ...json, 'Content-Length': '13', 'Transfer-Encoding': 'chunked' }
-    const { response, seen } = await stream(endless('x'.repeat(30)), headers)
+  expect(valid.response.status).toBe(200)
+  expect(await refusal(invalid.response)).toEqual([400, 'ValidationError'])
+  expect(await refusal(truncated.response)).toEqual([400, 'ValidationError'])
+  expect(await refusal(longer.response)).toEqual([413, 'PayloadTooLargeError'])
+})
 
-    expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
-    expect(seen).toEqual({ pulled: 4, cancelled: true })
-  })
+test('body: is counted, whatever its Content-Length says, when it is sent in chunks', async () => {
+  const { stream } = makeBodyApi({ maxBodyBytes: 100 })
 
-  test('body: is a 408 that closes the connection when it stops half way', async () => {
-    const { fetch } = makeApi({ bodyTimeoutMs: 20 })
-    const stalled = (headers: Record<string, string>) => {
-      const body = new ReadableStream({
-        start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
-      })
-      const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit
-      return fetch(new Request('http://portico.test/workflow/w/signal/s', init))
-    }
+  const headers = { ...json, 'Content-Length': '13', 'Transfer-Encoding': 'chunked' }
+  const { response, seen } = await stream(endless('x'.repeat(30)), headers)
 
-    const ofUnknownLength = await stalled(json)
-    const ofKnownLength = await stalled({ ...json, 'Content-Length': '13' })
+  expect(await refusal(response)).toEqual([413, 'PayloadTooLargeError'])
+  expect(seen).toEqual({ pulled: 4, cancelled: true })
+})
 
-    for (const response of [ofUnknownLength, ofKnownLength]) {
-      expect(response.headers.get('Connection')).toBe('close')
-      expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
-    }
-  })
+test('body: is a 408 that closes the connection when it stops half way', async () => {
+  const { fetch } = makeApi({ bodyTimeoutMs: 20 })
+  const stalled = (headers: Record<string, string>) => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"payload":')),
+    })
+    const init = { method: 'POST', body, headers, duplex: 'half' } as RequestInit
+    return fetch(new Request('http://portico.test/workflow/w/signal/s', init))
+  }
+
+  const ofUnknownLength = await stalled(json)
+  const ofKnownLength = await stalled({ ...json, 'Content-Length': '13' })
+
+  for (const response of [ofUnknownLength, ofKnownLength]) {
+    expect(response.headers.get('Connection')).toBe('close')
+    expect(await refusal(response)).toEqual([408, 'RequestTimeoutError'])
+  }
 })

@@ -1,85 +1,83 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Call } from '../../../src/domain/call.ts'
 import type { Workflows } from '../../../src/domain/workflows.ts'
 import { createOpenRequests } from '../../../src/http/open-requests.ts'
 import { makeApi } from './api.ts'
 import { makeRunApi, result } from './run-api.ts'
 
-describe('call', () => {
-  /** Answers once its signal aborts, as a verb that waits does. */
-  function waiting(calls: Call[]): Partial<Workflows> {
-    return {
-      result: (_ref, call) => {
-        calls.push(call)
-        return call.signal.aborted
-          ? Promise.resolve(result)
-          : new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(result)))
-      },
-    }
+/** Answers once its signal aborts, as a verb that waits does. */
+function waiting(calls: Call[]): Partial<Workflows> {
+  return {
+    result: (_ref, call) => {
+      calls.push(call)
+      return call.signal.aborted
+        ? Promise.resolve(result)
+        : new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(result)))
+    },
   }
+}
 
-  test('call: has a deadline within 5 s from the start of the handler', async () => {
-    const calls: Call[] = []
-    const { call } = makeRunApi({
+test('call: has a deadline within 5 s from the start of the handler', async () => {
+  const calls: Call[] = []
+  const { call } = makeRunApi({
+    result: async (_ref, call) => {
+      calls.push(call)
+      return result
+    },
+  })
+
+  const before = Date.now()
+  await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
+
+  expect(calls[0]?.requestId).toBe('mine')
+  expect(calls[0]?.deadlineAt).toBeGreaterThanOrEqual(before + 4500)
+  expect(calls[0]?.deadlineAt).toBeLessThan(before + 5000)
+})
+
+test('call: is aborted when the client disconnects, which is not an error', async () => {
+  const calls: Call[] = []
+  const { fetch, events } = makeRunApi(waiting(calls))
+  const client = new AbortController()
+
+  const answered = fetch(new Request('http://portico.test/workflow/w/result', { signal: client.signal }))
+  await expect.poll(() => calls.length).toBe(1)
+  client.abort()
+  await answered
+
+  expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
+})
+
+test('call: is aborted at shutdown, and a later one from its start', async () => {
+  const calls: Call[] = []
+  const openRequests = createOpenRequests()
+  const { call } = makeApi({ openRequests, workflows: waiting(calls) })
+
+  const answered = call('GET', '/workflow/w/result')
+  await expect.poll(() => calls.length).toBe(1)
+  openRequests.abortAll()
+  await answered
+  const late = call('GET', '/workflow/w/result')
+  await expect.poll(() => calls.length).toBe(2)
+
+  expect(calls[1]?.signal.aborted).toBe(true)
+  await late
+})
+
+test('call: is no longer aborted once its response is sent', async () => {
+  const calls: Call[] = []
+  const openRequests = createOpenRequests()
+  const { call } = makeApi({
+    openRequests,
+    workflows: {
       result: async (_ref, call) => {
         calls.push(call)
         return result
       },
-    })
-
-    const before = Date.now()
-    await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
-
-    expect(calls[0]?.requestId).toBe('mine')
-    expect(calls[0]?.deadlineAt).toBeGreaterThanOrEqual(before + 4500)
-    expect(calls[0]?.deadlineAt).toBeLessThan(before + 5000)
+    },
   })
 
-  test('call: is aborted when the client disconnects, which is not an error', async () => {
-    const calls: Call[] = []
-    const { fetch, events } = makeRunApi(waiting(calls))
-    const client = new AbortController()
+  await call('GET', '/workflow/w/result')
+  openRequests.abortAll()
 
-    const answered = fetch(new Request('http://portico.test/workflow/w/result', { signal: client.signal }))
-    await expect.poll(() => calls.length).toBe(1)
-    client.abort()
-    await answered
-
-    expect(events).toMatchObject([{ level: 'info', fields: { status: 499, route: '/workflow/:id/result' } }])
-  })
-
-  test('call: is aborted at shutdown, and a later one from its start', async () => {
-    const calls: Call[] = []
-    const openRequests = createOpenRequests()
-    const { call } = makeApi({ openRequests, workflows: waiting(calls) })
-
-    const answered = call('GET', '/workflow/w/result')
-    await expect.poll(() => calls.length).toBe(1)
-    openRequests.abortAll()
-    await answered
-    const late = call('GET', '/workflow/w/result')
-    await expect.poll(() => calls.length).toBe(2)
-
-    expect(calls[1]?.signal.aborted).toBe(true)
-    await late
-  })
-
-  test('call: is no longer aborted once its response is sent', async () => {
-    const calls: Call[] = []
-    const openRequests = createOpenRequests()
-    const { call } = makeApi({
-      openRequests,
-      workflows: {
-        result: async (_ref, call) => {
-          calls.push(call)
-          return result
-        },
-      },
-    })
-
-    await call('GET', '/workflow/w/result')
-    openRequests.abortAll()
-
-    expect(calls[0]?.signal.aborted).toBe(false)
-  })
+  expect(calls[0]?.signal.aborted).toBe(false)
 })

@@ -1,77 +1,75 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeApi, refusal } from './api.ts'
 import { makeRunApi } from './run-api.ts'
 
-describe('catalog', () => {
-  test('catalog: is the default one unless the path names another', async () => {
-    const { call } = makeRunApi()
+test('catalog: is the default one unless the path names another', async () => {
+  const { call } = makeRunApi()
 
-    expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({ catalog: 'orders', workflows: [] })
-    expect(await (await call('GET', '/workflow/catalog/a%2Fb')).json()).toEqual({ catalog: 'a/b', workflows: [] })
+  expect(await (await call('GET', '/workflow/catalog')).json()).toEqual({ catalog: 'orders', workflows: [] })
+  expect(await (await call('GET', '/workflow/catalog/a%2Fb')).json()).toEqual({ catalog: 'a/b', workflows: [] })
+})
+
+test('catalog: its route wins over an execution of that name', async () => {
+  const { call } = makeRunApi()
+
+  expect(await (await call('GET', '/workflow/catalog/status')).json()).toMatchObject({ catalog: 'status' })
+})
+
+test('catalog: rejects invalid names of task queues', async () => {
+  const { call } = makeRunApi()
+
+  expect(await refusal(await call('GET', '/workflow/catalog/%2F_sys%2Fx'))).toEqual([400, 'ValidationError'])
+})
+
+test.for([
+  ['the tag', (etag: string) => etag],
+  ['a list with the tag', (etag: string) => `"other", ${etag}`],
+  ['the weak form of the tag', (etag: string) => `W/${etag}`],
+  ['an asterisk', () => '*'],
+] as const)('catalog: responds with 304 to %s', async ([, ifNoneMatch]) => {
+  const { call } = makeRunApi()
+  const etag = (await call('GET', '/workflow/catalog')).headers.get('ETag') ?? ''
+
+  const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': ifNoneMatch(etag) })
+
+  expect([etag, again.status, await again.text(), again.headers.get('ETag')]).toEqual([
+    expect.stringMatching(/^"[\da-f]{64}"$/),
+    304,
+    '',
+    etag,
+  ])
+})
+
+test('catalog: responds with the catalog to another tag', async () => {
+  const { call } = makeRunApi()
+
+  const response = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
+
+  expect([response.status, await response.json()]).toEqual([200, { catalog: 'orders', workflows: [] }])
+})
+
+test('catalog: equal catalogs have the same tag in every process, others have another', async () => {
+  const entry = (name: string) => ({ ...NO_SCHEMAS, name, aliases: [], signals: [], queries: [], updates: [] })
+  const etagOf = async (name: string) => {
+    const { call } = makeRunApi({ catalog: async (catalog) => ({ catalog, workflows: [entry(name)] }) })
+    return (await call('HEAD', '/workflow/catalog')).headers.get('ETag')
+  }
+
+  expect(await etagOf('order')).toBe(await etagOf('order'))
+  expect(await etagOf('order')).not.toBe(await etagOf('other'))
+})
+
+test('catalog: a page of an allowed origin may read the tag, also from a 304', async () => {
+  const { fetch } = makeApi({
+    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
+    corsOrigins: ['https://app.example.com'],
   })
+  const headers = { Origin: 'https://app.example.com', 'If-None-Match': '*' }
 
-  test('catalog: its route wins over an execution of that name', async () => {
-    const { call } = makeRunApi()
+  const response = await fetch(new Request('http://portico.test/workflow/catalog', { headers }))
 
-    expect(await (await call('GET', '/workflow/catalog/status')).json()).toMatchObject({ catalog: 'status' })
-  })
-
-  test('catalog: rejects invalid names of task queues', async () => {
-    const { call } = makeRunApi()
-
-    expect(await refusal(await call('GET', '/workflow/catalog/%2F_sys%2Fx'))).toEqual([400, 'ValidationError'])
-  })
-
-  test.for([
-    ['the tag', (etag: string) => etag],
-    ['a list with the tag', (etag: string) => `"other", ${etag}`],
-    ['the weak form of the tag', (etag: string) => `W/${etag}`],
-    ['an asterisk', () => '*'],
-  ] as const)('catalog: responds with 304 to %s', async ([, ifNoneMatch]) => {
-    const { call } = makeRunApi()
-    const etag = (await call('GET', '/workflow/catalog')).headers.get('ETag') ?? ''
-
-    const again = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': ifNoneMatch(etag) })
-
-    expect([etag, again.status, await again.text(), again.headers.get('ETag')]).toEqual([
-      expect.stringMatching(/^"[\da-f]{64}"$/),
-      304,
-      '',
-      etag,
-    ])
-  })
-
-  test('catalog: responds with the catalog to another tag', async () => {
-    const { call } = makeRunApi()
-
-    const response = await call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"other"' })
-
-    expect([response.status, await response.json()]).toEqual([200, { catalog: 'orders', workflows: [] }])
-  })
-
-  test('catalog: equal catalogs have the same tag in every process, others have another', async () => {
-    const entry = (name: string) => ({ ...NO_SCHEMAS, name, aliases: [], signals: [], queries: [], updates: [] })
-    const etagOf = async (name: string) => {
-      const { call } = makeRunApi({ catalog: async (catalog) => ({ catalog, workflows: [entry(name)] }) })
-      return (await call('HEAD', '/workflow/catalog')).headers.get('ETag')
-    }
-
-    expect(await etagOf('order')).toBe(await etagOf('order'))
-    expect(await etagOf('order')).not.toBe(await etagOf('other'))
-  })
-
-  test('catalog: a page of an allowed origin may read the tag, also from a 304', async () => {
-    const { fetch } = makeApi({
-      workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
-      corsOrigins: ['https://app.example.com'],
-    })
-    const headers = { Origin: 'https://app.example.com', 'If-None-Match': '*' }
-
-    const response = await fetch(new Request('http://portico.test/workflow/catalog', { headers }))
-
-    expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, headers.Origin])
-    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
-  })
+  expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, headers.Origin])
+  expect(response.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
 })
 
 const NO_SCHEMAS = { description: null, inputSchema: null, outputSchema: null }

@@ -1,93 +1,91 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeApi } from './api.ts'
 
-describe('CORS', () => {
-  const api = () => makeApi({ corsOrigins: ['https://app.example'], auth: { tokens: ['s3cret'] } })
+const cors = () => makeApi({ corsOrigins: ['https://app.example'], auth: { tokens: ['s3cret'] } })
 
-  test('CORS: a preflight needs no token', async () => {
-    const response = await api().call('OPTIONS', '/workflow/w/stop', undefined, {
-      Origin: 'https://app.example',
-      'Access-Control-Request-Method': 'PATCH',
-    })
-
-    expect(response.status).toBe(204)
-    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
-    expect(response.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
-    expect(response.headers.get('Access-Control-Max-Age')).toBe('600')
-    expect(response.headers.get('Vary')).toBe('Origin')
+test('CORS: a preflight needs no token', async () => {
+  const response = await cors().call('OPTIONS', '/workflow/w/stop', undefined, {
+    Origin: 'https://app.example',
+    'Access-Control-Request-Method': 'PATCH',
   })
 
-  test('CORS: a preflight allows all requested headers', async () => {
-    const response = await api().call('OPTIONS', '/workflow/run', undefined, {
-      Origin: 'https://app.example',
-      'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': 'authorization,content-type,traceparent,x-custom',
-    })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
+  expect(response.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
+  expect(response.headers.get('Access-Control-Max-Age')).toBe('600')
+  expect(response.headers.get('Vary')).toBe('Origin')
+})
 
-    expect(response.headers.get('Access-Control-Allow-Headers')).toBe('authorization,content-type,traceparent,x-custom')
+test('CORS: a preflight allows all requested headers', async () => {
+  const response = await cors().call('OPTIONS', '/workflow/run', undefined, {
+    Origin: 'https://app.example',
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type,traceparent,x-custom',
   })
 
-  test('CORS: a preflight from another origin allows nothing', async () => {
-    const response = await api().call('OPTIONS', '/workflow/run', undefined, {
-      Origin: 'https://evil.example',
-      'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': 'x-custom',
-    })
+  expect(response.headers.get('Access-Control-Allow-Headers')).toBe('authorization,content-type,traceparent,x-custom')
+})
 
-    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+test('CORS: a preflight from another origin allows nothing', async () => {
+  const response = await cors().call('OPTIONS', '/workflow/run', undefined, {
+    Origin: 'https://evil.example',
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'x-custom',
   })
 
-  test('CORS: OPTIONS without a preflight lists the methods of the route, and is 404 for an unknown route', async () => {
-    const { call, events } = api()
-    const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: 'https://app.example' })
-    const unknown = await call('OPTIONS', '/nope', undefined, { Origin: 'https://app.example' })
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+})
 
-    expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
-    expect(known.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
-    expect(known.headers.get('Content-Type')).toBe(null)
-    expect(events.map(({ fields }) => fields.error)).toEqual([undefined, 'NotFoundError'])
+test('CORS: OPTIONS without a preflight lists the methods of the route, and is 404 for an unknown route', async () => {
+  const { call, events } = cors()
+  const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: 'https://app.example' })
+  const unknown = await call('OPTIONS', '/nope', undefined, { Origin: 'https://app.example' })
+
+  expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
+  expect(known.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
+  expect(known.headers.get('Content-Type')).toBe(null)
+  expect(events.map(({ fields }) => fields.error)).toEqual([undefined, 'NotFoundError'])
+})
+
+test('CORS: exposes only headers that the service sends', async () => {
+  const response = await cors().call('GET', '/health', undefined, { Origin: 'https://app.example' })
+
+  expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
+    'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Started,Portico-Output-Warning,Idempotency-Replayed',
+  )
+})
+
+test('CORS: an error response can be read by the page', async () => {
+  const response = await cors().call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
+
+  expect(response.status).toBe(401)
+  expect(response.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
+  expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
+  expect(response.headers.get('Vary')).toContain('Origin')
+})
+
+test('CORS: other origins are not allowed', async () => {
+  const response = await cors().call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://evil.example' })
+
+  expect(response.headers.has('Access-Control-Allow-Origin')).toBe(false)
+})
+
+test('CORS: is off without configured origins', async () => {
+  const response = await makeApi().call('GET', '/health', undefined, { Origin: 'https://app.example' })
+
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+})
+
+test('CORS: a 304 can be read by the page', async () => {
+  const { call } = makeApi({
+    corsOrigins: ['*'],
+    workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
   })
 
-  test('CORS: exposes only headers that the service sends', async () => {
-    const response = await api().call('GET', '/health', undefined, { Origin: 'https://app.example' })
-
-    expect(response.headers.get('Access-Control-Expose-Headers')).toBe(
-      'Location,Deprecation,Link,ETag,Retry-After,Preference-Applied,X-Request-Id,Portico-Started,Portico-Output-Warning,Idempotency-Replayed',
-    )
+  const response = await call('GET', '/workflow/catalog', undefined, {
+    Origin: 'https://app.example',
+    'If-None-Match': '*',
   })
 
-  test('CORS: an error response can be read by the page', async () => {
-    const response = await api().call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
-
-    expect(response.status).toBe(401)
-    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('https://app.example')
-    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('X-Request-Id')
-    expect(response.headers.get('Vary')).toContain('Origin')
-  })
-
-  test('CORS: other origins are not allowed', async () => {
-    const response = await api().call('OPTIONS', '/workflow/run', undefined, { Origin: 'https://evil.example' })
-
-    expect(response.headers.has('Access-Control-Allow-Origin')).toBe(false)
-  })
-
-  test('CORS: is off without configured origins', async () => {
-    const response = await makeApi().call('GET', '/health', undefined, { Origin: 'https://app.example' })
-
-    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
-  })
-
-  test('CORS: a 304 can be read by the page', async () => {
-    const { call } = makeApi({
-      corsOrigins: ['*'],
-      workflows: { catalog: async (catalog) => ({ catalog, workflows: [] }) },
-    })
-
-    const response = await call('GET', '/workflow/catalog', undefined, {
-      Origin: 'https://app.example',
-      'If-None-Match': '*',
-    })
-
-    expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, '*'])
-  })
+  expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([304, '*'])
 })

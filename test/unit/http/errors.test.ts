@@ -1,85 +1,83 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import { makeApi } from './api.ts'
 
-describe('problem', () => {
-  test('problem: is an RFC 9457 body with the error name and the details', async () => {
-    const { call } = makeApi({
-      workflows: {
-        result: async () => {
-          throw new ServiceError('WorkflowNotCompletedError', 'Workflow w is still running', {
-            details: { workflowId: 'w', runId: 'r', workflowStatus: 'running' },
-          })
-        },
+test('problem: is an RFC 9457 body with the error name and the details', async () => {
+  const { call } = makeApi({
+    workflows: {
+      result: async () => {
+        throw new ServiceError('WorkflowNotCompletedError', 'Workflow w is still running', {
+          details: { workflowId: 'w', runId: 'r', workflowStatus: 'running' },
+        })
       },
-    })
-
-    const response = await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
-
-    expect(response.status).toBe(424)
-    expect(response.headers.get('Content-Type')).toBe('application/problem+json')
-    expect(await response.json()).toEqual({
-      type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflownotcompletederror',
-      title: 'Workflow not completed',
-      status: 424,
-      detail: 'Workflow w is still running',
-      error: 'WorkflowNotCompletedError',
-      message: 'Workflow w is still running',
-      source: 'gateway',
-      requestId: 'mine',
-      workflowId: 'w',
-      runId: 'r',
-      workflowStatus: 'running',
-    })
+    },
   })
 
-  test('problem: a bug has no details in the response, and all of them in the log', async () => {
-    const bug = new TypeError('secret of 10.0.0.7')
-    const { call, events } = makeApi({ workflows: { status: () => Promise.reject(bug) } })
+  const response = await call('GET', '/workflow/w/result', undefined, { 'X-Request-Id': 'mine' })
 
-    const response = await call('GET', '/workflow/w/status')
+  expect(response.status).toBe(424)
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json')
+  expect(await response.json()).toEqual({
+    type: 'https://github.com/portico/portico/blob/main/docs/errors.md#workflownotcompletederror',
+    title: 'Workflow not completed',
+    status: 424,
+    detail: 'Workflow w is still running',
+    error: 'WorkflowNotCompletedError',
+    message: 'Workflow w is still running',
+    source: 'gateway',
+    requestId: 'mine',
+    workflowId: 'w',
+    runId: 'r',
+    workflowStatus: 'running',
+  })
+})
 
-    expect(response.status).toBe(500)
-    const body = await response.text()
-    expect(body).not.toContain('secret')
-    expect(body).not.toContain('TypeError')
-    expect(JSON.parse(body)).toMatchObject({ error: 'InternalError', source: 'gateway' })
-    expect(events).toMatchObject([{ level: 'error', fields: { status: 500, cause: bug } }])
+test('problem: a bug has no details in the response, and all of them in the log', async () => {
+  const bug = new TypeError('secret of 10.0.0.7')
+  const { call, events } = makeApi({ workflows: { status: () => Promise.reject(bug) } })
+
+  const response = await call('GET', '/workflow/w/status')
+
+  expect(response.status).toBe(500)
+  const body = await response.text()
+  expect(body).not.toContain('secret')
+  expect(body).not.toContain('TypeError')
+  expect(JSON.parse(body)).toMatchObject({ error: 'InternalError', source: 'gateway' })
+  expect(events).toMatchObject([{ level: 'error', fields: { status: 500, cause: bug } }])
+})
+
+test('problem: has a source, which an error can override', async () => {
+  const { call } = makeApi({
+    workflows: {
+      query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
+      update: () => Promise.reject(new ServiceError('PayloadTooLargeError', 'no', { details: { source: 'engine' } })),
+      status: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
+    },
   })
 
-  test('problem: has a source, which an error can override', async () => {
-    const { call } = makeApi({
-      workflows: {
-        query: () => Promise.reject(new ServiceError('QueryFailedError', 'no')),
-        update: () => Promise.reject(new ServiceError('PayloadTooLargeError', 'no', { details: { source: 'engine' } })),
-        status: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
-      },
-    })
+  const bodies = await Promise.all(
+    [
+      await call('POST', '/workflow/w/query/q'),
+      await call('POST', '/workflow/w/update/u'),
+      await call('GET', '/workflow/w/status'),
+    ].map((response) => response.json()),
+  )
 
-    const bodies = await Promise.all(
-      [
-        await call('POST', '/workflow/w/query/q'),
-        await call('POST', '/workflow/w/update/u'),
-        await call('GET', '/workflow/w/status'),
-      ].map((response) => response.json()),
-    )
+  expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
+})
 
-    expect(bodies.map((body) => body.source)).toEqual(['workflow', 'engine', 'engine'])
+test('Retry-After: is sent only when the error says that a retry is safe', async () => {
+  const { call } = makeApi({
+    workflows: {
+      status: () =>
+        Promise.reject(new ServiceError('EngineUnavailableError', 'no', { details: { retryAfterSeconds: 1 } })),
+      result: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
+    },
   })
 
-  test('Retry-After: is sent only when the error says that a retry is safe', async () => {
-    const { call } = makeApi({
-      workflows: {
-        status: () =>
-          Promise.reject(new ServiceError('EngineUnavailableError', 'no', { details: { retryAfterSeconds: 1 } })),
-        result: () => Promise.reject(new ServiceError('EngineUnavailableError', 'no')),
-      },
-    })
+  const safe = await call('GET', '/workflow/w/status')
+  const unsafe = await call('GET', '/workflow/w/result')
 
-    const safe = await call('GET', '/workflow/w/status')
-    const unsafe = await call('GET', '/workflow/w/result')
-
-    expect([safe.headers.get('Retry-After'), unsafe.headers.get('Retry-After')]).toEqual(['1', null])
-    expect(await safe.json()).not.toHaveProperty('retryAfterSeconds')
-  })
+  expect([safe.headers.get('Retry-After'), unsafe.headers.get('Retry-After')]).toEqual(['1', null])
+  expect(await safe.json()).not.toHaveProperty('retryAfterSeconds')
 })

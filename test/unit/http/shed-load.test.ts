@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { AppOptions } from '../../../src/http/app.ts'
 import { rawPath } from '../../../src/http/path.ts'
 import { createLoadShedder } from '../../../src/http/shed-load.ts'
@@ -46,156 +46,154 @@ async function full(options: Partial<Pick<AppOptions, 'auth' | 'corsOrigins' | '
   }
 }
 
-describe('shed load', () => {
-  test('shed load: the response is the same as that of the app', async () => {
-    const { fetch, call, release, calls, events } = await full()
-    const headers = { 'Content-Type': 'application/json', 'X-Request-Id': 'mine' }
+test('shed load: the response is the same as that of the app', async () => {
+  const { fetch, call, release, calls, events } = await full()
+  const headers = { 'Content-Type': 'application/json', 'X-Request-Id': 'mine' }
 
-    const early = await call('POST', SIGNAL, {}, headers)
-    // The app handles requests without Host itself.
-    const byApp = await fetch(new Request(`http://portico.test${SIGNAL}`, { method: 'POST', headers, body: '{}' }))
-    await release()
+  const early = await call('POST', SIGNAL, {}, headers)
+  // The app handles requests without Host itself.
+  const byApp = await fetch(new Request(`http://portico.test${SIGNAL}`, { method: 'POST', headers, body: '{}' }))
+  await release()
 
-    expect([early.status, [...early.headers], await early.json()]).toEqual([
-      byApp.status,
-      [...byApp.headers],
-      await byApp.json(),
-    ])
-    expect([early.status, early.headers.get('Retry-After'), early.headers.get('X-Request-Id')]).toEqual([
-      503,
-      '1',
-      'mine',
-    ])
-    expect(calls()).toBe(1)
-    expect(events.map(({ fields }) => fields.requestId)).toContain('mine')
-  })
+  expect([early.status, [...early.headers], await early.json()]).toEqual([
+    byApp.status,
+    [...byApp.headers],
+    await byApp.json(),
+  ])
+  expect([early.status, early.headers.get('Retry-After'), early.headers.get('X-Request-Id')]).toEqual([
+    503,
+    '1',
+    'mine',
+  ])
+  expect(calls()).toBe(1)
+  expect(events.map(({ fields }) => fields.requestId)).toContain('mine')
+})
 
-  test('shed load: a rejected start with an Idempotency-Key says that it is not a replay', async () => {
-    const { call, release } = await full()
+test('shed load: a rejected start with an Idempotency-Key says that it is not a replay', async () => {
+  const { call, release } = await full()
 
-    const keyed = await call('POST', '/workflow/start', {}, { 'Idempotency-Key': 'k' })
-    const unkeyed = await call('POST', '/workflow/start', {})
-    await release()
+  const keyed = await call('POST', '/workflow/start', {}, { 'Idempotency-Key': 'k' })
+  const unkeyed = await call('POST', '/workflow/start', {})
+  await release()
 
-    expect([keyed, unkeyed].map(({ status, headers }) => [status, headers.get('Idempotency-Replayed')])).toEqual([
-      [503, 'false'],
-      [503, null],
-    ])
-  })
+  expect([keyed, unkeyed].map(({ status, headers }) => [status, headers.get('Idempotency-Replayed')])).toEqual([
+    [503, 'false'],
+    [503, null],
+  ])
+})
 
-  test('shed load: an unsafe request id is replaced, in the header and in the body', async () => {
-    const { call, release } = await full()
+test('shed load: an unsafe request id is replaced, in the header and in the body', async () => {
+  const { call, release } = await full()
 
-    const response = await call('GET', '/workflow/w/status', undefined, { 'X-Request-Id': '"}' })
-    await release()
+  const response = await call('GET', '/workflow/w/status', undefined, { 'X-Request-Id': '"}' })
+  await release()
 
-    const requestId = response.headers.get('X-Request-Id')
-    expect(requestId).toMatch(/^[\da-f-]{36}$/)
-    expect(await response.json()).toMatchObject({ error: 'OverloadedError', requestId })
-  })
+  const requestId = response.headers.get('X-Request-Id')
+  expect(requestId).toMatch(/^[\da-f-]{36}$/)
+  expect(await response.json()).toMatchObject({ error: 'OverloadedError', requestId })
+})
 
-  test('shed load: pages of allowed origins can read the response', async () => {
-    const { call, release } = await full({ corsOrigins: ['https://app.example'] })
+test('shed load: pages of allowed origins can read the response', async () => {
+  const { call, release } = await full({ corsOrigins: ['https://app.example'] })
 
-    const allowed = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
-    const other = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://other.example' })
-    await release()
+  const allowed = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://app.example' })
+  const other = await call('GET', '/workflow/w/status', undefined, { Origin: 'https://other.example' })
+  await release()
 
-    const cors = ({ status, headers }: Response) => [
-      status,
-      headers.get('Access-Control-Allow-Origin'),
-      headers.get('Access-Control-Expose-Headers')?.includes('Retry-After'),
-      headers.get('Vary'),
-    ]
-    expect([allowed, other].map(cors)).toEqual([
-      [503, 'https://app.example', true, 'Origin'],
-      [503, null, undefined, 'Origin'],
-    ])
-  })
+  const cors = ({ status, headers }: Response) => [
+    status,
+    headers.get('Access-Control-Allow-Origin'),
+    headers.get('Access-Control-Expose-Headers')?.includes('Retry-After'),
+    headers.get('Vary'),
+  ]
+  expect([allowed, other].map(cors)).toEqual([
+    [503, 'https://app.example', true, 'Origin'],
+    [503, null, undefined, 'Origin'],
+  ])
+})
 
-  test.for([
-    [200, 'GET', '/health', {}],
-    [200, 'GET', '/ready', {}],
-    [200, 'GET', '/metrics', { Authorization: 'Bearer s3cret' }],
-    [404, 'GET', '/workflows', { Authorization: 'Bearer s3cret' }],
-    [401, 'GET', '/workflow/w/status', {}],
-    [403, 'PATCH', '/workflow/w/stop', { Authorization: 'Bearer s3cret', Origin: 'https://evil.example' }],
-    [413, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Content-Length': '101' }],
-    [400, 'GET', '/workflow/%E0%A4%A/status', { Authorization: 'Bearer s3cret' }],
-    [400, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'a b' }],
-    [501, 'POST', '/workflow/w/terminate', { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
-    [204, 'OPTIONS', '/workflow/w/status', {}],
-    [503, 'GET', '/capabilities', { Authorization: 'Bearer s3cret' }],
-    [503, 'GET', '/docs', {}],
-    [503, 'HEAD', '/workflow/w/status', { Authorization: 'Bearer s3cret' }],
-    [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
-    [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret' }],
-  ] as const)('shed load: %i for %s %s', async ([status, method, path, headers]) => {
-    const { call, release } = await full({ auth: { tokens: ['s3cret'] }, maxBodyBytes: 100 })
+test.for([
+  [200, 'GET', '/health', {}],
+  [200, 'GET', '/ready', {}],
+  [200, 'GET', '/metrics', { Authorization: 'Bearer s3cret' }],
+  [404, 'GET', '/workflows', { Authorization: 'Bearer s3cret' }],
+  [401, 'GET', '/workflow/w/status', {}],
+  [403, 'PATCH', '/workflow/w/stop', { Authorization: 'Bearer s3cret', Origin: 'https://evil.example' }],
+  [413, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Content-Length': '101' }],
+  [400, 'GET', '/workflow/%E0%A4%A/status', { Authorization: 'Bearer s3cret' }],
+  [400, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'a b' }],
+  [501, 'POST', '/workflow/w/terminate', { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
+  [204, 'OPTIONS', '/workflow/w/status', {}],
+  [503, 'GET', '/capabilities', { Authorization: 'Bearer s3cret' }],
+  [503, 'GET', '/docs', {}],
+  [503, 'HEAD', '/workflow/w/status', { Authorization: 'Bearer s3cret' }],
+  [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret', 'Idempotency-Key': 'k' }],
+  [503, 'POST', SIGNAL, { Authorization: 'Bearer s3cret' }],
+] as const)('shed load: %i for %s %s', async ([status, method, path, headers]) => {
+  const { call, release } = await full({ auth: { tokens: ['s3cret'] }, maxBodyBytes: 100 })
 
-    const response = await call(method, path, undefined, headers)
-    await release()
+  const response = await call(method, path, undefined, headers)
+  await release()
 
-    expect(response.status).toBe(status)
-    expect(response.headers.get('Retry-After')).toBe(status === 503 ? '1' : null)
-  })
+  expect(response.status).toBe(status)
+  expect(response.headers.get('Retry-After')).toBe(status === 503 ? '1' : null)
+})
 
-  test('shed load: paths are compared below the base path', async () => {
-    const { call, release } = await full({ mount: { basePath: '/portico' } })
+test('shed load: paths are compared below the base path', async () => {
+  const { call, release } = await full({ mount: { basePath: '/portico' } })
 
-    const inside = await call('GET', '/portico/workflow/w/status')
-    const outside = await call('GET', '/workflow/w/status')
-    await release()
+  const inside = await call('GET', '/portico/workflow/w/status')
+  const outside = await call('GET', '/workflow/w/status')
+  await release()
 
-    expect([inside.status, outside.status]).toEqual([503, 404])
-  })
+  expect([inside.status, outside.status]).toEqual([503, 404])
+})
 
-  test('shed load: rejections do not get a log line each, but one per second that counts all of them', async () => {
-    const { call, release, events } = await full()
-    vi.useFakeTimers()
-    const logged = () => events.splice(0).map(({ level, message, fields }) => [level, message, fields])
-    const warning = (rejected: number) => ['warn', expect.stringContaining('requests rejected'), { rejected }]
+test('shed load: rejections do not get a log line each, but one per second that counts all of them', async () => {
+  const { call, release, events } = await full()
+  vi.useFakeTimers()
+  const logged = () => events.splice(0).map(({ level, message, fields }) => [level, message, fields])
+  const warning = (rejected: number) => ['warn', expect.stringContaining('requests rejected'), { rejected }]
 
-    for (let left = 3; left > 0; left--) await call('GET', '/workflow/w/status')
-    vi.advanceTimersByTime(999)
-    const before = logged()
-    vi.advanceTimersByTime(1)
-    const first = logged()
-    vi.advanceTimersByTime(5000)
-    for (let left = 2; left > 0; left--) await call('GET', '/workflow/w/status')
-    vi.advanceTimersByTime(1000)
-    const second = logged()
-    await release()
-    const after = await call('POST', SIGNAL, {})
+  for (let left = 3; left > 0; left--) await call('GET', '/workflow/w/status')
+  vi.advanceTimersByTime(999)
+  const before = logged()
+  vi.advanceTimersByTime(1)
+  const first = logged()
+  vi.advanceTimersByTime(5000)
+  for (let left = 2; left > 0; left--) await call('GET', '/workflow/w/status')
+  vi.advanceTimersByTime(1000)
+  const second = logged()
+  await release()
+  const after = await call('POST', SIGNAL, {})
 
-    expect([before, first, second]).toEqual([[], [warning(3)], [warning(2)]])
-    expect(after.status).toBe(200)
-  })
+  expect([before, first, second]).toEqual([[], [warning(3)], [warning(2)]])
+  expect(after.status).toBe(200)
+})
 
-  test('shed load: the metrics count each rejection, without a route', () => {
-    const counted: unknown[] = []
-    const { reject } = createLoadShedder({
-      limit: { isReached: () => true, enter: () => never },
-      observers: {
-        log() {},
-        metrics: {
-          requestStarted: (method) => void counted.push(method),
-          requestEnded: (request) => void counted.push(request),
-          inFlightChanged: (by) => void counted.push(by),
-        },
+test('shed load: the metrics count each rejection, without a route', () => {
+  const counted: unknown[] = []
+  const { reject } = createLoadShedder({
+    limit: { isReached: () => true, enter: () => never },
+    observers: {
+      log() {},
+      metrics: {
+        requestStarted: (method) => void counted.push(method),
+        requestEnded: (request) => void counted.push(request),
+        inFlightChanged: (by) => void counted.push(by),
       },
-      corsOrigins: [],
-      checks: [],
-      pathOf: rawPath,
-      isWork: (path) => path === '/workflow/w/status',
-    })
-
-    const header = (name: string) => (name === 'Host' ? 'portico.test' : undefined)
-    // Node has only the path, not the whole URL.
-    const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
-
-    expect(rejection?.status).toBe(503)
-    expect(reject({ method: 'GET', url: '/other', header })).toBe(null)
-    expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
+    },
+    corsOrigins: [],
+    checks: [],
+    pathOf: rawPath,
+    isWork: (path) => path === '/workflow/w/status',
   })
+
+  const header = (name: string) => (name === 'Host' ? 'portico.test' : undefined)
+  // Node has only the path, not the whole URL.
+  const rejection = reject({ method: 'GET', url: '/workflow/w/status?from=http://a/b', header })
+
+  expect(rejection?.status).toBe(503)
+  expect(reject({ method: 'GET', url: '/other', header })).toBe(null)
+  expect(counted).toEqual(['GET', { method: 'GET', route: null, status: 503, ms: 0 }])
 })

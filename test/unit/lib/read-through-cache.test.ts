@@ -1,113 +1,111 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readThroughCache } from '../../../src/lib/read-through-cache.ts'
 
-describe('readThroughCache', () => {
-  test('concurrent callers share one read', async () => {
-    const { read, reads } = counted()
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10 })
+test('concurrent callers share one read', async () => {
+  const { read, reads } = counted()
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10 })
 
-    const values = await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])
+  const values = await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])
 
-    expect(values.map(({ value }) => value)).toEqual(['a1', 'a1', 'b2'])
-    expect(reads()).toBe(2)
-  })
+  expect(values.map(({ value }) => value)).toEqual(['a1', 'a1', 'b2'])
+  expect(reads()).toBe(2)
+})
 
-  test('without shared promises, each caller reads until one value is cached', async () => {
-    const { read, reads } = counted()
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
+test('without shared promises, each caller reads until one value is cached', async () => {
+  const { read, reads } = counted()
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending: false })
 
-    const first = await Promise.all([cache.get('a'), cache.get('a')])
-    const second = await cache.get('a')
+  const first = await Promise.all([cache.get('a'), cache.get('a')])
+  const second = await cache.get('a')
 
-    expect(first.map(({ value }) => value)).toEqual(['a1', 'a2'])
-    expect(second.value).toBe('a2')
-    expect(reads()).toBe(2)
-  })
+  expect(first.map(({ value }) => value)).toEqual(['a1', 'a2'])
+  expect(second.value).toBe('a2')
+  expect(reads()).toBe(2)
+})
 
-  test.for([true, false])('a failed read is not cached (sharesPending: %s)', async (sharesPending) => {
-    let fails = true
-    const read = async () => {
-      if (fails) throw new Error('not now')
-      return 'well'
-    }
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending })
+test.for([true, false])('a failed read is not cached (sharesPending: %s)', async (sharesPending) => {
+  let fails = true
+  const read = async () => {
+    if (fails) throw new Error('not now')
+    return 'well'
+  }
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, sharesPending })
 
-    await expect(cache.get('a')).rejects.toThrow('not now')
-    fails = false
+  await expect(cache.get('a')).rejects.toThrow('not now')
+  fails = false
 
-    expect((await cache.get('a')).value).toBe('well')
-  })
+  expect((await cache.get('a')).value).toBe('well')
+})
 
-  test.for([true, false])('readAt is the time at which the read began (sharesPending: %s)', async (sharesPending) => {
-    let now = 100
-    const read = async () => {
-      now = 150
-      return 'value'
-    }
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
+test.for([true, false])('readAt is the time at which the read began (sharesPending: %s)', async (sharesPending) => {
+  let now = 100
+  const read = async () => {
+    now = 150
+    return 'value'
+  }
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now, sharesPending })
 
-    expect(await cache.get('a')).toEqual({ value: 'value', readAt: 100 })
-    expect((await cache.get('a', 100)).readAt).toBe(100)
-    expect((await cache.get('a', 101)).readAt).toBe(150)
-    now = 220
-    expect((await cache.get('a')).readAt).toBe(220)
-  })
+  expect(await cache.get('a')).toEqual({ value: 'value', readAt: 100 })
+  expect((await cache.get('a', 100)).readAt).toBe(100)
+  expect((await cache.get('a', 101)).readAt).toBe(150)
+  now = 220
+  expect((await cache.get('a')).readAt).toBe(220)
+})
 
-  test('callers that need a newer value than the read in flight share the next read', async () => {
-    const { read, reads } = controlled()
-    let now = 100
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
+test('callers that need a newer value than the read in flight share the next read', async () => {
+  const { read, reads } = controlled()
+  let now = 100
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
-    const first = cache.get('a')
-    now = 101
-    const late = [cache.get('a', 101), cache.get('a', 101), cache.get('a', 101)]
-    now = 102
-    reads[0]?.resolve('old')
-    await first
-    reads[1]?.resolve('new')
+  const first = cache.get('a')
+  now = 101
+  const late = [cache.get('a', 101), cache.get('a', 101), cache.get('a', 101)]
+  now = 102
+  reads[0]?.resolve('old')
+  await first
+  reads[1]?.resolve('new')
 
-    expect(await Promise.all(late)).toEqual(late.map(() => ({ value: 'new', readAt: 102 })))
-    expect(reads).toHaveLength(2)
-  })
+  expect(await Promise.all(late)).toEqual(late.map(() => ({ value: 'new', readAt: 102 })))
+  expect(reads).toHaveLength(2)
+})
 
-  test('a failed read in flight does not fail callers that need a newer value', async () => {
-    const { read, reads } = controlled()
-    let now = 100
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
+test('a failed read in flight does not fail callers that need a newer value', async () => {
+  const { read, reads } = controlled()
+  let now = 100
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 10, now: () => now })
 
-    const first = cache.get('a')
-    now = 101
-    const late = cache.get('a', 101)
-    reads[0]?.reject(new Error('not now'))
-    await expect(first).rejects.toThrow('not now')
-    reads[1]?.resolve('well')
+  const first = cache.get('a')
+  now = 101
+  const late = cache.get('a', 101)
+  reads[0]?.reject(new Error('not now'))
+  await expect(first).rejects.toThrow('not now')
+  reads[1]?.resolve('well')
 
-    expect(await late).toEqual({ value: 'well', readAt: 101 })
-  })
+  expect(await late).toEqual({ value: 'well', readAt: 101 })
+})
 
-  test('a value that was set is returned without a read until it expires', async () => {
-    const { read, reads } = counted()
-    let now = 100
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now })
+test('a value that was set is returned without a read until it expires', async () => {
+  const { read, reads } = counted()
+  let now = 100
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 60, maxKeys: 10, now: () => now })
 
-    cache.set('a', 'known')
+  cache.set('a', 'known')
 
-    expect(await cache.get('a')).toEqual({ value: 'known', readAt: 100 })
-    expect(reads()).toBe(0)
-    now = 160
-    expect((await cache.get('a')).value).toBe('a1')
-  })
+  expect(await cache.get('a')).toEqual({ value: 'known', readAt: 100 })
+  expect(reads()).toBe(0)
+  now = 160
+  expect((await cache.get('a')).value).toBe('a1')
+})
 
-  test('keys beyond maxKeys are evicted, the one read longest ago first', async () => {
-    const { read, reads } = counted()
-    const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 2 })
+test('keys beyond maxKeys are evicted, the one read longest ago first', async () => {
+  const { read, reads } = counted()
+  const cache = readThroughCache({ name: 'test', read, ttlMs: 1000, maxKeys: 2 })
 
-    for (const key of ['a', 'b', 'c']) await cache.get(key)
+  for (const key of ['a', 'b', 'c']) await cache.get(key)
 
-    expect([(await cache.get('c')).value, (await cache.get('b')).value]).toEqual(['c3', 'b2'])
-    expect((await cache.get('a')).value).toBe('a4')
-    expect(reads()).toBe(4)
-  })
+  expect([(await cache.get('c')).value, (await cache.get('b')).value]).toEqual(['c3', 'b2'])
+  expect((await cache.get('a')).value).toBe('a4')
+  expect(reads()).toBe(4)
 })
 
 /** Reads that the test settles one by one. */

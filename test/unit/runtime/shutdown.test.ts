@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { shutdownOnSignal } from '../../../src/runtime/shutdown.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -19,72 +19,70 @@ function makeShutdown({ timeoutMs = 30_000 } = {}) {
   return { steps, signal, closed: resolve }
 }
 
-describe('shutdownOnSignal', () => {
-  test('shutdownOnSignal: the process exits with 0 after close', async () => {
-    const { steps, signal, closed } = makeShutdown()
+test('shutdownOnSignal: the process exits with 0 after close', async () => {
+  const { steps, signal, closed } = makeShutdown()
 
-    signal()
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(steps).toEqual(['close'])
-    closed()
-    await vi.advanceTimersByTimeAsync(0)
+  signal()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(steps).toEqual(['close'])
+  closed()
+  await vi.advanceTimersByTimeAsync(0)
 
-    expect(steps).toEqual(['close', 'exit 0'])
-  })
+  expect(steps).toEqual(['close', 'exit 0'])
+})
 
-  test('shutdownOnSignal: waiting requests are drained one second before the timeout', async () => {
-    const { steps, signal } = makeShutdown()
+test('shutdownOnSignal: waiting requests are drained one second before the timeout', async () => {
+  const { steps, signal } = makeShutdown()
 
-    signal()
-    await vi.advanceTimersByTimeAsync(28_999)
-    expect(steps).toEqual(['close'])
-    await vi.advanceTimersByTimeAsync(1)
+  signal()
+  await vi.advanceTimersByTimeAsync(28_999)
+  expect(steps).toEqual(['close'])
+  await vi.advanceTimersByTimeAsync(1)
 
-    expect(steps).toEqual(['close', 'drain'])
-  })
+  expect(steps).toEqual(['close', 'drain'])
+})
 
-  test('shutdownOnSignal: the process exits with 1 after the timeout', async () => {
-    const { steps, signal } = makeShutdown()
+test('shutdownOnSignal: the process exits with 1 after the timeout', async () => {
+  const { steps, signal } = makeShutdown()
 
-    signal()
-    await vi.advanceTimersByTimeAsync(30_000)
+  signal()
+  await vi.advanceTimersByTimeAsync(30_000)
 
-    expect(steps).toEqual(['close', 'drain', 'exit 1'])
-  })
+  expect(steps).toEqual(['close', 'drain', 'exit 1'])
+})
 
-  test('shutdownOnSignal: drained requests have their time even if the process did not run before', async () => {
-    vi.useRealTimers()
-    const { steps, signal, closed } = makeShutdown({ timeoutMs: 1100 })
+test('shutdownOnSignal: drained requests have their time even if the process did not run before', async () => {
+  vi.useRealTimers()
+  const { steps, signal, closed } = makeShutdown({ timeoutMs: 1100 })
 
-    signal()
-    // All timers that are due fire when the process runs again.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)
-    await new Promise((resolve) => setTimeout(resolve))
+  signal()
+  // All timers that are due fire when the process runs again.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)
+  await new Promise((resolve) => setTimeout(resolve))
 
-    expect(steps).toEqual(['close', 'drain'])
-    closed()
-    await expect.poll(() => steps).toEqual(['close', 'drain', 'exit 0'])
-  })
+  expect(steps).toEqual(['close', 'drain'])
+  closed()
+  await expect.poll(() => steps).toEqual(['close', 'drain', 'exit 0'])
+})
 
-  test('shutdownOnSignal: with a timeout below one second, waiting requests are drained at once', async () => {
-    const { steps, signal } = makeShutdown({ timeoutMs: 300 })
+test('shutdownOnSignal: with a timeout below one second, waiting requests are drained at once', async () => {
+  const { steps, signal } = makeShutdown({ timeoutMs: 300 })
 
-    signal()
-    await vi.advanceTimersByTimeAsync(0)
+  signal()
+  await vi.advanceTimersByTimeAsync(0)
 
-    expect(steps).toEqual(['close', 'drain'])
-  })
+  expect(steps).toEqual(['close', 'drain'])
+})
 
-  test('shutdownOnSignal: a second signal exits at once, a duplicate of the first does not', async () => {
-    const { steps, signal } = makeShutdown()
+test('shutdownOnSignal: a second signal exits at once, a duplicate of the first does not', async () => {
+  const { steps, signal } = makeShutdown()
 
-    signal()
-    await vi.advanceTimersByTimeAsync(500)
-    signal()
-    expect(steps).toEqual(['close'])
-    await vi.advanceTimersByTimeAsync(1)
-    signal()
+  signal()
+  await vi.advanceTimersByTimeAsync(500)
+  signal()
+  expect(steps).toEqual(['close'])
+  await vi.advanceTimersByTimeAsync(1)
+  signal()
 
-    expect(steps).toEqual(['close', 'exit 1'])
-  })
+  expect(steps).toEqual(['close', 'exit 1'])
 })

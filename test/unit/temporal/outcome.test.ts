@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type HistoryEvent, toClosing } from '../../../src/temporal/outcome.ts'
 import { toPayload } from '../../../src/temporal/payload.ts'
 import { createPayloadReader } from '../../../src/temporal/payload-reader.ts'
@@ -9,107 +9,105 @@ function closing(...events: HistoryEvent[]) {
   return toClosing(events, PAYLOADS)
 }
 
-describe('toClosing', () => {
-  test('toClosing: a completed run has its one value', async () => {
-    expect(
-      await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
-    ).toEqual({ outcome: { status: 'completed', output: { n: 1 } }, nextRunId: null })
+test('toClosing: a completed run has its one value', async () => {
+  expect(
+    await closing({ workflowExecutionCompletedEventAttributes: { result: { payloads: [toPayload({ n: 1 })] } } }),
+  ).toEqual({ outcome: { status: 'completed', output: { n: 1 } }, nextRunId: null })
+})
+
+test('toClosing: a completed run without a value has null', async () => {
+  expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({
+    outcome: { output: null },
   })
+})
 
-  test('toClosing: a completed run without a value has null', async () => {
-    expect(await closing({ workflowExecutionCompletedEventAttributes: {} })).toMatchObject({
-      outcome: { output: null },
-    })
+test('toClosing: a failed run has its failure', async () => {
+  const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
+
+  expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
+    outcome: {
+      status: 'failed',
+      error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null },
+    },
+    nextRunId: null,
   })
+})
 
-  test('toClosing: a failed run has its failure', async () => {
-    const failure = { message: 'no', applicationFailureInfo: { type: 'No', nonRetryable: true } }
+test('toClosing: a timeout is retryable', async () => {
+  expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
+    outcome: {
+      status: 'timed_out',
+      error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true },
+    },
+  })
+})
 
-    expect(await closing({ workflowExecutionFailedEventAttributes: { failure } })).toEqual({
-      outcome: {
-        status: 'failed',
-        error: { name: 'No', message: 'no', retryable: false, activityId: null, cause: null },
+test('toClosing: a terminated run has the reason', async () => {
+  expect(
+    await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }),
+  ).toEqual({
+    outcome: {
+      status: 'terminated',
+      error: {
+        name: 'TerminatedFailure',
+        message: 'The workflow was terminated: enough',
+        retryable: false,
+        activityId: null,
+        cause: null,
       },
-      nextRunId: null,
-    })
+    },
+    nextRunId: null,
   })
+})
 
-  test('toClosing: a timeout is retryable', async () => {
-    expect(await closing({ workflowExecutionTimedOutEventAttributes: {} })).toMatchObject({
-      outcome: {
-        status: 'timed_out',
-        error: { name: 'TimeoutFailure', message: 'The workflow timed out', retryable: true },
-      },
-    })
+test('toClosing: a canceled run has the reason of the last request', async () => {
+  const requests = ['first', 'last'].map(
+    (cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
+  )
+
+  expect(await closing(...requests, {}, { workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
+    outcome: {
+      status: 'canceled',
+      error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false },
+    },
   })
+})
 
-  test('toClosing: a terminated run has the reason', async () => {
-    expect(
-      await closing({ workflowExecutionTerminatedEventAttributes: { reason: 'enough', identity: 'admin@host' } }),
-    ).toEqual({
-      outcome: {
-        status: 'terminated',
-        error: {
-          name: 'TerminatedFailure',
-          message: 'The workflow was terminated: enough',
-          retryable: false,
-          activityId: null,
-          cause: null,
-        },
-      },
-      nextRunId: null,
-    })
+test('toClosing: a missing reason is left out of the message', async () => {
+  expect(await closing({ workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
+    outcome: { error: { message: 'The workflow was canceled' } },
   })
-
-  test('toClosing: a canceled run has the reason of the last request', async () => {
-    const requests = ['first', 'last'].map(
-      (cause): HistoryEvent => ({ workflowExecutionCancelRequestedEventAttributes: { cause } }),
-    )
-
-    expect(await closing(...requests, {}, { workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
-      outcome: {
-        status: 'canceled',
-        error: { name: 'CanceledFailure', message: 'The workflow was canceled: last', retryable: false },
-      },
-    })
+  expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: '' } })).toMatchObject({
+    outcome: { error: { message: 'The workflow was terminated' } },
   })
+})
 
-  test('toClosing: a missing reason is left out of the message', async () => {
-    expect(await closing({ workflowExecutionCanceledEventAttributes: {} })).toMatchObject({
-      outcome: { error: { message: 'The workflow was canceled' } },
-    })
-    expect(await closing({ workflowExecutionTerminatedEventAttributes: { reason: '' } })).toMatchObject({
-      outcome: { error: { message: 'The workflow was terminated' } },
-    })
+test('toClosing: a continued run has its next run', async () => {
+  expect(await closing({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: 'next' } })).toEqual({
+    outcome: { status: 'continued' },
+    nextRunId: 'next',
   })
+})
 
-  test('toClosing: a continued run has its next run', async () => {
-    expect(await closing({ workflowExecutionContinuedAsNewEventAttributes: { newExecutionRunId: 'next' } })).toEqual({
-      outcome: { status: 'continued' },
-      nextRunId: 'next',
-    })
-  })
+test('toClosing: completed, failed and timed out runs may have a next run', async () => {
+  const newExecutionRunId = 'next'
+  const closings = await Promise.all([
+    closing({ workflowExecutionCompletedEventAttributes: { newExecutionRunId } }),
+    closing({ workflowExecutionFailedEventAttributes: { newExecutionRunId } }),
+    closing({ workflowExecutionTimedOutEventAttributes: { newExecutionRunId } }),
+  ])
 
-  test('toClosing: completed, failed and timed out runs may have a next run', async () => {
-    const newExecutionRunId = 'next'
-    const closings = await Promise.all([
-      closing({ workflowExecutionCompletedEventAttributes: { newExecutionRunId } }),
-      closing({ workflowExecutionFailedEventAttributes: { newExecutionRunId } }),
-      closing({ workflowExecutionTimedOutEventAttributes: { newExecutionRunId } }),
-    ])
+  expect(closings.map((end) => [end?.outcome.status, end?.nextRunId])).toEqual([
+    ['completed', 'next'],
+    ['failed', 'next'],
+    ['timed_out', 'next'],
+  ])
+})
 
-    expect(closings.map((end) => [end?.outcome.status, end?.nextRunId])).toEqual([
-      ['completed', 'next'],
-      ['failed', 'next'],
-      ['timed_out', 'next'],
-    ])
-  })
-
-  test('toClosing: is null without a close event', async () => {
-    expect(await closing()).toBeNull()
-    expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
-    expect(
-      await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} }),
-    ).toBeNull()
-  })
+test('toClosing: is null without a close event', async () => {
+  expect(await closing()).toBeNull()
+  expect(await closing({ workflowExecutionPausedEventAttributes: {} })).toBeNull()
+  expect(
+    await closing({ workflowExecutionStartedEventAttributes: {} }, { workflowTaskScheduledEventAttributes: {} }),
+  ).toBeNull()
 })

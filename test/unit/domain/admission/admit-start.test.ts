@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { admitStart } from '../../../../src/domain/admission/admit-start.ts'
 import type { StartCommand } from '../../../../src/domain/workflows.ts'
 import { aCall, refusal } from '../../call.ts'
@@ -17,299 +17,293 @@ function admitted({ catalogs, now }: Fixture, command: Partial<StartCommand> = {
 const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] }
 const AMOUNT_AND_CARD = { ...AMOUNT, required: ['amount', 'card'] }
 
-describe('a published catalog', () => {
-  test('admitStart: returns the name and the trace templates of the catalog', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
+test('admitStart: returns the name and the trace templates of the catalog', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }], { traces: { remote: 'https://b/{namespace}/{runId}' } })
 
-    expect(await admitted(fixture)).toEqual({
-      workflowName: 'order',
-      traces: { remote: 'https://b/{namespace}/{runId}' },
-    })
-  })
-
-  test('admitStart: replaces an alias with its canonical name', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
-
-    expect(await admitted(fixture, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
-  })
-
-  test('admitStart: admits a published name without a running worker', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }])
-
-    await admitted(fixture)
-
-    expect(fixture.reads).not.toContain('lastPolledAt orders')
-  })
-
-  test('admitStart: rejects a name that is not in the catalog, and lists the names that are', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
-
-    expect(await refusal(admitted(fixture, { workflowName: 'nope' }))).toEqual({
-      error: 'UnsupportedWorkflowError',
-      message: 'Catalog "orders" has no workflow "nope"',
-      available: ['order', 'refund'],
-    })
-  })
-
-  test('admitStart: lists at most 50 names, and none beyond that', async () => {
-    const names = Array.from({ length: 51 }, (_, index) => ({ name: `w${index}` }))
-    const [many, tooMany] = [makeCatalogs(), makeCatalogs()]
-    many.publish('c1', names.slice(1))
-    tooMany.publish('c1', names)
-
-    expect((await refusal(admitted(many))).available).toHaveLength(50)
-    expect(await refusal(admitted(tooMany))).not.toHaveProperty('available')
-  })
-
-  test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }])
-
-    expect((await refusal(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
-    expect((await refusal(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
-  })
-
-  test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
-
-    const refused = await refusal(admitted(fixture, { args: [{ amount: 'much' }] }))
-
-    expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
-    expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
-  })
-
-  test('admitStart: checks the first of several arguments, and nothing without arguments', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
-    const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
-
-    const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
-
-    expect(refused.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
-    expect(await several({ amount: 1 }, { amount: 'much' })).toMatchObject({ workflowName: 'order' })
-    expect(await several()).toMatchObject({ workflowName: 'order' })
-  })
-
-  test('admitStart: ignores a schema of the older form', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
-
-    expect(await admitted(fixture, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
-  })
-
-  test('admitStart: ignores parts of a schema that cannot be evaluated, with one warning for each published catalog', async () => {
-    const fixture = makeCatalogs()
-    const call = aCall()
-    const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
-    fixture.publish('c1', [{ name: 'order', inputSchema }])
-
-    await admitted(fixture, {}, call)
-    await refusal(admitted(fixture, { args: [{}] }, call))
-
-    const warning = {
-      message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
-      unusable: ['/allOf/0/$ref: cannot resolve "https://elsewhere.test/schema" within the schema'],
-    }
-    expect([call.warnings, call.notes]).toEqual([[warning], {}])
-    fixture.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
-    fixture.pass(5000)
-    await admitted(fixture, {}, call)
-    expect(call.warnings).toEqual([warning, warning])
-  })
-
-  test('admitStart: admits an input that takes too long to check, and logs it', async () => {
-    const fixture = makeCatalogs()
-    const call = aCall()
-    fixture.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
-    const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [number, number]))
-
-    await admitted(fixture, { args: [wide] }, call)
-
-    expect([call.warnings, call.notes.inputUnchecked]).toEqual([
-      [],
-      'workflow "order" in catalog "orders": the schema is too expensive to evaluate',
-    ])
+  expect(await admitted(fixture)).toEqual({
+    workflowName: 'order',
+    traces: { remote: 'https://b/{namespace}/{runId}' },
   })
 })
 
-describe('without a published catalog', () => {
-  test('admitStart: admits any name while a worker polls', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
+test('admitStart: replaces an alias with its canonical name', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
 
-    expect(await admitted(fixture, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
-  })
+  expect(await admitted(fixture, { workflowName: 'buy' })).toEqual({ workflowName: 'order', traces: null })
+})
 
-  test('admitStart: counts a worker as polling for 75 s', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
-    fixture.pass(74_999)
+test('admitStart: admits a published name without a running worker', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
 
-    await admitted(fixture)
-    fixture.pass(1)
+  await admitted(fixture)
 
-    expect((await refusal(admitted(fixture))).error).toBe('CatalogNotAvailableError')
-  })
+  expect(fixture.reads).not.toContain('lastPolledAt orders')
+})
 
-  test('admitStart: rejects names of Object.prototype, which a worker would run', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
+test('admitStart: rejects a name that is not in the catalog, and lists the names that are', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }, { name: 'refund' }])
 
-    const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
-    const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(fixture, { workflowName }))))
-
-    expect(refusals.map(({ error, available }) => [error, available])).toEqual(
-      names.map(() => ['UnsupportedWorkflowError', undefined]),
-    )
-  })
-
-  test('admitStart: rejects with Retry-After 3 when no worker polls', async () => {
-    expect(await refusal(admitted(makeCatalogs()))).toEqual({
-      error: 'CatalogNotAvailableError',
-      message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
-      retryAfterSeconds: 3,
-    })
+  expect(await refusal(admitted(fixture, { workflowName: 'nope' }))).toEqual({
+    error: 'UnsupportedWorkflowError',
+    message: 'Catalog "orders" has no workflow "nope"',
+    available: ['order', 'refund'],
   })
 })
 
-describe('freshness', () => {
-  test('admitStart: admits by cached data within the TTL', async () => {
-    const fixture = makeCatalogs({ ttlMs: 5000 })
+test('admitStart: lists at most 50 names, and none beyond that', async () => {
+  const names = Array.from({ length: 51 }, (_, index) => ({ name: `w${index}` }))
+  const [many, tooMany] = [makeCatalogs(), makeCatalogs()]
+  many.publish('c1', names.slice(1))
+  tooMany.publish('c1', names)
+
+  expect((await refusal(admitted(many))).available).toHaveLength(50)
+  expect(await refusal(admitted(tooMany))).not.toHaveProperty('available')
+})
+
+test('admitStart: rejects names of Object.prototype that are not in the catalog', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+
+  expect((await refusal(admitted(fixture, { workflowName: 'toString' }))).error).toBe('UnsupportedWorkflowError')
+  expect((await refusal(admitted(fixture, { workflowName: '__proto__' }))).error).toBe('UnsupportedWorkflowError')
+})
+
+test('admitStart: rejects an input that does not match the schema, with path and reason', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+
+  const refused = await refusal(admitted(fixture, { args: [{ amount: 'much' }] }))
+
+  expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/input/amount' }] })
+  expect(refused.message).toMatch(/^Invalid input for workflow "order": \/input\/amount /)
+})
+
+test('admitStart: checks the first of several arguments, and nothing without arguments', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }])
+  const several = (...args: unknown[]) => admitted(fixture, { args, argumentPointer: '/startArgs/0' })
+
+  const refused = await refusal(several({ amount: 'much' }, { amount: 1 }))
+
+  expect(refused.issues).toEqual([{ path: '/startArgs/0/amount', message: expect.any(String) }])
+  expect(await several({ amount: 1 }, { amount: 'much' })).toMatchObject({ workflowName: 'order' })
+  expect(await several()).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: ignores a schema of the older form', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT }], { id: 'orders' })
+
+  expect(await admitted(fixture, { args: [{ amount: 'much' }] })).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: ignores parts of a schema that cannot be evaluated, with one warning for each published catalog', async () => {
+  const fixture = makeCatalogs()
+  const call = aCall()
+  const inputSchema = { ...AMOUNT, allOf: [{ $ref: 'https://elsewhere.test/schema' }] }
+  fixture.publish('c1', [{ name: 'order', inputSchema }])
+
+  await admitted(fixture, {}, call)
+  await refusal(admitted(fixture, { args: [{}] }, call))
+
+  const warning = {
+    message: 'The schema of workflow "order" in catalog "orders" cannot be checked in full',
+    unusable: ['/allOf/0/$ref: cannot resolve "https://elsewhere.test/schema" within the schema'],
+  }
+  expect([call.warnings, call.notes]).toEqual([[warning], {}])
+  fixture.publish('c2', [{ name: 'order', inputSchema: structuredClone(inputSchema) }])
+  fixture.pass(5000)
+  await admitted(fixture, {}, call)
+  expect(call.warnings).toEqual([warning, warning])
+})
+
+test('admitStart: admits an input that takes too long to check, and logs it', async () => {
+  const fixture = makeCatalogs()
+  const call = aCall()
+  fixture.publish('c1', [{ name: 'order', inputSchema: { allOf: Array(5000).fill({ minProperties: 1 }) } }])
+  const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, number) => [number, number]))
+
+  await admitted(fixture, { args: [wide] }, call)
+
+  expect([call.warnings, call.notes.inputUnchecked]).toEqual([
+    [],
+    'workflow "order" in catalog "orders": the schema is too expensive to evaluate',
+  ])
+})
+
+test('admitStart: admits any name while a worker polls', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+
+  expect(await admitted(fixture, { workflowName: 'anything' })).toEqual({ workflowName: 'anything', traces: null })
+})
+
+test('admitStart: counts a worker as polling for 75 s', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+  fixture.pass(74_999)
+
+  await admitted(fixture)
+  fixture.pass(1)
+
+  expect((await refusal(admitted(fixture))).error).toBe('CatalogNotAvailableError')
+})
+
+test('admitStart: rejects names of Object.prototype, which a worker would run', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+
+  const names = ['toString', 'constructor', '__proto__', 'hasOwnProperty']
+  const refusals = await Promise.all(names.map((workflowName) => refusal(admitted(fixture, { workflowName }))))
+
+  expect(refusals.map(({ error, available }) => [error, available])).toEqual(
+    names.map(() => ['UnsupportedWorkflowError', undefined]),
+  )
+})
+
+test('admitStart: rejects with Retry-After 3 when no worker polls', async () => {
+  expect(await refusal(admitted(makeCatalogs()))).toEqual({
+    error: 'CatalogNotAvailableError',
+    message: 'Catalog "orders" is not available: it is not published, and no worker polls its task queue',
+    retryAfterSeconds: 3,
+  })
+})
+
+test('admitStart: admits by cached data within the TTL', async () => {
+  const fixture = makeCatalogs({ ttlMs: 5000 })
+  fixture.publish('c1', [{ name: 'order' }])
+  await admitted(fixture)
+  fixture.pass(4999)
+
+  await admitted(fixture)
+
+  expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
+})
+
+test('admitStart: admits a name that was published since the cached read', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  await admitted(fixture)
+  fixture.pass(1)
+  fixture.publish('c2', [{ name: 'refund' }])
+
+  expect(await admitted(fixture, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
+})
+
+test('admitStart: admits an input that the schema accepts since the cached read', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
+  await admitted(fixture, { args: [{ amount: 1, card: '1' }] })
+  fixture.pass(1)
+  fixture.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
+
+  expect(await admitted(fixture, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: does not reject by a cached poll', async () => {
+  const fixture = makeCatalogs()
+  await refusal(admitted(fixture))
+  fixture.pass(1)
+  fixture.poll()
+
+  expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: does not reject by a cached poll after the catalog was just read', async () => {
+  const fixture = makeCatalogs({ ttlMs: 5000 })
+  await fixture.catalogs.published('orders')
+  fixture.pass(4000)
+  await fixture.catalogs.lastPolledAt('orders')
+  fixture.pass(1000)
+  fixture.poll()
+
+  expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: does not reject by a cached missing catalog', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+  await admitted(fixture, { workflowName: 'anything' })
+  fixture.pass(75_000)
+  await refusal(admitted(fixture))
+  fixture.pass(1)
+  fixture.publish('c1', [{ name: 'order' }])
+
+  expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
+})
+
+test('admitStart: does not admit by a cached missing catalog', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+  await admitted(fixture, { workflowName: 'anything' })
+  fixture.pass(1)
+  fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+
+  expect(await admitted(fixture, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
+  expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
+    error: 'UnsupportedWorkflowError',
+  })
+})
+
+test('admitStart: finds a catalog that was published between the reads of catalog and poll', async () => {
+  const fixture = makeCatalogs()
+  const { lastPolledAt } = fixture.engine
+  fixture.engine.lastPolledAt = async (...args) => {
     fixture.publish('c1', [{ name: 'order' }])
-    await admitted(fixture)
-    fixture.pass(4999)
-
-    await admitted(fixture)
-
-    expect(fixture.reads).toEqual(['describe $catalog:orders', 'input c1'])
-  })
-
-  test('admitStart: admits a name that was published since the cached read', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }])
-    await admitted(fixture)
-    fixture.pass(1)
-    fixture.publish('c2', [{ name: 'refund' }])
-
-    expect(await admitted(fixture, { workflowName: 'refund' })).toMatchObject({ workflowName: 'refund' })
-  })
-
-  test('admitStart: admits an input that the schema accepts since the cached read', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order', inputSchema: AMOUNT_AND_CARD }])
-    await admitted(fixture, { args: [{ amount: 1, card: '1' }] })
-    fixture.pass(1)
-    fixture.publish('c2', [{ name: 'order', inputSchema: AMOUNT }])
-
-    expect(await admitted(fixture, { args: [{ amount: 1 }] })).toMatchObject({ workflowName: 'order' })
-  })
-
-  test('admitStart: does not reject by a cached poll', async () => {
-    const fixture = makeCatalogs()
-    await refusal(admitted(fixture))
-    fixture.pass(1)
     fixture.poll()
-
-    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
-  })
-
-  test('admitStart: does not reject by a cached poll after the catalog was just read', async () => {
-    const fixture = makeCatalogs({ ttlMs: 5000 })
-    await fixture.catalogs.published('orders')
-    fixture.pass(4000)
-    await fixture.catalogs.lastPolledAt('orders')
-    fixture.pass(1000)
-    fixture.poll()
-
-    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
-  })
-
-  test('admitStart: does not reject by a cached missing catalog', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
-    await admitted(fixture, { workflowName: 'anything' })
-    fixture.pass(75_000)
-    await refusal(admitted(fixture))
     fixture.pass(1)
-    fixture.publish('c1', [{ name: 'order' }])
+    return lastPolledAt(...args)
+  }
 
-    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
+  expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
+    error: 'UnsupportedWorkflowError',
   })
+})
 
-  test('admitStart: does not admit by a cached missing catalog', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
-    await admitted(fixture, { workflowName: 'anything' })
-    fixture.pass(1)
-    fixture.publish('c1', [{ name: 'order', aliases: ['buy'] }])
+test('admitStart: without a catalog, each start reads both of its forms again', async () => {
+  const fixture = makeCatalogs()
+  fixture.poll()
+  await admitted(fixture)
+  fixture.pass(1)
+  fixture.reads.length = 0
 
-    expect(await admitted(fixture, { workflowName: 'buy' })).toMatchObject({ workflowName: 'order' })
-    expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
-      error: 'UnsupportedWorkflowError',
-    })
-  })
+  await admitted(fixture)
 
-  test('admitStart: finds a catalog that was published between the reads of catalog and poll', async () => {
-    const fixture = makeCatalogs()
-    const { lastPolledAt } = fixture.engine
-    fixture.engine.lastPolledAt = async (...args) => {
-      fixture.publish('c1', [{ name: 'order' }])
-      fixture.poll()
-      fixture.pass(1)
-      return lastPolledAt(...args)
-    }
+  expect(fixture.reads).toEqual(['describe $catalog:orders', 'describe orders'])
+})
 
-    expect(await refusal(admitted(fixture, { workflowName: 'anything' }))).toMatchObject({
-      error: 'UnsupportedWorkflowError',
-    })
-  })
+test('admitStart: does not reject when only one of the two reads is current', async () => {
+  const fixture = makeCatalogs()
+  await fixture.catalogs.published('orders')
+  fixture.pass(1)
+  fixture.publish('c1', [{ name: 'order' }])
 
-  test('admitStart: without a catalog, each start reads both of its forms again', async () => {
-    const fixture = makeCatalogs()
-    fixture.poll()
-    await admitted(fixture)
-    fixture.pass(1)
-    fixture.reads.length = 0
+  expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
+})
 
-    await admitted(fixture)
+test('admitStart: rejects without another read when the data is current', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
 
-    expect(fixture.reads).toEqual(['describe $catalog:orders', 'describe orders'])
-  })
+  await refusal(admitted(fixture, { workflowName: 'nope' }))
 
-  test('admitStart: does not reject when only one of the two reads is current', async () => {
-    const fixture = makeCatalogs()
-    await fixture.catalogs.published('orders')
-    fixture.pass(1)
-    fixture.publish('c1', [{ name: 'order' }])
+  expect(fixture.reads).toEqual(['describe $catalog:orders'])
+})
 
-    expect(await admitted(fixture)).toMatchObject({ workflowName: 'order' })
-  })
+test('admitStart: reads once more before it rejects by cached data', async () => {
+  const fixture = makeCatalogs()
+  fixture.publish('c1', [{ name: 'order' }])
+  await admitted(fixture)
+  fixture.pass(1)
+  fixture.reads.length = 0
 
-  test('admitStart: rejects without another read when the data is current', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }])
+  await refusal(admitted(fixture, { workflowName: 'nope' }))
 
-    await refusal(admitted(fixture, { workflowName: 'nope' }))
-
-    expect(fixture.reads).toEqual(['describe $catalog:orders'])
-  })
-
-  test('admitStart: reads once more before it rejects by cached data', async () => {
-    const fixture = makeCatalogs()
-    fixture.publish('c1', [{ name: 'order' }])
-    await admitted(fixture)
-    fixture.pass(1)
-    fixture.reads.length = 0
-
-    await refusal(admitted(fixture, { workflowName: 'nope' }))
-
-    expect(fixture.reads).toEqual(['describe $catalog:orders'])
-  })
+  expect(fixture.reads).toEqual(['describe $catalog:orders'])
 })
 
 test('admitStart: passes on an error of the engine', async () => {

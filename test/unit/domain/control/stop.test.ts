@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { stop } from '../../../../src/domain/control/stop.ts'
 import { terminate } from '../../../../src/domain/control/terminate.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
@@ -36,146 +36,140 @@ function anEngineOf(descriptions: Partial<Description>[], errors: (Error | null)
   return { engine, requests, described }
 }
 
-describe('stop', () => {
-  test('stop: requests cancellation of the chain of the run', async () => {
-    const { engine, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
+test('stop: requests cancellation of the chain of the run', async () => {
+  const { engine, requests } = anEngineOf([{ runId: 'run-2', firstRunId: 'run-1' }])
 
-    expect(await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())).toEqual({
-      workflowId: 'orders-17',
-      runId: 'run-2',
-      cancelRequested: true,
-      status: 'running',
-    })
-    expect(requests).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
+  expect(await stop({ engine }, { ref: UNPINNED, reason: 'no stock' }, aCall())).toEqual({
+    workflowId: 'orders-17',
+    runId: 'run-2',
+    cancelRequested: true,
+    status: 'running',
   })
+  expect(requests).toEqual([{ runId: 'run-2', firstRunId: 'run-1', reason: 'no stock', pinned: false }])
+})
 
-  test('stop: requests cancellation of the pinned run only', async () => {
-    const { engine, requests, described } = anEngineOf([{}])
+test('stop: requests cancellation of the pinned run only', async () => {
+  const { engine, requests, described } = anEngineOf([{}])
 
-    await stop({ engine }, { ref: PINNED, reason: null }, aCall())
+  await stop({ engine }, { ref: PINNED, reason: null }, aCall())
 
-    expect(described).toEqual([PINNED])
-    expect(requests).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
-  })
+  expect(described).toEqual([PINNED])
+  expect(requests).toEqual([{ runId: 'run-1', firstRunId: 'run-1', reason: null, pinned: true }])
+})
 
-  test('stop: a paused run is open', async () => {
-    const { engine } = anEngineOf([{ status: 'paused' }])
+test('stop: a paused run is open', async () => {
+  const { engine } = anEngineOf([{ status: 'paused' }])
 
-    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-      cancelRequested: true,
-      status: 'paused',
-    })
-  })
-
-  test('stop: does nothing to a closed run, and returns its status', async () => {
-    const { engine, requests } = anEngineOf([{ status: 'failed' }])
-
-    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-      cancelRequested: false,
-      status: 'failed',
-    })
-    expect(requests).toEqual([])
-  })
-
-  test('stop: describes a run again that continued as a new run meanwhile', async () => {
-    const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
-
-    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-      runId: 'run-2',
-      cancelRequested: true,
-    })
-    expect(requests).toHaveLength(2)
-  })
-
-  test('stop: a run that closed meanwhile counts as closed', async () => {
-    const { engine } = anEngineOf([{}, { status: 'completed' }], [refusedByEngine()])
-
-    expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
-      cancelRequested: false,
-      status: 'completed',
-    })
-  })
-
-  test('stop: is rejected for a catalog', async () => {
-    const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
-
-    expect(await refusal(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
-      error: 'ForbiddenError',
-      workflowId: 'orders-17',
-    })
-    expect(requests).toEqual([])
+  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+    cancelRequested: true,
+    status: 'paused',
   })
 })
 
-describe('terminate', () => {
-  test('terminate: terminates the run that was described', async () => {
-    const { engine, requests } = anEngineOf([{ runId: 'run-2' }])
+test('stop: does nothing to a closed run, and returns its status', async () => {
+  const { engine, requests } = anEngineOf([{ status: 'failed' }])
 
-    expect(await terminate({ engine }, { ref: UNPINNED, reason: 'enough' }, aCall())).toEqual({
-      workflowId: 'orders-17',
-      runId: 'run-2',
-    })
-    expect(requests).toEqual([{ runId: 'run-2', reason: 'enough' }])
+  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+    cancelRequested: false,
+    status: 'failed',
   })
+  expect(requests).toEqual([])
+})
 
-  test('terminate: is rejected for a closed run after one describe', async () => {
-    const { engine, requests, described } = anEngineOf([{ status: 'completed' }])
+test('stop: describes a run again that continued as a new run meanwhile', async () => {
+  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
-    expect(await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
-      error: 'WorkflowNotRunningError',
-      workflowId: 'orders-17',
-      runId: 'run-1',
-      workflowStatus: 'completed',
-    })
-    expect([requests.length, described.length]).toEqual([0, 1])
+  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+    runId: 'run-2',
+    cancelRequested: true,
   })
+  expect(requests).toHaveLength(2)
+})
 
-  test('terminate: describes a run again that continued as a new run meanwhile', async () => {
-    const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
+test('stop: a run that closed meanwhile counts as closed', async () => {
+  const { engine } = anEngineOf([{}, { status: 'completed' }], [refusedByEngine()])
 
-    expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
-    expect(requests).toEqual([
-      { runId: 'run-1', reason: null },
-      { runId: 'run-2', reason: null },
-    ])
+  expect(await stop({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({
+    cancelRequested: false,
+    status: 'completed',
   })
+})
 
-  test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
-    const { engine, requests } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
+test('stop: is rejected for a catalog', async () => {
+  const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
 
-    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-      'WorkflowNotRunningError',
-    )
-    expect(requests).toHaveLength(2)
+  expect(await refusal(stop({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
+    error: 'ForbiddenError',
+    workflowId: 'orders-17',
   })
+  expect(requests).toEqual([])
+})
 
-  test('terminate: does not follow a pinned run to the next one', async () => {
-    const { engine, requests } = anEngineOf([{}], [refusedByEngine()])
+test('terminate: terminates the run that was described', async () => {
+  const { engine, requests } = anEngineOf([{ runId: 'run-2' }])
 
-    expect((await refusal(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
-      'WorkflowNotRunningError',
-    )
-    expect(requests).toHaveLength(1)
+  expect(await terminate({ engine }, { ref: UNPINNED, reason: 'enough' }, aCall())).toEqual({
+    workflowId: 'orders-17',
+    runId: 'run-2',
   })
+  expect(requests).toEqual([{ runId: 'run-2', reason: 'enough' }])
+})
 
-  test('terminate: does not retry after any other error', async () => {
-    const { engine, requests } = anEngineOf(
-      [{}],
-      [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
-    )
+test('terminate: is rejected for a closed run after one describe', async () => {
+  const { engine, requests, described } = anEngineOf([{ status: 'completed' }])
 
-    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-      'EngineUnavailableError',
-    )
-    expect(requests).toHaveLength(1)
+  expect(await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).toMatchObject({
+    error: 'WorkflowNotRunningError',
+    workflowId: 'orders-17',
+    runId: 'run-1',
+    workflowStatus: 'completed',
   })
+  expect([requests.length, described.length]).toEqual([0, 1])
+})
 
-  test('terminate: is rejected for a catalog', async () => {
-    const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
+test('terminate: describes a run again that continued as a new run meanwhile', async () => {
+  const { engine, requests } = anEngineOf([{ runId: 'run-1' }, { runId: 'run-2' }], [refusedByEngine()])
 
-    expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
-      'ForbiddenError',
-    )
-    expect(requests).toEqual([])
-  })
+  expect(await terminate({ engine }, { ref: UNPINNED, reason: null }, aCall())).toMatchObject({ runId: 'run-2' })
+  expect(requests).toEqual([
+    { runId: 'run-1', reason: null },
+    { runId: 'run-2', reason: null },
+  ])
+})
+
+test('terminate: tries at most twice when the run keeps continuing as new runs', async () => {
+  const { engine, requests } = anEngineOf([{}], [refusedByEngine(), refusedByEngine(), refusedByEngine()])
+
+  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+    'WorkflowNotRunningError',
+  )
+  expect(requests).toHaveLength(2)
+})
+
+test('terminate: does not follow a pinned run to the next one', async () => {
+  const { engine, requests } = anEngineOf([{}], [refusedByEngine()])
+
+  expect((await refusal(terminate({ engine }, { ref: PINNED, reason: null }, aCall()))).error).toBe(
+    'WorkflowNotRunningError',
+  )
+  expect(requests).toHaveLength(1)
+})
+
+test('terminate: does not retry after any other error', async () => {
+  const { engine, requests } = anEngineOf(
+    [{}],
+    [new ServiceError('EngineUnavailableError', 'away', { cause: new Error('down') })],
+  )
+
+  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe(
+    'EngineUnavailableError',
+  )
+  expect(requests).toHaveLength(1)
+})
+
+test('terminate: is rejected for a catalog', async () => {
+  const { engine, requests } = anEngineOf([{ workflowName: '$catalog' }])
+
+  expect((await refusal(terminate({ engine }, { ref: UNPINNED, reason: null }, aCall()))).error).toBe('ForbiddenError')
+  expect(requests).toEqual([])
 })

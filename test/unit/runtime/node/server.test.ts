@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { Workflows } from '../../../../src/domain/workflows.ts'
 import { serveNode } from '../../../../src/runtime/node/server.ts'
 import type { Listener } from '../../../../src/runtime/service.ts'
@@ -60,308 +60,304 @@ function slowResult() {
   return { workflows, seen, finish: resolve }
 }
 
-describe('serveNode', () => {
-  test('serveNode: an endless body without a token gets a response at once, and its connection is closed within a second', async () => {
-    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
-    const { socket, seen } = await dial()
+test('serveNode: an endless body without a token gets a response at once, and its connection is closed within a second', async () => {
+  const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+  const { socket, seen } = await dial()
 
-    const startedAt = runningMs()
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
-    )
-    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
-    const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
-    await expect.poll(() => seen.text).toContain('401 Unauthorized')
-    await expect.poll(() => seen.closed).toBe(true)
-    clearInterval(sending)
-
-    expect(runningMs() - startedAt).toBeLessThan(1000)
-  })
-
-  test('serveNode: a rejected body that turns out to be invalid gets no second response', async () => {
-    const { dial } = await serveApi({ bodyTimeoutMs: 50 })
-    const { socket, seen } = await dial()
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
-    )
-    await expect.poll(() => seen.text).toContain('408 Request Timeout')
-
-    socket.write('no chunk\r\n')
-
-    await expect.poll(() => seen.closed).toBe(true)
-    expect(seen.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 408'])
-  })
-
-  test('serveNode: a body that stalls is a 408 and closes the connection', async () => {
-    const { dial } = await serveApi({ bodyTimeoutMs: 50 })
-    const { socket, seen } = await dial()
-
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
-    )
-
-    await expect.poll(() => seen.text).toMatch(/408 Request Timeout[\s\S]*connection: close[\s\S]*RequestTimeoutError/i)
-    await expect.poll(() => seen.closed).toBe(true)
-  })
-
-  test('serveNode: a declared length that is too large is a 413 before any of it is sent', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
-    )
-
-    await expect.poll(() => seen.text).toContain('413 Payload Too Large')
-  })
-
-  test('serveNode: the response to a rejected body is the last on its connection and is not lost to a reset', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-    const errors: Error[] = []
-    socket.on('error', (error) => errors.push(error))
-
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
-    )
-    await expect
-      .poll(() => seen.text)
-      .toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
-    socket.write(Buffer.alloc(3_145_728, 0x20))
-    await expect.poll(() => seen.closed).toBe(true)
-
-    expect(errors).toEqual([])
-  })
-
-  test('serveNode: a request that is rejected because of too many others gets its response if the server is closed meanwhile', async () => {
-    const { loadShedder, server, dial } = await serveApi({ maxInFlight: 0 })
-    const { socket, seen } = await dial()
-    let closing: Promise<void> | undefined
-    const { isActive } = loadShedder
-    loadShedder.isActive = () => {
-      // The request has arrived, and its response is not ready.
-      closing = server.close()
-      return isActive()
-    }
-
-    socket.write(
-      'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
-    )
-    await expect.poll(() => seen.closed).toBe(true)
-    await closing
-
-    expect(seen.text).toContain('503 Service Unavailable')
-  })
-
-  test('serveNode: a small rejected body does not close the connection', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello')
-    await expect.poll(() => seen.text).toContain('415 Unsupported Media Type')
-    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
-
-    await expect.poll(() => seen.text).toContain('200 OK')
-  })
-
-  test('serveNode: a client that keeps its connections loses no request after a rejected one', async () => {
-    const { server } = await serveApi()
-    const post = (body: string) =>
-      fetch(`${server.url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
-
-    const statuses: number[] = []
-    for (let round = 0; round < 20; round += 1) {
-      statuses.push((await post('x'.repeat(3_145_728))).status, (await post('{}')).status)
-    }
-
-    expect(statuses).toEqual(Array.from({ length: 20 }, () => [413, 400]).flat())
-  })
-
-  test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', async () => {
-    const { dial } = await serveApi()
-    const headers = await dial()
-    const query = await dial()
-
-    headers.socket.write(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`)
-    query.socket.write(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`)
-
-    await expect.poll(() => headers.seen.text).toContain('431 ')
-    await expect.poll(() => query.seen.text).toContain('431 ')
-  })
-
-  test('serveNode: invalid HTTP closes its own connection and no other', async () => {
-    const { dial } = await serveApi()
-    const garbage = await dial()
-    const other = await dial()
-
-    garbage.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n')
-    await expect.poll(() => garbage.seen.closed).toBe(true)
-    other.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
-
-    await expect.poll(() => other.seen.text).toContain('{"status":"ok"}')
-  })
-
-  test('serveNode: a request target that is not a URL is a 400 with the error body and a request id', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('GET /workflow/a\\b/status HTTP/1.1\r\nHost: a\r\n\r\n')
-
-    await expect.poll(() => seen.text).toMatch(/400 Bad Request[\s\S]*x-request-id: [\s\S]*"error":"ValidationError"/i)
-  })
-
-  test('serveNode: a request without Host is a 400 with the error body and its request id', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n')
-
-    await expect
-      .poll(() => seen.text)
-      .toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
-  })
-
-  test('serveNode: HTTP/1.0 does not require a Host header', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('GET /health HTTP/1.0\r\n\r\n')
-
-    await expect.poll(() => seen.text).toContain('{"status":"ok"}')
-  })
-
-  test('serveNode: an unknown expectation is a 417 with the error body and its request id', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nX-Request-Id: mine\r\n\r\n')
-
-    await expect
-      .poll(() => seen.text)
-      .toMatch(/^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
-  })
-
-  test('serveNode: CONNECT is a 405 with the error body and its request id, and closes the connection', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n')
-
-    await expect.poll(() => seen.closed).toBe(true)
-    expect(seen.text).toMatch(
-      /^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/,
-    )
-    expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
-  })
-
-  test.each([
-    ['without a token', '', 'Content-Length: 20', 401],
-    ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
-    ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
-  ])(
-    'serveNode: a body that is announced %s is rejected without 100 Continue',
-    async (_, authorization, length, status) => {
-      const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
-      const { socket, seen } = await dial()
-      const path = status === 404 ? '/nope' : '/workflow/run'
-
-      socket.write(
-        `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
-      )
-
-      await expect.poll(() => seen.closed).toBe(true)
-      expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
-      expect(seen.text).not.toContain('100 Continue')
-    },
+  const startedAt = runningMs()
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
   )
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+  const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
+  await expect.poll(() => seen.text).toContain('401 Unauthorized')
+  await expect.poll(() => seen.closed).toBe(true)
+  clearInterval(sending)
 
-  test('serveNode: a body that is announced and accepted gets one 100 Continue', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-    const body = '{"workflowName": 17}'
-
-    socket.write(
-      `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
-    )
-    await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
-    socket.write(body)
-
-    await expect
-      .poll(() => seen.text)
-      .toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
-  })
-
-  test('serveNode: paths reach the app as they were sent', async () => {
-    const ids: string[] = []
-    const { dial } = await serveApi({
-      workflows: {
-        status: async (ref) => {
-          ids.push(ref.workflowId)
-          throw new Error('enough')
-        },
-      },
-    })
-    const { socket, seen } = await dial()
-
-    for (const id of ['a%2Fb', 'a%252Fb', '%zz', '|', '%7C', '%2e%2e'])
-      socket.write(`GET /workflow/${id}/status HTTP/1.1\r\nHost: a\r\n\r\n`)
-
-    await expect
-      .poll(() => [...seen.text.matchAll(/HTTP\/1.1 (\d+)/g)].map((match) => match[1]))
-      .toEqual(['500', '500', '400', '500', '500', '404'])
-    expect(ids).toEqual(['a/b', 'a%2Fb', '|', '|'])
-  })
-
-  test('serveNode: TRACE is a 405', async () => {
-    const { dial } = await serveApi()
-    const { socket, seen } = await dial()
-
-    socket.write('TRACE /workflow/run HTTP/1.1\r\nHost: a\r\n\r\n')
-
-    await expect.poll(() => seen.text).toMatch(/405 Method Not Allowed[\s\S]*allow: POST/i)
-  })
-
-  test('serveNode: a disconnect ends the wait of the request', async () => {
-    const { workflows, seen } = slowResult()
-    const { dial, events } = await serveApi({ workflows })
-    const { socket } = await dial()
-
-    socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
-    await expect.poll(() => seen.called).toBe(true)
-    socket.destroy()
-
-    await expect.poll(() => seen.aborted).toBe(true)
-    await expect.poll(() => events).toMatchObject([{ fields: { status: 499 } }])
-  })
+  expect(runningMs() - startedAt).toBeLessThan(1000)
 })
 
-describe('serveNode, closing', () => {
-  test('close: rejects new connections and finishes open requests with Connection: close', async () => {
-    const { workflows, seen, finish } = slowResult()
-    const { server, dial } = await serveApi({ workflows })
-    const busy = await dial()
-    busy.socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
-    await expect.poll(() => seen.called).toBe(true)
+test('serveNode: a rejected body that turns out to be invalid gets no second response', async () => {
+  const { dial } = await serveApi({ bodyTimeoutMs: 50 })
+  const { socket, seen } = await dial()
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+  )
+  await expect.poll(() => seen.text).toContain('408 Request Timeout')
 
-    const closed = server.close()
+  socket.write('no chunk\r\n')
 
-    await expect(fetch(`${server.url}/health`)).rejects.toThrow()
-    finish()
-    await closed
-    await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
+  await expect.poll(() => seen.closed).toBe(true)
+  expect(seen.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 408'])
+})
+
+test('serveNode: a body that stalls is a 408 and closes the connection', async () => {
+  const { dial } = await serveApi({ bodyTimeoutMs: 50 })
+  const { socket, seen } = await dial()
+
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"workflowName":',
+  )
+
+  await expect.poll(() => seen.text).toMatch(/408 Request Timeout[\s\S]*connection: close[\s\S]*RequestTimeoutError/i)
+  await expect.poll(() => seen.closed).toBe(true)
+})
+
+test('serveNode: a declared length that is too large is a 413 before any of it is sent', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
+  )
+
+  await expect.poll(() => seen.text).toContain('413 Payload Too Large')
+})
+
+test('serveNode: the response to a rejected body is the last on its connection and is not lost to a reset', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+  const errors: Error[] = []
+  socket.on('error', (error) => errors.push(error))
+
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 3145728\r\n\r\n',
+  )
+  await expect
+    .poll(() => seen.text)
+    .toMatch(/413 Payload Too Large[\s\S]*connection: close[\s\S]*PayloadTooLargeError/i)
+  socket.write(Buffer.alloc(3_145_728, 0x20))
+  await expect.poll(() => seen.closed).toBe(true)
+
+  expect(errors).toEqual([])
+})
+
+test('serveNode: a request that is rejected because of too many others gets its response if the server is closed meanwhile', async () => {
+  const { loadShedder, server, dial } = await serveApi({ maxInFlight: 0 })
+  const { socket, seen } = await dial()
+  let closing: Promise<void> | undefined
+  const { isActive } = loadShedder
+  loadShedder.isActive = () => {
+    // The request has arrived, and its response is not ready.
+    closing = server.close()
+    return isActive()
+  }
+
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+  )
+  await expect.poll(() => seen.closed).toBe(true)
+  await closing
+
+  expect(seen.text).toContain('503 Service Unavailable')
+})
+
+test('serveNode: a small rejected body does not close the connection', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello')
+  await expect.poll(() => seen.text).toContain('415 Unsupported Media Type')
+  socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+  await expect.poll(() => seen.text).toContain('200 OK')
+})
+
+test('serveNode: a client that keeps its connections loses no request after a rejected one', async () => {
+  const { server } = await serveApi()
+  const post = (body: string) =>
+    fetch(`${server.url}/workflow/run`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+
+  const statuses: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    statuses.push((await post('x'.repeat(3_145_728))).status, (await post('{}')).status)
+  }
+
+  expect(statuses).toEqual(Array.from({ length: 20 }, () => [413, 400]).flat())
+})
+
+test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', async () => {
+  const { dial } = await serveApi()
+  const headers = await dial()
+  const query = await dial()
+
+  headers.socket.write(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`)
+  query.socket.write(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`)
+
+  await expect.poll(() => headers.seen.text).toContain('431 ')
+  await expect.poll(() => query.seen.text).toContain('431 ')
+})
+
+test('serveNode: invalid HTTP closes its own connection and no other', async () => {
+  const { dial } = await serveApi()
+  const garbage = await dial()
+  const other = await dial()
+
+  garbage.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n')
+  await expect.poll(() => garbage.seen.closed).toBe(true)
+  other.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+  await expect.poll(() => other.seen.text).toContain('{"status":"ok"}')
+})
+
+test('serveNode: a request target that is not a URL is a 400 with the error body and a request id', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('GET /workflow/a\\b/status HTTP/1.1\r\nHost: a\r\n\r\n')
+
+  await expect.poll(() => seen.text).toMatch(/400 Bad Request[\s\S]*x-request-id: [\s\S]*"error":"ValidationError"/i)
+})
+
+test('serveNode: a request without Host is a 400 with the error body and its request id', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n')
+
+  await expect
+    .poll(() => seen.text)
+    .toMatch(/^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+})
+
+test('serveNode: HTTP/1.0 does not require a Host header', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('GET /health HTTP/1.0\r\n\r\n')
+
+  await expect.poll(() => seen.text).toContain('{"status":"ok"}')
+})
+
+test('serveNode: an unknown expectation is a 417 with the error body and its request id', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nX-Request-Id: mine\r\n\r\n')
+
+  await expect
+    .poll(() => seen.text)
+    .toMatch(/^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i)
+})
+
+test('serveNode: CONNECT is a 405 with the error body and its request id, and closes the connection', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n')
+
+  await expect.poll(() => seen.closed).toBe(true)
+  expect(seen.text).toMatch(
+    /^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/,
+  )
+  expect(seen.text).toContain('Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n')
+})
+
+test.each([
+  ['without a token', '', 'Content-Length: 20', 401],
+  ['above the limit', 'Authorization: Basic s3cret\r\n', 'Content-Length: 99000000', 413],
+  ['to no route', 'Authorization: Basic s3cret\r\n', 'Content-Length: 20', 404],
+])(
+  'serveNode: a body that is announced %s is rejected without 100 Continue',
+  async (_, authorization, length, status) => {
+    const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+    const { socket, seen } = await dial()
+    const path = status === 404 ? '/nope' : '/workflow/run'
+
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nExpect: 100-continue\r\n${length}\r\n\r\n`,
+    )
+
+    await expect.poll(() => seen.closed).toBe(true)
+    expect(seen.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*x-request-id: `, 'i'))
+    expect(seen.text).not.toContain('100 Continue')
+  },
+)
+
+test('serveNode: a body that is announced and accepted gets one 100 Continue', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+  const body = '{"workflowName": 17}'
+
+  socket.write(
+    `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  socket.write(body)
+
+  await expect
+    .poll(() => seen.text)
+    .toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
+})
+
+test('serveNode: paths reach the app as they were sent', async () => {
+  const ids: string[] = []
+  const { dial } = await serveApi({
+    workflows: {
+      status: async (ref) => {
+        ids.push(ref.workflowId)
+        throw new Error('enough')
+      },
+    },
   })
+  const { socket, seen } = await dial()
 
-  test('close: connections that are idle or never sent a request are closed at once', async () => {
-    const { server, dial } = await serveApi()
-    const idle = await dial()
-    const silent = await dial()
-    idle.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
-    await expect.poll(() => idle.seen.text).toContain('200 OK')
+  for (const id of ['a%2Fb', 'a%252Fb', '%zz', '|', '%7C', '%2e%2e'])
+    socket.write(`GET /workflow/${id}/status HTTP/1.1\r\nHost: a\r\n\r\n`)
 
-    const startedAt = runningMs()
-    await server.close()
+  await expect
+    .poll(() => [...seen.text.matchAll(/HTTP\/1.1 (\d+)/g)].map((match) => match[1]))
+    .toEqual(['500', '500', '400', '500', '500', '404'])
+  expect(ids).toEqual(['a/b', 'a%2Fb', '|', '|'])
+})
 
-    expect(runningMs() - startedAt).toBeLessThan(500)
-    await expect.poll(() => [idle.seen.closed, silent.seen.closed]).toEqual([true, true])
-  })
+test('serveNode: TRACE is a 405', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+
+  socket.write('TRACE /workflow/run HTTP/1.1\r\nHost: a\r\n\r\n')
+
+  await expect.poll(() => seen.text).toMatch(/405 Method Not Allowed[\s\S]*allow: POST/i)
+})
+
+test('serveNode: a disconnect ends the wait of the request', async () => {
+  const { workflows, seen } = slowResult()
+  const { dial, events } = await serveApi({ workflows })
+  const { socket } = await dial()
+
+  socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => seen.called).toBe(true)
+  socket.destroy()
+
+  await expect.poll(() => seen.aborted).toBe(true)
+  await expect.poll(() => events).toMatchObject([{ fields: { status: 499 } }])
+})
+
+test('close: rejects new connections and finishes open requests with Connection: close', async () => {
+  const { workflows, seen, finish } = slowResult()
+  const { server, dial } = await serveApi({ workflows })
+  const busy = await dial()
+  busy.socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => seen.called).toBe(true)
+
+  const closed = server.close()
+
+  await expect(fetch(`${server.url}/health`)).rejects.toThrow()
+  finish()
+  await closed
+  await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
+})
+
+test('close: connections that are idle or never sent a request are closed at once', async () => {
+  const { server, dial } = await serveApi()
+  const idle = await dial()
+  const silent = await dial()
+  idle.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => idle.seen.text).toContain('200 OK')
+
+  const startedAt = runningMs()
+  await server.close()
+
+  expect(runningMs() - startedAt).toBeLessThan(500)
+  await expect.poll(() => [idle.seen.closed, silent.seen.closed]).toEqual([true, true])
 })
