@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, untilStatus } from './api-fixture.ts'
 
 /** PATCH stop and POST terminate. */
 export function control(api: () => ApiFixture): void {
@@ -27,9 +27,9 @@ export function control(api: () => ApiFixture): void {
 
   rule('status.canceled', async () => {
     const { service } = api()
-    const { workflowId } = await start('cleansUp', {})
+    const { workflowId, runId } = await start('cleansUp', {})
 
-    await service.call('PATCH', `/workflow/${workflowId}/stop`)
+    await service.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`)
     await untilStatus(api(), workflowId, 'canceled')
 
     const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
@@ -58,12 +58,6 @@ export function control(api: () => ApiFixture): void {
 
     expect([first.body.cancelRequested, second.status]).toEqual([true, 200])
     await untilStatus(api(), workflowId, 'canceled')
-  })
-
-  test('stop: a missing execution is 404', async () => {
-    const { status, body } = await api().service.call('PATCH', `/workflow/${anId()}/stop`)
-
-    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 
   rule('terminate.ends-at-once-without-cleanup', async () => {
@@ -105,12 +99,6 @@ export function control(api: () => ApiFixture): void {
       409,
       expect.objectContaining({ error: 'WorkflowNotRunningError', workflowId, runId, workflowStatus: 'terminated' }),
     ])
-  })
-
-  test('terminate: a missing execution is 404', async () => {
-    const { status, body } = await api().service.call('POST', `/workflow/${anId()}/terminate`)
-
-    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 
   test('stop and terminate: reach the current run of a chain', async () => {

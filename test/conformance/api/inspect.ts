@@ -120,33 +120,29 @@ export function inspect(api: () => ApiFixture): void {
     await api().service.call('POST', `/workflow/${workflowId}/terminate`)
   })
 
-  test('status: a missing execution, a missing run and a run of another execution are 404', async () => {
+  test('status and result: a missing execution, a missing run and a run of another execution are 404', async () => {
     const { service } = api()
     const { body: one } = await service.start('nothing')
     const { body: other } = await service.start('nothing')
-    const workflowId = anId()
+    const missing = [
+      [anId(), undefined],
+      [one.workflowId, NO_RUN],
+      [one.workflowId, other.runId],
+    ]
 
-    const unknown = await service.call('GET', `/workflow/${workflowId}/status`)
-    const noRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${NO_RUN}/status`)
-    const othersRun = await service.call('GET', `/workflow/${one.workflowId}/runs/${other.runId}/status`)
-
-    const facts = [unknown, noRun, othersRun].map(({ status, body }) => [
-      status,
-      body.error,
-      body.workflowId,
-      body.runId,
-    ])
-    expect(facts).toEqual([
-      [404, 'WorkflowNotFoundError', workflowId, undefined],
-      [404, 'WorkflowNotFoundError', one.workflowId, NO_RUN],
-      [404, 'WorkflowNotFoundError', one.workflowId, other.runId],
-    ])
-  })
-
-  test('status: a run id must be a UUID', async () => {
-    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/runs/1/status`)
-
-    expect([status, body.error]).toEqual([400, 'ValidationError'])
+    for (const [workflowId, runId] of missing) {
+      const path = runId === undefined ? workflowId : `${workflowId}/runs/${runId}`
+      for (const verb of ['status', 'result']) {
+        const { status, body } = await service.call('GET', `/workflow/${path}/${verb}`)
+        expect([verb, status, body.error, body.workflowId, body.runId]).toEqual([
+          verb,
+          404,
+          'WorkflowNotFoundError',
+          workflowId,
+          runId,
+        ])
+      }
+    }
   })
 
   test('status: a run id in upper case identifies the same run, also when waiting', async () => {
@@ -177,12 +173,6 @@ export function inspect(api: () => ApiFixture): void {
     })
     expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
     await service.call('POST', `/workflow/${workflowId}/terminate`)
-  })
-
-  test('result: a missing execution is 404', async () => {
-    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/result`)
-
-    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 
   test('result: the input is null for no argument and the array for several', async () => {
@@ -247,6 +237,7 @@ export function inspect(api: () => ApiFixture): void {
       ['timer', expect.any(String)],
       ['child_workflow', 'echo'],
     ])
+    expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
     expect(pinned.body).toEqual(body)
   })
 
@@ -271,11 +262,5 @@ export function inspect(api: () => ApiFixture): void {
     expect(body.data.children).toMatchObject([
       { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
     ])
-  })
-
-  test('trace-log: a missing execution is 404', async () => {
-    const { status, body } = await api().service.call('GET', `/workflow/${anId()}/trace-log`)
-
-    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
   })
 }

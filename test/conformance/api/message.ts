@@ -64,12 +64,6 @@ export function message(api: () => ApiFixture): void {
     expect([latest.status, latest.body.runId === first.runId]).toEqual([200, false])
   })
 
-  test('signal: a missing execution is 404', async () => {
-    const { status, body } = await post(`${anId()}/signal/add`)
-
-    expect([status, body.error]).toEqual([404, 'WorkflowNotFoundError'])
-  })
-
   rule('query.reads-without-changing', async () => {
     const { workflowId, runId } = await startMessages(api())
     const before = await api().service.call('GET', `/workflow/${workflowId}/status`)

@@ -28,11 +28,14 @@ export function signalWithStart(api: () => ApiFixture): void {
     const body = '{"workflowName":"waitForSignal","startArgs":[9007199254740993],"args":[1,null]}'
 
     const { status, body: run } = await post('finish', body)
+    const { body: neither } = await post('finish', { workflowName: 'waitForSignal', startArgs: [] })
 
     expect([status, run.started]).toEqual([200, true])
     await untilStatus(api(), run.workflowId, 'completed')
     const { body: ended, text } = await result(run.workflowId)
     expect([ended.output, text.includes('"input":9007199254740993')]).toEqual([[1, null], true])
+    await untilStatus(api(), neither.workflowId, 'completed')
+    expect((await result(neither.workflowId)).body).toMatchObject({ input: null, output: [] })
   })
 
   test('signal-with-start: a request that start rejects is rejected, and nothing is started', async () => {

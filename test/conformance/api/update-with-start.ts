@@ -24,7 +24,7 @@ export function updateWithStart(api: () => ApiFixture): void {
     if (await isLacking('update-with-start/set', body)) return
 
     const first = await post('update-with-start/set', body)
-    const second = await post('update-with-start/set', { ...body, payload: 'newer' })
+    const second = await post('update-with-start/set', { ...body, workflowName: 'echo', payload: 'newer' })
 
     const { runId } = first.body
     expect([first.status, first.headers.get('Location')]).toEqual([200, `/workflow/${workflowId}/result`])
@@ -51,14 +51,17 @@ export function updateWithStart(api: () => ApiFixture): void {
     const several = { workflowName: 'messages', startArgs: [1, [2]], args: [3, 4] }
     if (await isLacking('update-with-start/echo', several)) return
 
-    const both = await post('update-with-start/echo', several)
-    const none = await post('update-with-start/echo', { workflowName: 'messages', startArgs: [] })
+    const runs = [several, { ...several, startArgs: [], args: [] }, { ...several, startArgs: [5], args: undefined }]
+    const answers = await Promise.all(runs.map((body) => post('update-with-start/echo', body)))
 
-    expect([both.status, both.body.result, none.status, none.body.result]).toEqual([200, [3, 4], 200, []])
-    await post(`${both.body.workflowId}/terminate`)
-    await post(`${none.body.workflowId}/terminate`)
-    const result = (body: { workflowId: string }) => api().service.call('GET', `/workflow/${body.workflowId}/result`)
-    expect([(await result(both.body)).body.input, (await result(none.body)).body.input]).toEqual([[1, [2]], null])
+    expect(answers.map(({ status, body }) => [status, body.result])).toEqual([
+      [200, [3, 4]],
+      [200, []],
+      [200, []],
+    ])
+    const inputs = answers.map(({ body }) => api().service.call('GET', `/workflow/${body.workflowId}/input`))
+    expect((await Promise.all(inputs)).map(({ body }) => body.args)).toEqual([[1, [2]], [], [5]])
+    await Promise.all(answers.map(({ body }) => post(`${body.workflowId}/terminate`)))
   })
 
   test('update-with-start: a request that start rejects is rejected, and nothing is started', async () => {

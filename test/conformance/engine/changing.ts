@@ -118,45 +118,6 @@ export function describeChanging(name: string, makeTransport: MakeTransport): vo
       await end(failing)
     })
 
-    test('pause and unpause: hold a run and let it continue; both also when it is so already', async () => {
-      const run = await fixture.start('waitForSignal')
-      const status = async () => (await fixture.engine.describe(run, call())).status
-      // A worker cannot replay a history that was paused before it took the pending workflow task.
-      const isTaken = async () => {
-        const { hasUnstartedTask, historyLength } = await fixture.engine.describe(run, call())
-        return historyLength >= 4 && hasUnstartedTask === undefined
-      }
-      await until('its workflow task has completed', isTaken)
-
-      await fixture.engine.pause(run, 'a holiday', call())
-      await fixture.engine.pause(run, null, call())
-      const paused = await status()
-      await fixture.engine.signal(run, { name: 'finish', args: ['later'] }, call())
-      await fixture.engine.unpause(run, null, call())
-      await fixture.engine.unpause(run, 'again', call()).catch(ignoreClosed)
-
-      expect(paused).toBe('paused')
-      expect(await output(run)).toEqual(['later'])
-    })
-
-    test('pause and unpause: closed and unknown runs are rejected', async () => {
-      const run = await fixture.start('nothing')
-      await fixture.closed(run)
-      const unknown = { workflowId: crypto.randomUUID(), runId: crypto.randomUUID() }
-
-      const refused = await Promise.all([
-        refusal(fixture.engine.pause(run, null, call())),
-        refusal(fixture.engine.unpause(run, null, call())),
-        refusal(fixture.engine.pause(unknown, null, call())),
-      ])
-
-      expect(refused.map(({ error }) => error)).toEqual([
-        'WorkflowNotRunningError',
-        'WorkflowNotRunningError',
-        'WorkflowNotFoundError',
-      ])
-    })
-
     test('a workflow task that no worker has taken is described', async () => {
       const request = { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [] }
       const run = await fixture.engine.start(request, call())
@@ -169,9 +130,4 @@ export function describeChanging(name: string, makeTransport: MakeTransport): vo
       expect(await fixture.engine.pauseSupported(call())).toBe(true)
     })
   })
-}
-
-/** The run may complete before the second request. */
-function ignoreClosed(error: Error): void {
-  if (error.name !== 'WorkflowNotRunningError') throw error
 }

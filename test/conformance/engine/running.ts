@@ -15,15 +15,6 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(started.firstRunId).toBe(started.runId)
     })
 
-    test('start: an id in use is rejected with the run that uses it', async () => {
-      const { workflowId, runId } = await fixture.start('neverEnds')
-
-      const refused = await refusal(fixture.start('neverEnds', null, workflowId))
-
-      expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId })
-      await fixture.engine.terminate({ workflowId, runId }, null, call())
-    })
-
     test('start: a payload that is too large for the engine is rejected before anything is sent', async () => {
       const workflowId = crypto.randomUUID()
 
@@ -33,61 +24,6 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
         error: 'WorkflowNotFoundError',
       })
-    })
-
-    test('start: passes each argument to the workflow, or no argument at all', async () => {
-      const start = (workflowName: string, args: unknown[]) =>
-        fixture.engine.start(
-          { workflowId: crypto.randomUUID(), workflowName, catalog: fixture.taskQueue, args },
-          call(),
-        )
-      const [several, one, none, byDefault] = await Promise.all([
-        start('several', ['a', null, [1, 2]]),
-        start('several', [['a', 'b']]),
-        start('several', []),
-        start('cleansUp', []),
-      ])
-
-      const outcomes = await Promise.all([several, one, none].map(async (run) => (await fixture.closed(run)).outcome))
-      const inputs = await Promise.all([several, one, none].map((run) => fixture.engine.input(run, call())))
-
-      expect(outcomes).toEqual(
-        [['a', null, [1, 2]], [['a', 'b']], []].map((output) => ({ status: 'completed', output })),
-      )
-      expect(inputs.map(({ args }) => args)).toEqual([['a', null, [1, 2]], [['a', 'b']], []])
-      // Null instead of no argument would not give its parameter the default value.
-      await fixture.engine.cancel(byDefault, { reason: null, pinned: false }, call())
-      expect((await fixture.closed(byDefault)).outcome.status).toBe('canceled')
-    })
-
-    test('wait: keeps numbers exact and own __proto__ keys in input and output', async () => {
-      const input = JSON.parse('{"__proto__": {"polluted": true}, "plain": 1.5}')
-      input.big = JSON.rawJSON('12345678901234567890')
-      const started = await fixture.engine.start(
-        { workflowId: crypto.randomUUID(), workflowName: 'echo', catalog: fixture.taskQueue, args: [input] },
-        call(),
-      )
-
-      await fixture.closed(started)
-      const execution = await fixture.engine.read(started, call())
-
-      expect(JSON.stringify(execution.input)).toBe(
-        '{"__proto__":{"polluted":true},"plain":1.5,"big":12345678901234567890}',
-      )
-    })
-
-    test('wait: returns numbers that a double cannot represent', async () => {
-      const { outcome } = await fixture.closed(await fixture.start('hugeNumbers'))
-
-      expect(JSON.stringify(outcome)).toBe(
-        '{"status":"completed","output":{"id":9007199254740993,"price":0.12345678901234567890,"plain":1.5}}',
-      )
-    })
-
-    test('wait: returns null for an undefined output', async () => {
-      const closing = await fixture.closed(await fixture.start('nothing'))
-
-      expect(closing).toEqual({ outcome: { status: 'completed', output: null }, nextRunId: null })
     })
 
     test('wait: returns null at the deadline, not before', async () => {
@@ -152,25 +88,6 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
 
       expect(first.outcome).toMatchObject({ status: 'failed', error: { name: 'Flaky', message: 'run 1 fails' } })
       expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
-    })
-
-    test('wait: does not end when the run is paused', async () => {
-      const started = await fixture.start('waitForSignal')
-      const { workflowId, runId } = started
-      const target = { namespace: 'default', workflowId, runId, requestId: crypto.randomUUID() }
-      await until(
-        'its first task is done',
-        async () => (await fixture.engine.describe(started, call())).historyLength > 3,
-      )
-      await fixture.connection.workflowService.pauseWorkflowExecution(target)
-
-      expect(await fixture.engine.wait(started, call(1500))).toBeNull()
-      expect(await fixture.engine.describe(started, call())).toMatchObject({ status: 'paused', completedAt: null })
-      expect(await fixture.engine.read(started, call())).toMatchObject({ status: 'paused', closing: null })
-
-      await fixture.connection.workflowService.unpauseWorkflowExecution({ ...target, requestId: crypto.randomUUID() })
-      await fixture.engine.signal(started, { name: 'finish', args: [] }, call())
-      expect(await fixture.closed(started)).toMatchObject({ outcome: { status: 'completed' } })
     })
 
     test('read: reads a history longer than one page, for the latest run and for a pinned run', async () => {
@@ -256,39 +173,6 @@ export function describeRunning(name: string, makeTransport: MakeTransport): voi
       expect((await fixture.engine.read({ workflowId }, call())).parent).toEqual(expected)
       expect((await fixture.engine.describe({ workflowId }, call())).parent).toEqual(expected)
       expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
-    })
-
-    test('describe: an unknown id, an unknown run and a run of another workflow are not found', async () => {
-      const { workflowId, runId } = await fixture.start('nothing')
-      const unknown = crypto.randomUUID()
-
-      for (const ref of [{ workflowId: unknown }, { workflowId, runId: unknown }, { workflowId: unknown, runId }]) {
-        expect(await refusal(fixture.engine.describe(ref, call()))).toMatchObject({
-          error: 'WorkflowNotFoundError',
-          ...ref,
-        })
-        expect(await refusal(fixture.engine.read(ref, call()))).toMatchObject({
-          error: 'WorkflowNotFoundError',
-          ...ref,
-        })
-      }
-    })
-
-    test('describe: returns names, times and history length of a closed run', async () => {
-      const started = await fixture.start('nothing')
-      await fixture.closed(started)
-
-      const described = await fixture.engine.describe(started, call())
-
-      expect(described).toMatchObject({
-        workflowName: 'nothing',
-        catalog: fixture.taskQueue,
-        status: 'completed',
-        historyLength: 5,
-      })
-      expect(described.completedAt?.getTime()).toBeGreaterThanOrEqual(
-        described.startedAt?.getTime() ?? Number.POSITIVE_INFINITY,
-      )
     })
 
     test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {

@@ -28,25 +28,6 @@ export function describeSignalWithStart(name: string, makeTransport: MakeTranspo
       return outcome.status === 'completed' ? outcome.output : outcome.status
     }
 
-    test('starts a run with the signal; the next call signals the same run', async () => {
-      const first = await send('add', { args: ['a', [1]] })
-      const second = await send('add', { args: ['b'], workflowId: first.workflowId, workflowName: 'echo' })
-      await send('finish', { workflowId: first.workflowId })
-
-      expect([first.started, second]).toEqual([true, { ...first, started: false }])
-      expect(await output(first)).toMatchObject({ gathered: ['a', [1], 'b'] })
-      expect(await fixture.engine.input(first, call())).toEqual({ workflowName: 'messages', args: [null] })
-    })
-
-    test('keeps the arguments of the start and of the signal apart, however many there are', async () => {
-      const both = await send('finish', { workflowName: 'waitForSignal', startArgs: [1, [2]], args: [3, 4] })
-      const neither = await send('finish', { workflowName: 'waitForSignal', startArgs: [] })
-
-      expect(await Promise.all([both, neither].map(output))).toEqual([[3, 4], []])
-      const inputs = await Promise.all([both, neither].map((run) => fixture.engine.input(run, call())))
-      expect(inputs.map(({ args }) => args)).toEqual([[1, [2]], []])
-    })
-
     test('starts a new run if the latest run of the id is closed, unless the reuse policy says otherwise', async () => {
       const closed = await fixture.start('nothing')
       await fixture.closed(closed)

@@ -36,29 +36,6 @@ export function describeUpdateWithStart(name: string, makeTransport: MakeTranspo
     const end = (run: { workflowId?: string | undefined; runId?: string | undefined }) =>
       fixture.engine.terminate({ workflowId: run.workflowId ?? '', runId: run.runId ?? '' }, null, call())
 
-    test('starts a run and returns the result of the handler; the next call uses the same run', async () => {
-      const first = await send('set', { args: ['a'] })
-      const second = await send('set', { args: ['b'], workflowId: first.workflowId, workflowName: 'echo' })
-
-      expect([first.started, first.result]).toEqual([true, { before: null, after: 'a' }])
-      expect(second).toEqual({ ...first, started: false, result: { before: 'a', after: 'b' } })
-      expect((await fixture.engine.describe(first, call())).status).toBe('running')
-      expect(await fixture.engine.input(first, call())).toMatchObject({ args: [null] })
-      await end(first)
-    })
-
-    test('keeps the arguments of the start and of the handler apart, however many there are', async () => {
-      const both = await send('echo', { startArgs: [1, [2]], args: [3, 4] })
-      const neither = await send('echo', { startArgs: [] })
-      const onlyStart = await send('echo', { startArgs: [5] })
-      const runs = [both, neither, onlyStart]
-
-      expect(runs.map(({ result }) => result)).toEqual([[3, 4], [], []])
-      const inputs = await Promise.all(runs.map((run) => fixture.engine.input(run, call())))
-      expect(inputs.map(({ args }) => args)).toEqual([[1, [2]], [], [5]])
-      await Promise.all(runs.map(end))
-    })
-
     test('accepts any number of arguments; the result of a handler that returns nothing is null', async () => {
       const several = await send('echo', { args: [1, null, { a: 'b' }] })
       const none = await send('void', { workflowId: several.workflowId })

@@ -71,7 +71,14 @@ test('body: accepts application/json and +json types, with or without a charset'
 test('body: rejects any other type, and a missing one', async () => {
   const { signal, stream } = makeBodyApi()
 
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/json', 'application/jsonp', '+json']) {
+  for (const type of [
+    'text/plain',
+    'multipart/form-data',
+    'application/x-www-form-urlencoded',
+    'text/json',
+    'application/jsonp',
+    '+json',
+  ]) {
     expect([type, ...(await refusal(await signal('{}', { 'Content-Type': type })))]).toEqual([
       type,
       415,

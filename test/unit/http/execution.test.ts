@@ -62,6 +62,7 @@ test('execution: reserved and oversized ids are a 400', async () => {
     'update-with-start',
     'a%00b',
     'x'.repeat(1001),
+    '%C3%BC'.repeat(501),
   ]) {
     const response = await call('PATCH', `/workflow/${id}/stop`)
     const body = await response.json()
@@ -84,10 +85,12 @@ test('execution: a run id is a UUID of any version, lower-cased', async () => {
   const { call, refs } = makeRunApi()
 
   await call('GET', `/workflow/w/runs/${RUN_ID.toUpperCase()}/status`)
-  const bad = await call('GET', '/workflow/w/runs/17/status')
+  const bad = await Promise.all(
+    ['17', '%20', 'null', `${RUN_ID}0`].map((id) => call('GET', `/workflow/w/runs/${id}/status`)),
+  )
 
   expect(refs).toEqual([{ workflowId: 'w', runId: RUN_ID }])
-  expect(await refusal(bad)).toEqual([400, 'ValidationError'])
+  for (const response of bad) expect(await refusal(response)).toEqual([400, 'ValidationError'])
 })
 
 test('execution: reserved handler names are a 400', async () => {
@@ -123,13 +126,23 @@ test('message: payload is one argument, args are several, and an empty body has 
 
 test('message: payload with args, null for args, and unknown fields are a 400', async () => {
   const { call, messages } = makeRunApi()
+  const bodies = [
+    { payload: 1, args: [1] },
+    { args: 1 },
+    { args: null },
+    { args: { 0: 1 } },
+    { arg: 1 },
+    [1],
+    'null',
+    '1',
+    '{"payload":',
+  ]
 
-  for (const body of [{ payload: 1, args: [1] }, { args: null }, { args: { 0: 1 } }, { arg: 1 }, 'null', '[]']) {
-    expect([body, ...(await refusal(await call('POST', '/workflow/w/update/u', body)))]).toEqual([
-      body,
-      400,
-      'ValidationError',
-    ])
+  for (const body of bodies) {
+    for (const kind of ['signal', 'query', 'update']) {
+      const response = await call('POST', `/workflow/w/${kind}/x`, body)
+      expect([kind, body, ...(await refusal(response))]).toEqual([kind, body, 400, 'ValidationError'])
+    }
   }
   expect(messages).toEqual([])
 })
@@ -218,16 +231,16 @@ test('reset: without a step or an event, with both, or with an invalid one it is
   expect(refs).toEqual([])
 })
 
-test('stop: rejects a reason with characters that the engine does not support', async () => {
-  const { call } = makeRunApi()
+test('stop and terminate: reject unknown fields, and a reason with characters that the engine does not support', async () => {
+  const { call, reasons } = makeRunApi()
+  const bodies = [...[null, 7, 'a\0', '\ud800'].map((reason) => ({ reason })), { why: 'x' }, [], 'null']
 
-  for (const reason of [null, 7, 'a\0', '\ud800']) {
-    expect([reason, ...(await refusal(await call('PATCH', '/workflow/w/stop', { reason })))]).toEqual([
-      reason,
-      400,
-      'ValidationError',
-    ])
+  for (const body of bodies) {
+    const stop = await refusal(await call('PATCH', '/workflow/w/stop', body))
+    const terminate = await refusal(await call('POST', '/workflow/w/terminate', body))
+    expect([body, stop, terminate]).toEqual([body, [400, 'ValidationError'], [400, 'ValidationError']])
   }
+  expect(reasons).toEqual([])
 })
 
 test('status: times are ISO 8601 in UTC, or null', async () => {

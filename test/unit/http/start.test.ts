@@ -118,11 +118,12 @@ test('run: rejects any other timeout', async () => {
     '"x"',
     '"30"',
     '"-5s"',
+    '"1e3s"',
     '"0s"',
     '"25h"',
     '""',
     'null',
-    '[]',
+    '[30]',
     '{}',
     'true',
   ]) {
@@ -186,9 +187,10 @@ test('run: rejects a body that is not an object', async () => {
 test('run: rejects names and ids that must not reach the engine', async () => {
   const { run, commands } = makeRunApi()
 
-  const bad: Record<string, string[]> = {
-    workflowName: ['', '$catalog', '__temporal_x', 'a\0b', '\ud800', 'x'.repeat(1001)],
+  const bad: Record<string, unknown[]> = {
+    workflowName: [null, ['echo'], '', '$', '$catalog', '__temporal_x', 'a\0b', '\ud800', 'x'.repeat(1001)],
     workflowId: [
+      17,
       '',
       '.',
       '..',
@@ -202,8 +204,8 @@ test('run: rejects names and ids that must not reach the engine', async () => {
       '\udfff',
       'é'.repeat(501),
     ],
-    catalog: ['', '/_sys/x', '__temporal_x', '\0', '\ud800', 'x'.repeat(992)],
-    taskQueue: ['', '/_sys/x', '__temporal_x'],
+    catalog: [null, '', '/_sys/x', '__temporal_x', '\0', '\ud800', 'x'.repeat(992)],
+    taskQueue: [{}, '', '/_sys/x', '__temporal_x', '\0', '\ud800', 'x'.repeat(992)],
   }
 
   for (const [key, values] of Object.entries(bad)) {
