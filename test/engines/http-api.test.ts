@@ -2,44 +2,14 @@ import { describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { httpApiTransport } from '../../src/engine/transport/http/transport.ts'
-
 import { type Method, type Request, RpcError, type Transport } from '../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
-import { describeChanging } from '../conformance/engine/changing.ts'
 import { call, engineFixture, refusal } from '../conformance/engine/engine-fixture.ts'
-import { describeFailingTask } from '../conformance/engine/failing-task.ts'
-
-import { describeFailures } from '../conformance/engine/failures.ts'
-import { describeHistory } from '../conformance/engine/history.ts'
-import { describeListing } from '../conformance/engine/listing.ts'
-import { describeMessages } from '../conformance/engine/messages.ts'
-import { describePendingWork } from '../conformance/engine/pending-work.ts'
-import { describeRepeatedIds } from '../conformance/engine/repeated-ids.ts'
-import { describeRunning } from '../conformance/engine/running.ts'
-import { describeSignalWithStart } from '../conformance/engine/signal-with-start.ts'
-import { describeStartOptions } from '../conformance/engine/start-options.ts'
-import { describeStarting } from '../conformance/engine/starting.ts'
-import { describeStoredElsewhere } from '../conformance/engine/stored-elsewhere.ts'
-import { describeVersions } from '../conformance/engine/versions.ts'
-import { describeWaiting } from '../conformance/engine/waiting.ts'
+import { describeEngine } from '../conformance/engine.ts'
 
 const overHttp = ({ httpUrl }: { httpUrl: string | null }) => httpApiTransport({ url: httpUrl ?? '', apiKey: null })
 
-describeRunning('http', overHttp)
-describeWaiting('http', overHttp)
-describeStarting('http', overHttp)
-describeSignalWithStart('http', overHttp)
-describeStartOptions('http', overHttp)
-describeRepeatedIds('http', overHttp)
-describeVersions('http', overHttp)
-describeFailures('http', overHttp)
-describeChanging('http', overHttp)
-describeFailingTask('http', overHttp)
-describeHistory('http', overHttp)
-describeListing('http', overHttp)
-describeMessages('http', overHttp)
-describePendingWork('http', overHttp)
-describeStoredElsewhere('http', overHttp)
+describeEngine('http', overHttp)
 
 describe.concurrent('engine over http: differences from gRPC', () => {
   const fixture = engineFixture(overHttp)

@@ -162,6 +162,8 @@ export function explain(api: () => ApiFixture): void {
 
         expect([status, pinned.verdict]).toEqual([200, verdict])
         const [first] = body.reasons
+        const since = verdict === 'no_workers' ? null : INSTANT
+        expect(first.since).toEqual(since)
         expect(body).toEqual({ workflowId, runId, verdict, since: first.since, reasons: expect.any(Array) })
         expect(body.reasons.slice(1).map(({ kind }: Reason) => kind)).toEqual(others)
         expect(text).not.toMatch(MACHINE)

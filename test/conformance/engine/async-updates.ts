@@ -1,111 +1,84 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
 import type { ExecutionRef } from '../../../src/domain/execution.ts'
-import { call, engineFixture, type MakeTransport, refusal, UNANSWERED_MS } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** Updates whose result is read later, for transports that support it. */
-export function describeAsyncUpdates(name: string, makeTransport: MakeTransport): void {
-  describe.concurrent(`engine over ${name}: asynchronous updates`, () => {
-    const fixture = engineFixture(makeTransport)
-    const send = (ref: ExecutionRef, handler: string, args: unknown[], updateId: string, timeoutMs = 10_000) =>
-      fixture.engine.startUpdate(ref, { name: handler, args }, updateId, call(timeoutMs))
-    const poll = (ref: ExecutionRef, updateId: string, waitMs = 0, timeoutMs = 10_000) =>
-      fixture.engine.pollUpdate(ref, { name: 'set', updateId }, waitMs, call(timeoutMs))
-    const end = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
-      fixture.engine.terminate({ workflowId, runId }, null, call())
+export function asyncUpdates(fixture: EngineFixture): void {
+  const send = (ref: ExecutionRef, handler: string, args: unknown[], updateId: string, timeoutMs = 10_000) =>
+    fixture.engine.startUpdate(ref, { name: handler, args }, updateId, call(timeoutMs))
+  const poll = (ref: ExecutionRef, updateId: string, waitMs = 0, timeoutMs = 10_000) =>
+    fixture.engine.pollUpdate(ref, { name: 'set', updateId }, waitMs, call(timeoutMs))
+  const end = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
+    fixture.engine.terminate({ workflowId, runId }, null, call())
 
-    test('an update is accepted before it has completed, and its result can be read and awaited', async () => {
-      const { workflowId, runId } = await fixture.start('messages')
-      const update = { workflowId, runId, updateId: 'u' }
+  test('async update: an update that the validator rejects, or that fails at once, is rejected; the latter can be read', async () => {
+    const run = await fixture.start('messages')
 
-      const accepted = await send({ workflowId }, 'waitFor', ['go'], 'u')
-      const running = await poll({ workflowId }, 'u')
-      const waiting = poll({ workflowId, runId }, 'u', 20_000)
-      await fixture.engine.signal({ workflowId }, { name: 'add', args: ['go'] }, call())
+    const invalid = await refusal(send(run, 'validated', [-1], 'u1'))
+    const failed = await refusal(send(run, 'fails', [], 'u2'))
+    const missing = await refusal(send(run, 'nope', [], 'u3'))
 
-      expect([accepted, running]).toEqual([update, { ...update, stage: 'accepted' }])
-      const completed = { ...update, stage: 'completed', result: ['go'] }
-      expect(await waiting).toEqual(completed)
-      await end(update)
-      expect([await poll({ workflowId }, 'u'), await poll({ workflowId }, 'u', 5000)]).toEqual([completed, completed])
-    })
+    const ids = { workflowId: run.workflowId, runId: run.runId }
+    expect(invalid).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
+    expect(failed).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
+    expect(missing).toMatchObject({ error: 'HandlerNotFoundError', ...ids })
+    expect(await refusal(poll(run, 'u1'))).toMatchObject({ error: 'UpdateNotFoundError', ...ids, updateId: 'u1' })
+    expect(await refusal(poll(run, 'u2'))).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
+    await end(run)
+  })
 
-    test('a wait that ends before the update says that it is still running', async () => {
-      const run = await fixture.start('messages')
-      const { updateId } = await send(run, 'waitFor', ['never'], 'u')
+  test('async update: an unknown update, run and workflow are different errors', async () => {
+    const { workflowId, runId } = await fixture.start('nothing')
+    const otherRun = crypto.randomUUID()
 
-      expect(await poll(run, updateId, 300)).toMatchObject({ updateId: 'u', stage: 'accepted' })
-      await end(run)
-    })
+    const refused = await Promise.all([
+      refusal(poll({ workflowId }, 'nope')),
+      refusal(poll({ workflowId, runId }, 'nope', 5000)),
+      refusal(poll({ workflowId, runId: otherRun }, 'nope')),
+      refusal(poll({ workflowId: otherRun }, 'nope', 5000)),
+    ])
 
-    test('an update that the validator rejects, or that fails at once, is rejected; the latter can be read', async () => {
-      const run = await fixture.start('messages')
+    expect(refused.map(({ error }) => error)).toEqual([
+      'UpdateNotFoundError',
+      'UpdateNotFoundError',
+      'WorkflowNotFoundError',
+      'WorkflowNotFoundError',
+    ])
+  })
 
-      const invalid = await refusal(send(run, 'validated', [-1], 'u1'))
-      const failed = await refusal(send(run, 'fails', [], 'u2'))
-      const missing = await refusal(send(run, 'nope', [], 'u3'))
+  test('async update: an update whose run closes first is not running, to those who wait and to those who ask later', async () => {
+    const run = await fixture.start('messages')
+    await send(run, 'waitFor', ['never'], 'u')
+    const waiting = refusal(poll(run, 'u', 20_000))
 
-      const ids = { workflowId: run.workflowId, runId: run.runId }
-      expect(invalid).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u1' })
-      expect(failed).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
-      expect(missing).toMatchObject({ error: 'HandlerNotFoundError', ...ids })
-      expect(await refusal(poll(run, 'u1'))).toMatchObject({ error: 'UpdateNotFoundError', ...ids, updateId: 'u1' })
-      expect(await refusal(poll(run, 'u2'))).toMatchObject({ error: 'UpdateFailedError', ...ids, updateId: 'u2' })
-      await end(run)
-    })
+    await end(run)
 
-    test('an unknown update, run and workflow are different errors', async () => {
-      const { workflowId, runId } = await fixture.start('nothing')
-      const otherRun = crypto.randomUUID()
+    const ended = { error: 'WorkflowNotRunningError', workflowStatus: 'terminated', runId: run.runId, updateId: 'u' }
+    expect([await waiting, await refusal(poll(run, 'u'))]).toMatchObject([ended, ended])
+  })
 
-      const refused = await Promise.all([
-        refusal(poll({ workflowId }, 'nope')),
-        refusal(poll({ workflowId, runId }, 'nope', 5000)),
-        refusal(poll({ workflowId, runId: otherRun }, 'nope')),
-        refusal(poll({ workflowId: otherRun }, 'nope', 5000)),
-      ])
+  test('async update: belongs to the run that accepted it, not to the one that it continued as', async () => {
+    const { workflowId, runId } = await fixture.start('chainOnSignal', 1)
+    await send({ workflowId }, 'round', [], 'u')
+    await fixture.engine.signal({ workflowId }, { name: 'next', args: [] }, call())
+    await fixture.closed({ workflowId, runId })
 
-      expect(refused.map(({ error }) => error)).toEqual([
-        'UpdateNotFoundError',
-        'UpdateNotFoundError',
-        'WorkflowNotFoundError',
-        'WorkflowNotFoundError',
-      ])
-    })
+    expect(await poll({ workflowId, runId }, 'u')).toMatchObject({ stage: 'completed', result: 1 })
+    expect((await refusal(poll({ workflowId }, 'u'))).error).toBe('UpdateNotFoundError')
+    await fixture.engine.signal({ workflowId }, { name: 'finish', args: [] }, call())
+  })
 
-    test('an update whose run closes first is not running, to those who wait and to those who ask later', async () => {
-      const run = await fixture.start('messages')
-      await send(run, 'waitFor', ['never'], 'u')
-      const waiting = refusal(poll(run, 'u', 20_000))
+  test('async update: without a worker it is admitted, and the start of the update times out with its ids', async () => {
+    const start = { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [] }
+    const run = await fixture.engine.start(start, call())
 
-      await end(run)
+    const sending = refusal(send(run, 'set', [1], 'u', UNANSWERED_MS))
+    const state = await until('it is admitted', () => poll(run, 'u').catch(() => null))
 
-      const ended = { error: 'WorkflowNotRunningError', workflowStatus: 'terminated', runId: run.runId, updateId: 'u' }
-      expect([await waiting, await refusal(poll(run, 'u'))]).toMatchObject([ended, ended])
-    })
-
-    test('belongs to the run that accepted it, not to the one that it continued as', async () => {
-      const { workflowId, runId } = await fixture.start('chainOnSignal', 1)
-      await send({ workflowId }, 'round', [], 'u')
-      await fixture.engine.signal({ workflowId }, { name: 'next', args: [] }, call())
-      await fixture.closed({ workflowId, runId })
-
-      expect(await poll({ workflowId, runId }, 'u')).toMatchObject({ stage: 'completed', result: 1 })
-      expect((await refusal(poll({ workflowId }, 'u'))).error).toBe('UpdateNotFoundError')
-      await fixture.engine.signal({ workflowId }, { name: 'finish', args: [] }, call())
-    })
-
-    test('without a worker it is admitted, and the start of the update times out with its ids', async () => {
-      const start = { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [] }
-      const run = await fixture.engine.start(start, call())
-
-      const sending = refusal(send(run, 'set', [1], 'u', UNANSWERED_MS))
-      const state = await until('it is admitted', () => poll(run, 'u').catch(() => null))
-
-      const { workflowId, runId } = run
-      expect(state).toEqual({ workflowId, runId, updateId: 'u', stage: 'admitted' })
-      expect(await sending).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
-      await end(run)
-    })
+    const { workflowId, runId } = run
+    expect(state).toEqual({ workflowId, runId, updateId: 'u', stage: 'admitted' })
+    expect(await sending).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'u' })
+    await end(run)
   })
 }

@@ -1,32 +1,28 @@
-import { describe, expect, test } from 'vitest'
-import { call, engineFixture, type MakeTransport, refusal, UNANSWERED_MS } from './engine-fixture.ts'
+import { expect, test } from 'vitest'
+import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 
 /** What the API suite cannot show about query, update and cancel. */
-export function describeMessages(name: string, makeTransport: MakeTransport): void {
-  describe.concurrent(`engine over ${name}: messages`, () => {
-    const fixture = engineFixture(makeTransport)
+export function messages(fixture: EngineFixture): void {
+  test('query and update: without a worker they are DeadlineExceededError', async () => {
+    const run = await fixture.engine.start(
+      { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] },
+      call(),
+    )
+    const { workflowId, runId } = run
+    const message = { name: 'any', args: [] }
 
-    test('query and update: without a worker they are DeadlineExceededError', async () => {
-      const run = await fixture.engine.start(
-        { workflowId: crypto.randomUUID(), workflowName: 'x', catalog: 'nobody', args: [null] },
-        call(),
-      )
-      const { workflowId, runId } = run
-      const message = { name: 'any', args: [] }
+    const query = await refusal(fixture.engine.query(run, message, call(UNANSWERED_MS)))
+    const update = await refusal(fixture.engine.update({ workflowId }, message, 'update-1', call(UNANSWERED_MS)))
 
-      const query = await refusal(fixture.engine.query(run, message, call(UNANSWERED_MS)))
-      const update = await refusal(fixture.engine.update({ workflowId }, message, 'update-1', call(UNANSWERED_MS)))
+    expect(query).toMatchObject({ error: 'DeadlineExceededError', workflowId })
+    expect(update).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'update-1' })
+    await fixture.engine.terminate(run, null, call())
+  })
 
-      expect(query).toMatchObject({ error: 'DeadlineExceededError', workflowId })
-      expect(update).toMatchObject({ error: 'DeadlineExceededError', workflowId, runId, updateId: 'update-1' })
-      await fixture.engine.terminate(run, null, call())
-    })
+  test('cancel: succeeds for a closed run', async () => {
+    const run = await fixture.start('nothing')
+    await fixture.closed(run)
 
-    test('cancel: succeeds for a closed run', async () => {
-      const run = await fixture.start('nothing')
-      await fixture.closed(run)
-
-      await fixture.engine.cancel(run, { reason: null, pinned: true }, call())
-    })
+    await fixture.engine.cancel(run, { reason: null, pinned: true }, call())
   })
 }

@@ -1,91 +1,65 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { HISTORY_START } from '../../../src/domain/inspect/history-page.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Codec } from '../../../src/temporal/payload-reader.ts'
-import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 const MEMO = { $idempotency: { key: 'key-1', request: 'request-1' } }
 
 /** What requests with an `Idempotency-Key` rely on: the memo of the protocol, and ids that the engine recognizes. */
-export function describeRepeatedIds(name: string, makeTransport: MakeTransport): void {
-  describe.concurrent(`engine over ${name}: repeated ids`, () => {
-    const fixture = engineFixture(makeTransport)
-    const request = (workflowName: string, args: unknown[] = []) => {
-      return { workflowId: crypto.randomUUID(), workflowName, catalog: fixture.taskQueue, args }
+export function repeatedIds(fixture: EngineFixture): void {
+  const request = (workflowName: string, args: unknown[] = []) => {
+    return { workflowId: crypto.randomUUID(), workflowName, catalog: fixture.taskQueue, args }
+  }
+
+  test('start: the memo of the protocol is not encoded by the codec, and is described without it', async () => {
+    const codec: Codec = {
+      encode: async (payloads) => payloads.map(() => ({ metadata: { encoding: bytes('binary/x') }, data: bytes('?') })),
+      decode: () => Promise.reject(new Error('the codec is not needed')),
     }
+    const { transport } = fixture
+    const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec })
 
-    test('start: the memo of the protocol is not encoded by the codec, and is described without it', async () => {
-      const codec: Codec = {
-        encode: async (payloads) =>
-          payloads.map(() => ({ metadata: { encoding: bytes('binary/x') }, data: bytes('?') })),
-        decode: () => Promise.reject(new Error('the codec is not needed')),
-      }
-      const { transport } = fixture
-      const engine = createEngine({ transport, namespace: 'default', maxPayloadBytes: 1000, codec })
+    const run = await engine.start({ ...request('neverEnds'), options: { memo: { a: 1 } }, protocolMemo: MEMO }, call())
+    const { memo } = await engine.describe(run, call())
+    const values = { payloads: true, redacted: false }
+    const { events } = await fixture.engine.events(
+      run,
+      { from: HISTORY_START, maxEvents: 1, waitMs: 0, values },
+      call(),
+    )
 
-      const run = await engine.start(
-        { ...request('neverEnds'), options: { memo: { a: 1 } }, protocolMemo: MEMO },
-        call(),
-      )
-      const { memo } = await engine.describe(run, call())
-      const values = { payloads: true, redacted: false }
-      const { events } = await fixture.engine.events(
-        run,
-        { from: HISTORY_START, maxEvents: 1, waitMs: 0, values },
-        call(),
-      )
+    expect(memo.get('$idempotency')).toEqual(MEMO.$idempotency)
+    expect(Object.keys((events[0]?.memo ?? {}) as object)).toEqual(['a'])
+    await fixture.engine.terminate(run, null, call())
+  })
 
-      expect(memo.get('$idempotency')).toEqual(MEMO.$idempotency)
-      expect(Object.keys((events[0]?.memo ?? {}) as object)).toEqual(['a'])
-      await fixture.engine.terminate(run, null, call())
-    })
+  test.for([
+    ['continues as new', 'chain', {}],
+    ['is retried by the engine', 'failRetryable', { retry: { maximumAttempts: 2, initialIntervalMs: 10 } }],
+  ] as const)('start: a run that %s keeps the memo', async ([, workflowName, options]) => {
+    const toStart = { ...request(workflowName, [{ links: 2 }]), options, protocolMemo: MEMO }
+    const started = await fixture.engine.start(toStart, call())
+    const { nextRunId } = await fixture.closed(started)
 
-    test.for([
-      ['continues as new', 'chain', {}],
-      ['is retried by the engine', 'failRetryable', { retry: { maximumAttempts: 2, initialIntervalMs: 10 } }],
-    ] as const)('start: a run that %s keeps the memo', async ([, workflowName, options]) => {
-      const toStart = { ...request(workflowName, [{ links: 2 }]), options, protocolMemo: MEMO }
-      const started = await fixture.engine.start(toStart, call())
-      const { nextRunId } = await fixture.closed(started)
+    const last = await fixture.engine.describe({ workflowId: started.workflowId, runId: nextRunId ?? '' }, call())
 
-      const last = await fixture.engine.describe({ workflowId: started.workflowId, runId: nextRunId ?? '' }, call())
+    expect([last.firstRunId, last.memo.get('$idempotency')]).toEqual([started.runId, MEMO.$idempotency])
+  })
 
-      expect([last.firstRunId, last.memo.get('$idempotency')]).toEqual([started.runId, MEMO.$idempotency])
-    })
+  test('start: the same request id is the same run while that is the latest, open or closed', async () => {
+    const ofId = { ...request('waitForSignal'), requestId: crypto.randomUUID() }
+    const run = await fixture.engine.start(ofId, call())
 
-    test('start: the same request id is the same run while that is the latest, open or closed', async () => {
-      const ofId = { ...request('waitForSignal'), requestId: crypto.randomUUID() }
-      const run = await fixture.engine.start(ofId, call())
+    const open = await fixture.engine.start(ofId, call())
+    const other = await refusal(fixture.engine.start({ ...ofId, requestId: crypto.randomUUID() }, call()))
+    await fixture.engine.signal(run, { name: 'finish', args: [] }, call())
+    await fixture.closed(run)
+    const closed = await fixture.engine.start(ofId, call())
 
-      const open = await fixture.engine.start(ofId, call())
-      const other = await refusal(fixture.engine.start({ ...ofId, requestId: crypto.randomUUID() }, call()))
-      await fixture.engine.signal(run, { name: 'finish', args: [] }, call())
-      await fixture.closed(run)
-      const closed = await fixture.engine.start(ofId, call())
-
-      expect([open, closed]).toEqual([run, { ...run, endedStatus: 'completed' }])
-      expect(other).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: run.runId })
-    })
-
-    test('signal and update: a run takes one for each id, and returns the same also when it is closed', async () => {
-      const run = await fixture.start('messages')
-      const signal = { name: 'add', args: [1], requestId: crypto.randomUUID() }
-      const send = async () => [
-        await fixture.engine.signal({ workflowId: run.workflowId }, signal, call()),
-        await fixture.engine.update({ workflowId: run.workflowId }, { name: 'set', args: ['x'] }, 'u', call()),
-      ]
-
-      const first = await send()
-      const again = await send()
-      await fixture.engine.signal(run, { name: 'finish', args: [] }, call())
-      const { outcome } = await fixture.closed(run)
-      const late = await send()
-
-      expect(first).toEqual([{ runId: run.runId }, { before: null, after: 'x' }])
-      expect([again, late]).toEqual([first, first])
-      expect(outcome).toMatchObject({ output: { gathered: [1], value: 'x' } })
-    })
+    expect([open, closed]).toEqual([run, { ...run, endedStatus: 'completed' }])
+    expect(other).toMatchObject({ error: 'WorkflowAlreadyStartedError', runId: run.runId })
   })
 }

@@ -1,185 +1,161 @@
 import Long from 'long'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
-import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 
 /** Start, wait, read, describe. */
-export function describeRunning(name: string, makeTransport: MakeTransport): void {
-  describe.concurrent(`engine over ${name}: running`, () => {
-    const fixture = engineFixture(makeTransport)
+export function running(fixture: EngineFixture): void {
+  test('start: returns the run, which is the first of its chain', async () => {
+    const started = await fixture.start('echo', { a: 1 })
 
-    test('start: returns the run, which is the first of its chain', async () => {
-      const started = await fixture.start('echo', { a: 1 })
+    expect(started.runId).toMatch(/^[0-9a-f-]{36}$/)
+    expect(started.firstRunId).toBe(started.runId)
+  })
 
-      expect(started.runId).toMatch(/^[0-9a-f-]{36}$/)
-      expect(started.firstRunId).toBe(started.runId)
+  test('start: a payload that is too large for the engine is rejected before anything is sent', async () => {
+    const workflowId = crypto.randomUUID()
+
+    const refused = await refusal(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
+
+    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
+    expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
+      error: 'WorkflowNotFoundError',
+    })
+  })
+
+  test('wait: ends when its signal aborts', async () => {
+    const started = await fixture.start('neverEnds')
+    const caller = new AbortController()
+    const waiting = fixture.engine.wait(started, call(60_000, caller.signal))
+
+    caller.abort()
+
+    expect(await waiting).toBeNull()
+    await fixture.engine.terminate(started, null, call())
+  })
+
+  test('wait: returns the outcome of each run of a continue-as-new chain', async () => {
+    const first = await fixture.start('chain', { links: 2 })
+
+    const { outcome, nextRunId } = await fixture.closed(first)
+    const last = { workflowId: first.workflowId, runId: nextRunId ?? '' }
+    const end = await fixture.closed(last)
+
+    expect(outcome).toEqual({ status: 'continued' })
+    expect(end).toEqual({ outcome: { status: 'completed', output: { links: 2, link: 2 } }, nextRunId: null })
+    expect(await fixture.engine.read({ workflowId: first.workflowId }, call())).toMatchObject({
+      runId: last.runId,
+      firstRunId: first.runId,
+      input: { links: 2, link: 2 },
+    })
+    expect(await fixture.engine.read(first, call())).toMatchObject({
+      runId: first.runId,
+      status: 'continued',
+      input: { links: 2 },
+    })
+  })
+
+  test('wait: a run that the engine retries has failed, and names the next run', async () => {
+    const workflowId = crypto.randomUUID()
+    const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      workflowId,
+      workflowType: { name: 'retriedRun' },
+      taskQueue: { name: fixture.taskQueue },
+      input: {
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }],
+      },
+      requestId: crypto.randomUUID(),
+      retryPolicy: { initialInterval: { nanos: 10_000_000 }, maximumAttempts: 3 },
     })
 
-    test('start: a payload that is too large for the engine is rejected before anything is sent', async () => {
-      const workflowId = crypto.randomUUID()
+    const first = await fixture.closed({ workflowId, runId })
+    const second = await fixture.closed({ workflowId, runId: first.nextRunId ?? '' })
 
-      const refused = await refusal(fixture.start('echo', 'x'.repeat(2 * 1024 * 1024), workflowId))
+    expect(first.outcome).toMatchObject({ status: 'failed', error: { name: 'Flaky', message: 'run 1 fails' } })
+    expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
+  })
 
-      expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-      expect(await refusal(fixture.engine.describe({ workflowId }, call()))).toMatchObject({
-        error: 'WorkflowNotFoundError',
-      })
+  test('read: reads a history longer than one page, for the latest run and for a pinned run', async () => {
+    const started = await fixture.start('manySteps', { n: 12 })
+    await fixture.closed(started)
+
+    const unpinned = await fixture.engine.read({ workflowId: started.workflowId }, call())
+    const pinned = await fixture.engine.read(started, call())
+
+    const expected = {
+      runId: started.runId,
+      status: 'completed',
+      input: { n: 12 },
+      closing: { outcome: { status: 'completed', output: 12 }, nextRunId: null },
+    }
+    expect(unpinned).toMatchObject(expected)
+    expect(pinned).toMatchObject(expected)
+  })
+
+  test.for([2, 12])('read: a reset run of %i steps has its own run id, not that of its base', async (n) => {
+    const base = await fixture.start('manySteps', { n })
+    await fixture.closed(base)
+    const { runId } = await fixture.connection.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: base.workflowId, runId: base.runId },
+      workflowTaskFinishEventId: Long.fromNumber(4),
+      requestId: crypto.randomUUID(),
     })
+    await fixture.closed({ workflowId: base.workflowId, runId })
 
-    test('wait: returns null at the deadline, not before', async () => {
-      const started = await fixture.start('neverEnds')
-      const beganAt = Date.now()
+    const latest = await fixture.engine.read({ workflowId: base.workflowId }, call())
 
-      const closing = await fixture.engine.wait(started, call(400))
+    expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
+  })
 
-      expect(closing).toBeNull()
-      expect(Date.now() - beganAt).toBeGreaterThanOrEqual(395)
-      await fixture.engine.terminate(started, null, call())
+  test('read: returns the reason of a cancellation, even from far back in the history', async () => {
+    const started = await fixture.start('cleansUp', {})
+    await until('it has begun', async () => (await fixture.engine.describe(started, call())).historyLength > 3)
+    await fixture.engine.cancel(started, { reason: 'enough', pinned: false }, call())
+    await fixture.closed(started)
+
+    const { closing } = await fixture.engine.read(started, call())
+
+    expect(closing?.outcome).toEqual({
+      status: 'canceled',
+      error: {
+        name: 'CanceledFailure',
+        message: 'The workflow was canceled: enough',
+        retryable: false,
+        activityId: null,
+        cause: null,
+      },
     })
+  })
 
-    test('wait: ends when its signal aborts', async () => {
-      const started = await fixture.start('neverEnds')
-      const caller = new AbortController()
-      const waiting = fixture.engine.wait(started, call(60_000, caller.signal))
+  test('read: returns the memo that a workflow has written', async () => {
+    const started = await fixture.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
+    await fixture.closed(started)
 
-      caller.abort()
-
-      expect(await waiting).toBeNull()
-      await fixture.engine.terminate(started, null, call())
+    expect((await fixture.engine.read(started, call())).memo.get('trace')).toEqual({
+      remote: 'https://traces.example/x',
     })
-
-    test('wait: returns the outcome of each run of a continue-as-new chain', async () => {
-      const first = await fixture.start('chain', { links: 2 })
-
-      const { outcome, nextRunId } = await fixture.closed(first)
-      const last = { workflowId: first.workflowId, runId: nextRunId ?? '' }
-      const end = await fixture.closed(last)
-
-      expect(outcome).toEqual({ status: 'continued' })
-      expect(end).toEqual({ outcome: { status: 'completed', output: { links: 2, link: 2 } }, nextRunId: null })
-      expect(await fixture.engine.read({ workflowId: first.workflowId }, call())).toMatchObject({
-        runId: last.runId,
-        firstRunId: first.runId,
-        input: { links: 2, link: 2 },
-      })
-      expect(await fixture.engine.read(first, call())).toMatchObject({
-        runId: first.runId,
-        status: 'continued',
-        input: { links: 2 },
-      })
+    expect((await fixture.engine.describe(started, call())).memo.get('trace')).toEqual({
+      remote: 'https://traces.example/x',
     })
+  })
 
-    test('wait: a run that the engine retries has failed, and names the next run', async () => {
-      const workflowId = crypto.randomUUID()
-      const { runId } = await fixture.connection.workflowService.startWorkflowExecution({
-        namespace: 'default',
-        workflowId,
-        workflowType: { name: 'retriedRun' },
-        taskQueue: { name: fixture.taskQueue },
-        input: {
-          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"succeedsAt":2}') }],
-        },
-        requestId: crypto.randomUUID(),
-        retryPolicy: { initialInterval: { nanos: 10_000_000 }, maximumAttempts: 3 },
-      })
+  test('read: a child run has its parent', async () => {
+    const workflowId = crypto.randomUUID()
+    const parent = await fixture.start('parent', { child: 'echo', input: 1, workflowId })
+    await fixture.closed(parent)
 
-      const first = await fixture.closed({ workflowId, runId })
-      const second = await fixture.closed({ workflowId, runId: first.nextRunId ?? '' })
+    const expected = { workflowId: parent.workflowId, runId: parent.runId }
+    expect((await fixture.engine.read({ workflowId }, call())).parent).toEqual(expected)
+    expect((await fixture.engine.describe({ workflowId }, call())).parent).toEqual(expected)
+    expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
+  })
 
-      expect(first.outcome).toMatchObject({ status: 'failed', error: { name: 'Flaky', message: 'run 1 fails' } })
-      expect(second).toEqual({ outcome: { status: 'completed', output: 2 }, nextRunId: null })
-    })
+  test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {
+    const polledAt = await fixture.engine.lastPolledAt(fixture.taskQueue, call())
 
-    test('read: reads a history longer than one page, for the latest run and for a pinned run', async () => {
-      const started = await fixture.start('manySteps', { n: 12 })
-      await fixture.closed(started)
-
-      const unpinned = await fixture.engine.read({ workflowId: started.workflowId }, call())
-      const pinned = await fixture.engine.read(started, call())
-
-      const expected = {
-        runId: started.runId,
-        status: 'completed',
-        input: { n: 12 },
-        closing: { outcome: { status: 'completed', output: 12 }, nextRunId: null },
-      }
-      expect(unpinned).toMatchObject(expected)
-      expect(pinned).toMatchObject(expected)
-    })
-
-    test.for([2, 12])('read: a reset run of %i steps has its own run id, not that of its base', async (n) => {
-      const base = await fixture.start('manySteps', { n })
-      await fixture.closed(base)
-      const { runId } = await fixture.connection.workflowService.resetWorkflowExecution({
-        namespace: 'default',
-        workflowExecution: { workflowId: base.workflowId, runId: base.runId },
-        workflowTaskFinishEventId: Long.fromNumber(4),
-        requestId: crypto.randomUUID(),
-      })
-      await fixture.closed({ workflowId: base.workflowId, runId })
-
-      const latest = await fixture.engine.read({ workflowId: base.workflowId }, call())
-
-      expect(latest).toMatchObject({ runId, status: 'completed', input: { n }, closing: { outcome: { output: n } } })
-    })
-
-    test('read: the closing of an open run is null', async () => {
-      const started = await fixture.start('neverEnds', 'in')
-
-      const execution = await fixture.engine.read({ workflowId: started.workflowId }, call())
-
-      expect(execution).toMatchObject({ runId: started.runId, status: 'running', closing: null, input: 'in' })
-      await fixture.engine.terminate(started, null, call())
-    })
-
-    test('read: returns the reason of a cancellation, even from far back in the history', async () => {
-      const started = await fixture.start('cleansUp', {})
-      await until('it has begun', async () => (await fixture.engine.describe(started, call())).historyLength > 3)
-      await fixture.engine.cancel(started, { reason: 'enough', pinned: false }, call())
-      await fixture.closed(started)
-
-      const { closing } = await fixture.engine.read(started, call())
-
-      expect(closing?.outcome).toEqual({
-        status: 'canceled',
-        error: {
-          name: 'CanceledFailure',
-          message: 'The workflow was canceled: enough',
-          retryable: false,
-          activityId: null,
-          cause: null,
-        },
-      })
-    })
-
-    test('read: returns the memo that a workflow has written', async () => {
-      const started = await fixture.start('saysTrace', { trace: { remote: 'https://traces.example/x' } })
-      await fixture.closed(started)
-
-      expect((await fixture.engine.read(started, call())).memo.get('trace')).toEqual({
-        remote: 'https://traces.example/x',
-      })
-      expect((await fixture.engine.describe(started, call())).memo.get('trace')).toEqual({
-        remote: 'https://traces.example/x',
-      })
-    })
-
-    test('read: a child run has its parent', async () => {
-      const workflowId = crypto.randomUUID()
-      const parent = await fixture.start('parent', { child: 'echo', input: 1, workflowId })
-      await fixture.closed(parent)
-
-      const expected = { workflowId: parent.workflowId, runId: parent.runId }
-      expect((await fixture.engine.read({ workflowId }, call())).parent).toEqual(expected)
-      expect((await fixture.engine.describe({ workflowId }, call())).parent).toEqual(expected)
-      expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
-    })
-
-    test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {
-      const polledAt = await fixture.engine.lastPolledAt(fixture.taskQueue, call())
-
-      expect(Date.now() - (polledAt?.getTime() ?? 0)).toBeLessThan(75_000)
-      expect(await fixture.engine.lastPolledAt(crypto.randomUUID(), call())).toBeNull()
-    })
+    expect(Date.now() - (polledAt?.getTime() ?? 0)).toBeLessThan(75_000)
+    expect(await fixture.engine.lastPolledAt(crypto.randomUUID(), call())).toBeNull()
   })
 }

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { SignaledRun } from '../../../src/domain/engine.ts'
 import type { WorkflowOptions } from '../../../src/domain/start/workflow-options.ts'
-import { call, engineFixture, type MakeTransport, refusal } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 
 interface Sent {
   workflowId?: string
@@ -12,84 +12,80 @@ interface Sent {
 }
 
 /** A start and a signal in one call. */
-export function describeSignalWithStart(name: string, makeTransport: MakeTransport): void {
-  describe.concurrent(`engine over ${name}: signal-with-start`, () => {
-    const fixture = engineFixture(makeTransport)
+export function signalWithStart(fixture: EngineFixture): void {
+  function send(handler: string, sent: Sent = {}): Promise<SignaledRun> {
+    const { workflowId = crypto.randomUUID(), workflowName = 'messages', startArgs = [null], args = [] } = sent
+    const request = { workflowId, workflowName, catalog: fixture.taskQueue, args: startArgs }
+    const options = sent.options && { options: sent.options }
+    return fixture.engine.signalWithStart({ ...request, ...options }, { name: handler, args }, call())
+  }
 
-    function send(handler: string, sent: Sent = {}): Promise<SignaledRun> {
-      const { workflowId = crypto.randomUUID(), workflowName = 'messages', startArgs = [null], args = [] } = sent
-      const request = { workflowId, workflowName, catalog: fixture.taskQueue, args: startArgs }
-      const options = sent.options && { options: sent.options }
-      return fixture.engine.signalWithStart({ ...request, ...options }, { name: handler, args }, call())
-    }
+  async function output(run: { workflowId: string; runId: string }): Promise<unknown> {
+    const { outcome } = await fixture.closed(run)
+    return outcome.status === 'completed' ? outcome.output : outcome.status
+  }
 
-    async function output(run: { workflowId: string; runId: string }): Promise<unknown> {
-      const { outcome } = await fixture.closed(run)
-      return outcome.status === 'completed' ? outcome.output : outcome.status
-    }
+  test('signal-with-start: starts a new run if the latest run of the id is closed, unless the reuse policy says otherwise', async () => {
+    const closed = await fixture.start('nothing')
+    await fixture.closed(closed)
+    const { workflowId } = closed
 
-    test('starts a new run if the latest run of the id is closed, unless the reuse policy says otherwise', async () => {
-      const closed = await fixture.start('nothing')
-      await fixture.closed(closed)
-      const { workflowId } = closed
+    const options = { workflowIdReusePolicy: 'reject-duplicate' } as const
+    const refused = await refusal(send('finish', { workflowId, options }))
+    const next = await send('finish', { workflowId })
 
-      const options = { workflowIdReusePolicy: 'reject-duplicate' } as const
-      const refused = await refusal(send('finish', { workflowId, options }))
-      const next = await send('finish', { workflowId })
+    expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId: closed.runId })
+    expect([next.started, next.runId === closed.runId]).toEqual([true, false])
+  })
 
-      expect(refused).toMatchObject({ error: 'WorkflowAlreadyStartedError', workflowId, runId: closed.runId })
-      expect([next.started, next.runId === closed.runId]).toEqual([true, false])
-    })
+  test('signal-with-start: of several concurrent calls one starts the run, and all signals arrive', async () => {
+    const workflowId = crypto.randomUUID()
 
-    test('of several concurrent calls one starts the run, and all signals arrive', async () => {
-      const workflowId = crypto.randomUUID()
+    const runs = await Promise.all([1, 2, 3, 4].map((value) => send('add', { workflowId, args: [value] })))
+    await send('finish', { workflowId })
 
-      const runs = await Promise.all([1, 2, 3, 4].map((value) => send('add', { workflowId, args: [value] })))
-      await send('finish', { workflowId })
+    expect(runs.filter(({ started }) => started).length).toBe(1)
+    expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1)
+    const [{ runId = '' } = {}] = runs
+    const { gathered } = (await output({ workflowId, runId })) as { gathered: number[] }
+    expect(gathered.sort()).toEqual([1, 2, 3, 4])
+  })
 
-      expect(runs.filter(({ started }) => started).length).toBe(1)
-      expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1)
-      const [{ runId = '' } = {}] = runs
-      const { gathered } = (await output({ workflowId, runId })) as { gathered: number[] }
-      expect(gathered.sort()).toEqual([1, 2, 3, 4])
-    })
+  test('signal-with-start: options and headers are recorded with the run', async () => {
+    const options = { memo: { order: 17 }, headers: { tenant: 7 }, runTimeoutMs: 60_000, summary: 'an order' }
 
-    test('options and headers are recorded with the run', async () => {
-      const options = { memo: { order: 17 }, headers: { tenant: 7 }, runTimeoutMs: 60_000, summary: 'an order' }
+    const run = await send('finish', { workflowName: 'waitForSignal', options })
 
-      const run = await send('finish', { workflowName: 'waitForSignal', options })
+    const { workflowService } = fixture.connection
+    const { workflowId, runId } = run
+    const read = { namespace: 'default', execution: { workflowId, runId } }
+    const { history } = await workflowService.getWorkflowExecutionHistory(read)
+    const [start, signal] = history?.events ?? []
+    const attributes = start?.workflowExecutionStartedEventAttributes
+    const text = (data: Uint8Array | null | undefined) => new TextDecoder().decode(data ?? new Uint8Array())
+    expect(text(attributes?.memo?.fields?.order?.data)).toBe('17')
+    expect(text(attributes?.header?.fields?.tenant?.data)).toBe('7')
+    expect(Number(attributes?.workflowRunTimeout?.seconds)).toBe(60)
+    expect(text(start?.userMetadata?.summary?.data)).toBe('"an order"')
+    const signaled = signal?.workflowExecutionSignaledEventAttributes
+    expect(text(signaled?.header?.fields?.tenant?.data)).toBe('7')
+  })
 
-      const { workflowService } = fixture.connection
-      const { workflowId, runId } = run
-      const read = { namespace: 'default', execution: { workflowId, runId } }
-      const { history } = await workflowService.getWorkflowExecutionHistory(read)
-      const [start, signal] = history?.events ?? []
-      const attributes = start?.workflowExecutionStartedEventAttributes
-      const text = (data: Uint8Array | null | undefined) => new TextDecoder().decode(data ?? new Uint8Array())
-      expect(text(attributes?.memo?.fields?.order?.data)).toBe('17')
-      expect(text(attributes?.header?.fields?.tenant?.data)).toBe('7')
-      expect(Number(attributes?.workflowRunTimeout?.seconds)).toBe(60)
-      expect(text(start?.userMetadata?.summary?.data)).toBe('"an order"')
-      const signaled = signal?.workflowExecutionSignaledEventAttributes
-      expect(text(signaled?.header?.fields?.tenant?.data)).toBe('7')
-    })
+  test('signal-with-start: an option that the engine rejects is reported with its pointer, and nothing is started', async () => {
+    const workflowId = crypto.randomUUID()
+    const options = { searchAttributes: { Nope: { type: 'keyword', value: 'x' } } } as const
 
-    test('an option that the engine rejects is reported with its pointer, and nothing is started', async () => {
-      const workflowId = crypto.randomUUID()
-      const options = { searchAttributes: { Nope: { type: 'keyword', value: 'x' } } } as const
+    const refused = await refusal(send('add', { workflowId, options }))
 
-      const refused = await refusal(send('add', { workflowId, options }))
+    expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/Nope' }] })
+    expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
+  })
 
-      expect(refused).toMatchObject({ error: 'ValidationError', issues: [{ path: '/searchAttributes/Nope' }] })
-      expect((await refusal(fixture.engine.describe({ workflowId }, call()))).error).toBe('WorkflowNotFoundError')
-    })
+  test('signal-with-start: the size limit holds for the payloads of both together', async () => {
+    const half = 'x'.repeat(1_100_000)
 
-    test('the size limit holds for the payloads of both together', async () => {
-      const half = 'x'.repeat(1_100_000)
+    const refused = await refusal(send('add', { startArgs: [half], args: [half] }))
 
-      const refused = await refusal(send('add', { startArgs: [half], args: [half] }))
-
-      expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
-    })
+    expect(refused).toMatchObject({ error: 'PayloadTooLargeError', source: 'gateway' })
   })
 }
