@@ -17,7 +17,7 @@ export function activitySamples(samples: () => Samples): void {
     const run = await samples().http.start('trip', 'Ada')
     await run.result()
 
-    const { body } = await samples().api.call('GET', `/workflow/${run.workflowId}/trace-log`)
+    const { body } = await samples().api.get(`${run.workflowId}/trace-log`)
 
     const steps = nodesIn(body.data).filter(({ kind }) => kind === 'step')
     expect(steps.map(({ name, output, error }) => [name, output, error?.message ?? null])).toEqual([
@@ -50,7 +50,7 @@ export function activitySamples(samples: () => Samples): void {
     const run = await http.start('unstable', 100, 60_000)
 
     const step = await until('an attempt has failed', async () => {
-      const { body } = await api.call('GET', `/workflow/${run.workflowId}/trace-log`)
+      const { body } = await api.get(`${run.workflowId}/trace-log`)
       return nodesIn(body.data).find(({ attributes }) => attributes.lastFailure)
     })
 

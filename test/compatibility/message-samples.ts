@@ -100,7 +100,7 @@ export function messageSamples(samples: () => Samples, transport: TransportName)
     test('early return, shopping cart: 501 over the HTTP API of the engine', async () => {
       const body = { workflowId: 'cart', workflowName: 'cart', startArgs: [], args: ['tea', 2] }
 
-      const answer = await samples().api.call('POST', '/workflow/update-with-start/addItem', body)
+      const answer = await samples().api.post('update-with-start/addItem', body)
 
       expect([answer.status, answer.body.error]).toEqual([501, 'NotSupportedError'])
     })

@@ -101,7 +101,7 @@ function describeSamples(transport: TransportName): void {
       })
       await run.stop()
       const result = await run.result()
-      const { body } = await api.call('GET', `/workflow/${run.workflowId}/trace-log`)
+      const { body } = await api.get(`${run.workflowId}/trace-log`)
       return {
         result,
         steps: nodesIn(body.data)

@@ -88,7 +88,7 @@ function describeSamples(transport: TransportName): void {
     const run = await samples().http.start('family', 'Ann', 'Bob')
     await run.result()
 
-    const { body } = await samples().api.call('GET', `/workflow/${run.workflowId}/trace-log`)
+    const { body } = await samples().api.get(`${run.workflowId}/trace-log`)
 
     const children = nodesIn(body.data).filter(({ kind, name }) => kind === 'workflow' && name === 'child')
     expect(children.map(({ output }) => output)).toEqual(['child Ann', 'child Bob'])
@@ -99,7 +99,7 @@ function describeSamples(transport: TransportName): void {
   })
 
   test('continue-as-new: the first run is continued', async () => {
-    const { body: started } = await samples().api.call('POST', '/workflow/start', { workflowName: 'laps', args: [1] })
+    const { body: started } = await samples().api.post('start', { workflowName: 'laps', args: [1] })
     const path = `/workflow/${started.workflowId}`
     await until('the chain has ended', async () => (await samples().api.call('GET', `${path}/result`)).status === 200)
 
@@ -167,7 +167,7 @@ function describeSamples(transport: TransportName): void {
     const { http, api, client } = samples()
     const { workflowId } = await http.start(workflowName)
     const problem = await until(`${workflowName} has a problem`, async () => {
-      const { body } = await api.call('GET', `/workflow/${workflowId}/status`)
+      const { body } = await api.get(`${workflowId}/status`)
       return body.status === 'running' && body.problem
     })
     await client.workflow.getHandle(workflowId).terminate()

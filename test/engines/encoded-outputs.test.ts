@@ -29,7 +29,7 @@ describe('workers that encode their payloads', () => {
   test('encoded outputs: only the first one is a warning, with its encoding and workflow id', async () => {
     const { body: first } = await service(0).run('echo', 'secret')
     await service(0).run('echo', 'secret')
-    await service(0).call('GET', `/workflow/${first.workflowId}/result`)
+    await service(0).get(`${first.workflowId}/result`)
     await untilLogged(service(0), 3)
 
     expect(first.output).toEqual({ encoding: 'binary/opaque', data: expect.any(String) })
@@ -40,7 +40,7 @@ describe('workers that encode their payloads', () => {
 
   test('encoded outputs: the value of a query is one', async () => {
     const { body: run } = await service(1).start('messages')
-    await service(1).call('POST', `/workflow/${run.workflowId}/query/state`)
+    await service(1).post(`${run.workflowId}/query/state`)
     await untilLogged(service(1), 2)
 
     expect(warningsOf(service(1))).toMatchObject([{ encoding: 'binary/opaque', workflowId: run.workflowId }])

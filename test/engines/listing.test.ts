@@ -44,8 +44,8 @@ test.beforeAll(({ serve, client, catalog }) => {
   // No worker: the runs stay open.
   const service = serve()
   const search = (parameters: Record<string, string>) => `${new URLSearchParams({ catalog, ...parameters })}`
-  list = (parameters = {}) => service.call('GET', `/workflow/runs?${search(parameters)}`)
-  count = (parameters = {}) => service.call('GET', `/workflow/runs/count?${search(parameters)}`)
+  list = (parameters = {}) => service.get(`runs?${search(parameters)}`)
+  count = (parameters = {}) => service.get(`runs/count?${search(parameters)}`)
   start = async (workflowName, options = {}) => {
     const workflowId = `list-${crypto.randomUUID()}`
     const run = await client.workflow.start(workflowName, { taskQueue: catalog, workflowId, ...options })

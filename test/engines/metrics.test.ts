@@ -16,9 +16,9 @@ test('requests are counted by method, route pattern and status, never by path', 
   const { workflowId } = (await service.run('echo', 1)).body
   const before = await scrape(service)
 
-  await service.call('GET', `/workflow/${workflowId}/status`)
-  await service.call('GET', `/workflow/${workflowId}/status`)
-  await service.call('GET', '/workflow/unknown-id/status')
+  await service.get(`${workflowId}/status`)
+  await service.get(`${workflowId}/status`)
+  await service.get('unknown-id/status')
   await service.call('GET', `/${workflowId}`)
 
   const after = await scrape(service)
@@ -38,8 +38,8 @@ test('calls of the engine are counted by method and gRPC code', async ({ service
   const { workflowId } = (await service.run('echo', 1)).body
   const before = await scrape(service)
 
-  await service.call('GET', `/workflow/${workflowId}/status`)
-  await service.call('GET', '/workflow/unknown-id/status')
+  await service.get(`${workflowId}/status`)
+  await service.get('unknown-id/status')
 
   const after = await scrape(service)
   const moved = (code: string) =>
@@ -62,7 +62,7 @@ test('a request that waits for a run is active, a wait and a poll but not in fli
   }
   const before = await scrape(service)
   const running = service
-    .call('POST', '/workflow/run', { workflowName: 'neverEnds', input: null }, {}, client.signal)
+    .post('run', { workflowName: 'neverEnds', input: null }, {}, client.signal)
     .catch((error: Error) => error)
 
   await until('the request waits', async () => (await open()) === '1,0,1,1')

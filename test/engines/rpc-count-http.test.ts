@@ -45,7 +45,7 @@ test('every endpoint makes the same engine calls over gRPC and over Temporal’s
   const counts = []
   for (const transport of transports) {
     const service = serve({ SERVICE_CATALOG_TTL: '10m', ...transport })
-    await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 'warm' })
+    await service.post('run', { workflowName: 'echo', input: 'warm' })
     counts.push(await faultProxy.calls.during(() => requestEach(service)))
     await service.close()
   }

@@ -16,8 +16,7 @@ test.beforeAll(async ({ faultProxy, serve, startWorker }) => {
   await until('it runs', async () => (await served.run('echo', 'warm')).status === 200)
 })
 
-const post = (path: string, key: string, body: object = {}) =>
-  served.call('POST', `/workflow/${path}`, body, { 'Idempotency-Key': key })
+const post = (path: string, key: string, body: object = {}) => served.post(path, body, { 'Idempotency-Key': key })
 
 test('start 1, and repeated 2; run 2, and repeated 3, or 2 if the result is in memory', async () => {
   const [startKey, runKey] = [crypto.randomUUID(), crypto.randomUUID()]
@@ -44,7 +43,7 @@ test('a chain, repeated: no more, because a run that continues as new keeps its 
     const key = crypto.randomUUID()
     const start = () => post('start', key, { workflowName, input: { links: 2 } })
     const { workflowId } = (await start()).body
-    const status = async () => (await served.call('GET', `/workflow/${workflowId}/status`)).body.status
+    const status = async () => (await served.get(`${workflowId}/status`)).body.status
     await until('it has ended', async () => (await status()) === 'completed')
 
     expect(await counted(start)).toEqual({ ...again, DescribeWorkflowExecution: describes })
@@ -57,7 +56,7 @@ test('start with a workflow id that another request has used: 3; 2 if its run is
   await start('a')()
   const refused = await counted(start('b'))
   await post(`${body.workflowId}/signal/finish`, 'a')
-  const status = async () => (await served.call('GET', `/workflow/${body.workflowId}/status`)).body.status
+  const status = async () => (await served.get(`${body.workflowId}/status`)).body.status
   await until('it has ended', async () => (await status()) === 'completed')
 
   expect(refused).toEqual({ StartWorkflowExecution: 1, DescribeWorkflowExecution: 1 })

@@ -161,7 +161,7 @@ describe('calls of the engine', () => {
   test('run with Prefer: respond-async: the start alone', async () => {
     const body = { workflowName: 'nothing', input: null }
 
-    expect(await counted(() => served.call('POST', '/workflow/run', body, { Prefer: 'respond-async' }))).toEqual({
+    expect(await counted(() => served.post('run', body, { Prefer: 'respond-async' }))).toEqual({
       StartWorkflowExecution: 1,
     })
   })
@@ -170,9 +170,8 @@ describe('calls of the engine', () => {
     const { body: ran } = await served.run('echo', 1)
     const { body } = await served.run('echo', 2)
     const reconnect = (run: typeof ran, suffix = '') =>
-      served.call(
-        'POST',
-        '/workflow/run',
+      served.post(
+        'run',
         { workflowName: 'echo', input: 1 },
         { Accept: 'text/event-stream', 'Last-Event-ID': `${run.workflowId}/${run.runId}${suffix}` },
       )
@@ -293,7 +292,7 @@ describe('calls of the engine', () => {
     const prefer = { Prefer: 'respond-async' }
     let path = ''
     const sending = async () => {
-      path = (await served.call('POST', `/workflow/${id}/update/void`, undefined, prefer)).headers.get('Location') ?? ''
+      path = (await served.post(`${id}/update/void`, undefined, prefer)).headers.get('Location') ?? ''
     }
     const reading = () => Promise.all([send('GET', path), send('GET', `${path}?wait=10s`)])
 
@@ -376,7 +375,7 @@ describe('calls of the engine', () => {
   test('a query or an update that no worker answers: one look at its run, and one read where its workflow task fails', async () => {
     const hasty = serveCounted({ SERVICE_MESSAGE_TIMEOUT: '1000' })
     const unanswered = async (path: string, body: unknown = {}) =>
-      expect((await hasty.call('POST', `/workflow/${path}`, body)).status).toBe(504)
+      expect((await hasty.post(path, body)).status).toBe(504)
     const [failing, slow] = await Promise.all([start('failTask'), start('messages')])
     await post(`/workflow/${slow}/query/state`)
     await until('it has failed', async () => (await send('GET', `/workflow/${failing}/status`)).body.problem !== null)
@@ -425,8 +424,8 @@ describe('calls of the engine', () => {
   test('catalog: 2 cold, 0 warm', async () => {
     const cold = serveCounted()
     const readTwice = async () => {
-      await cold.call('GET', '/workflow/catalog')
-      await cold.call('GET', '/workflow/catalog')
+      await cold.get('catalog')
+      await cold.get('catalog')
     }
 
     expect(await counted(readTwice)).toEqual({ DescribeWorkflowExecution: 1, GetWorkflowExecutionHistory: 1 })

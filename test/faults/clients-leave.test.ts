@@ -25,9 +25,8 @@ test('clients that disconnect: the polls for 50 of them end within a second, and
   const leaving = new AbortController()
   const clients = Array.from({ length: CLIENTS }, (_, number) =>
     service
-      .call(
-        'POST',
-        '/workflow/run',
+      .post(
+        'run',
         { workflowName: 'neverEnds', input: null, workflowId: idOf(number), timeout: '60s' },
         {},
         leaving.signal,
@@ -46,10 +45,9 @@ test('clients that disconnect: the polls for 50 of them end within a second, and
   expect(await Promise.all(clients)).toEqual(clients.map(() => 'AbortError'))
   // All at once would take a slow engine longer than a request may take.
   const statuses = new Set<string>()
-  for (const number of clients.keys())
-    statuses.add((await service.call('GET', `/workflow/${idOf(number)}/status`)).body.status)
+  for (const number of clients.keys()) statuses.add((await service.get(`${idOf(number)}/status`)).body.status)
   expect(statuses).toEqual(new Set(['running']))
-  await service.call('POST', `/workflow/${idOf('stays')}/signal/finish`)
+  await service.post(`${idOf('stays')}/signal/finish`)
   expect((await stays).status).toBe(200)
 })
 
@@ -74,7 +72,7 @@ test('clients that disconnect: the polls for runs that exist already end within 
 
   expect(passedMs()).toBeLessThan(1000)
   expect(await Promise.all(clients)).toEqual(['left', 'left'])
-  for (const id of ids) await service.call('POST', `/workflow/${id}/terminate`)
+  for (const id of ids) await service.post(`${id}/terminate`)
 })
 
 test('clients that disconnect: the polls for the events of a run end within a second', async ({
@@ -114,9 +112,7 @@ test('clients that disconnect: the wait for an update-with-start ends within a s
     const workflowId = idOf(`updated-for-${updateMs}`)
     const leaving = new AbortController()
     const body = { workflowName: 'messages', input: null, workflowId, payload: updateMs }
-    const leaver = service
-      .call('POST', '/workflow/update-with-start/wait', body, {}, leaving.signal)
-      .catch((error: Error) => error.name)
+    const leaver = service.post('update-with-start/wait', body, {}, leaving.signal).catch((error: Error) => error.name)
     const has = async (attributes: 'Accepted' | 'Completed') => {
       const { events } = await workflow.getHandle(workflowId).fetchHistory()
       return events?.some((event) => event[`workflowExecutionUpdate${attributes}EventAttributes`]) ?? false
@@ -139,7 +135,7 @@ test('clients that disconnect: the wait for an update-with-start ends within a s
 
   expect(left?.error).toBe('AbortError')
   expect(left?.endedAfterMs).toBeLessThan(1000)
-  expect((await service.call('GET', `/workflow/${left?.workflowId}/status`)).body.status).toBe('running')
+  expect((await service.get(`${left?.workflowId}/status`)).body.status).toBe('running')
 })
 
 test('clients that disconnect: are not errors in the log', async ({ serviceProcess: service }) => {

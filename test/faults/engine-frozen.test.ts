@@ -47,19 +47,16 @@ async function startForNobody(workflowId: string): Promise<void> {
 }
 
 async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
-  await until(
-    'the catalog is published',
-    async () => (await remembering.call('GET', '/workflow/catalog')).status === 200,
-  )
+  await until('the catalog is published', async () => (await remembering.get('catalog')).status === 200)
   const start = async (workflowId: string): Promise<{ workflowId: string; runId: string }> =>
     (await remembering.start('messages', null, { workflowId })).body
   const [target, forgotten, busy] = await Promise.all([start('target'), start('forgotten'), start('busy')])
   const waiting = remembering.run('waitForSignal', null, { workflowId: 'waits', timeout: '60s' })
   await startForNobody('unheard')
   const messages = [
-    remembering.call('POST', `/workflow/${busy.workflowId}/update/wait`, { payload: 600_000 }),
-    remembering.call('POST', '/workflow/unheard/query/state'),
-    remembering.call('POST', '/workflow/update-with-start/wait', {
+    remembering.post(`${busy.workflowId}/update/wait`, { payload: 600_000 }),
+    remembering.post('unheard/query/state'),
+    remembering.post('update-with-start/wait', {
       workflowName: 'messages',
       input: null,
       workflowId: 'begun',
@@ -69,7 +66,7 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
   await until('the query is with the engine', async () => (await openCalls(engine.metricsUrl, 'QueryWorkflow')) === 1)
   await until('the updates are at work', async () => {
     const ids = [busy.workflowId, 'begun', 'waits']
-    const [run, begun, waits] = await Promise.all(ids.map((id) => remembering.call('GET', `/workflow/${id}/status`)))
+    const [run, begun, waits] = await Promise.all(ids.map((id) => remembering.get(`${id}/status`)))
     return run?.body.historyLength >= 6 && begun?.body.historyLength >= 5 && waits?.status === 200
   })
 
@@ -93,17 +90,17 @@ async function freezeAndThaw(remembering: Api, forgetful: Api): Promise<Seen> {
     const sentAt = runningMs()
     const all = await Promise.all([
       remembering.call('GET', '/ready'),
-      remembering.call('GET', `/workflow/${after.workflowId}/status`),
-      remembering.call('POST', `/workflow/${after.workflowId}/query/state`),
-      remembering.call('POST', `/workflow/${after.workflowId}/update/set`, { payload: 1 }),
-      forgetful.call('GET', '/workflow/catalog'),
+      remembering.get(`${after.workflowId}/status`),
+      remembering.post(`${after.workflowId}/query/state`),
+      remembering.post(`${after.workflowId}/update/set`, { payload: 1 }),
+      forgetful.get('catalog'),
       forgetful.run('nothing'),
     ])
     if (all.some(({ status }) => status !== 200)) throw new Error(all.map(({ text }) => text).join())
     return sentAt - thawedAt
   })
 
-  await remembering.call('POST', '/workflow/waits/signal/finish', { payload: 'thawed' })
+  await remembering.post('waits/signal/finish', { payload: 'thawed' })
   const seenBy = { remembering: answers, forgetful: otherAnswers, messages: answered }
   return { ...seenBy, health, capabilities, unreadyAfterMs, wellAfterMs, waited: await waiting }
 }

@@ -22,7 +22,7 @@ test.concurrent('engine hangs: an update of a closed run whose history cannot be
   faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
   const sentAt = runningMs()
 
-  const { status, body } = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 })
+  const { status, body } = await service.post(`${workflowId}/update/set`, { payload: 1 })
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
   expect(runningMs() - sentAt).toBeLessThan(ANSWERED_MS)
@@ -37,10 +37,7 @@ test.concurrent('engine hangs: a read and a catalog fail within 5 s', async ({
   faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
   const sentAt = runningMs()
 
-  const answers = await Promise.all([
-    service.call('GET', `/workflow/${workflowId}/status`),
-    service.call('GET', `/workflow/catalog/${workflowId}`),
-  ])
+  const answers = await Promise.all([service.get(`${workflowId}/status`), service.get(`catalog/${workflowId}`)])
 
   expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
     [503, 'EngineUnavailableError'],

@@ -53,7 +53,7 @@ test.beforeAll(async ({ startWorker, serve, cleanup }) => {
   service = serve({ ENGINE_ADDRESS: address, SERVICE_CATALOG_ID: CATALOG, SERVICE_CATALOG_TTL: '1s' })
   await startWorker({ address, taskQueue: CATALOG, catalog: testCatalog })
   cleanup.defer(() => clearInterval(load))
-  await until('the catalog is published', async () => (await service.call('GET', '/workflow/catalog')).status === 200)
+  await until('the catalog is published', async () => (await service.get('catalog')).status === 200)
   seen = await killAndRestart()
 })
 
@@ -62,20 +62,18 @@ async function killAndRestart(): Promise<Seen> {
   const waitingIds = Array.from({ length: WAITING }, (_, number) => `waiting-${number}`)
   const waiting = waitingIds.map((workflowId) => service.run('waitForSignal', null, { timeout: '60s', workflowId }))
   await service.start('messages', null, { workflowId: 'busy' })
-  const message = service.call('POST', '/workflow/busy/update/wait', { payload: 600_000 })
+  const message = service.post('busy/update/wait', { payload: 600_000 })
   await until(
     'all of them run, and the update is at work',
     async () => {
-      const answers = await Promise.all(
-        ['busy', ...waitingIds].map((id) => service.call('GET', `/workflow/${id}/status`)),
-      )
+      const answers = await Promise.all(['busy', ...waitingIds].map((id) => service.get(`${id}/status`)))
       return answers.every(({ body }) => body.historyLength >= (body.workflowId === 'busy' ? 6 : 4))
     },
     { everyMs: 100 },
   )
 
   const started = keepStarting()
-  await until('there is a load', async () => (await service.call('GET', '/workflow/load-5/status')).status === 200)
+  await until('there is a load', async () => (await service.get('load-5/status')).status === 200)
   await engine.kill()
   const killedAt = runningMs()
   const unready = until('it is not ready', async () => (await service.call('GET', '/ready')).status === 503).then(
@@ -91,9 +89,9 @@ async function killAndRestart(): Promise<Seen> {
     const sentAt = runningMs()
     const answers = await Promise.all([
       service.call('GET', '/ready'),
-      service.call('GET', `/workflow/${target.workflowId}/status`),
-      service.call('GET', '/workflow/catalog'),
-      service.call('POST', `/workflow/${target.workflowId}/signal/add`),
+      service.get(`${target.workflowId}/status`),
+      service.get('catalog'),
+      service.post(`${target.workflowId}/signal/add`),
       service.start('nothing'),
     ])
     if (answers.some(({ status }) => status !== 200)) throw new Error(answers.map(({ text }) => text).join())
@@ -101,7 +99,7 @@ async function killAndRestart(): Promise<Seen> {
   })
 
   clearInterval(load)
-  await Promise.all(waitingIds.map((id) => service.call('POST', `/workflow/${id}/signal/finish`, { payload: id })))
+  await Promise.all(waitingIds.map((id) => service.post(`${id}/signal/finish`, { payload: id })))
   const answers = { waited: await Promise.all(waiting), message: await message, started: await Promise.all(started) }
   return { atOnce, later, health, unreadyAfterMs, wellAfterMs, ...answers, listed: await listed(answers.started) }
 }

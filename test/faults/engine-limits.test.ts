@@ -40,7 +40,7 @@ test.beforeAll(async ({ service, engine: ownEngine, connection: direct }) => {
   engine = ownEngine
   connection = direct
   api = service
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+  await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
 })
 
 async function startRun(workflowName: string, input: unknown = null): Promise<string> {
@@ -53,10 +53,10 @@ function facts({ status, body, headers }: Answer) {
 
 test('limits: pause and unpause are 501 where the namespace does not allow them, and the capabilities say so', async () => {
   const id = await startRun('neverEnds')
-  const length = async () => (await api.call('GET', `/workflow/${id}/status`)).body.historyLength
+  const length = async () => (await api.get(`${id}/status`)).body.historyLength
   await until('its workflow task has completed', async () => (await length()) >= 4)
 
-  const refused = [await api.call('POST', `/workflow/${id}/pause`), await api.call('POST', `/workflow/${id}/unpause`)]
+  const refused = [await api.post(`${id}/pause`), await api.post(`${id}/unpause`)]
   const { body } = await api.call('GET', '/capabilities')
 
   expect(refused.map(facts)).toEqual([
@@ -65,7 +65,7 @@ test('limits: pause and unpause are 501 where the namespace does not allow them,
   ])
   for (const { body } of refused) expect(body.message).toContain('GET /capabilities: pause')
   expect(body.features.pause).toBe(false)
-  await api.call('POST', `/workflow/${id}/terminate`)
+  await api.post(`${id}/terminate`)
 })
 
 test('limits: hundreds of runs return their result to two services that may open more polls than the engine allows', async ({
@@ -121,14 +121,11 @@ async function terminate(workflowId: string): Promise<void> {
 
 test('limits: one update above the concurrent maximum of a run is a 429', async () => {
   const workflowId = await startRun('messages')
-  const waiting = [1, 2].map(() => api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 }))
-  await until(
-    'both are in flight',
-    async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 8,
-  )
+  const waiting = [1, 2].map(() => api.post(`${workflowId}/update/wait`, { payload: 600_000 }))
+  await until('both are in flight', async () => (await api.get(`${workflowId}/status`)).body.historyLength >= 8)
 
-  const third = await api.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  const third = await api.post(`${workflowId}/update/wait`, { payload: 1 })
+  await api.post(`${workflowId}/terminate`)
 
   expect(facts(third)).toEqual([429, 'ResourceExhaustedError', 'engine', '1'])
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([409, 409])
@@ -141,12 +138,12 @@ test('limits: a payload above the engine’s limit is a 413 and harms no run, ex
   const answers = await Promise.all([
     api.start('echo', large),
     api.run('echo', large),
-    api.call('POST', `/workflow/${workflowId}/signal/add`, { payload: large }),
-    api.call('POST', `/workflow/${workflowId}/query/echo`, { payload: large }),
+    api.post(`${workflowId}/signal/add`, { payload: large }),
+    api.post(`${workflowId}/query/echo`, { payload: large }),
   ])
 
   expect(answers.map(facts)).toEqual(answers.map(() => [413, 'PayloadTooLargeError', 'engine', null]))
-  expect((await api.call('POST', `/workflow/${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
+  expect((await api.post(`${workflowId}/query/state`)).body).toEqual({ gathered: [], value: null })
 })
 
 test('limits: a signal that makes the history too long ends the run, and the error says so', async () => {
@@ -156,8 +153,7 @@ test('limits: a signal that makes the history too long ends the run, and the err
     workflowId: 'grows',
   })
   const answers: Answer[] = []
-  for (let sent = 0; sent <= MAX_HISTORY; sent++)
-    answers.push(await api.call('POST', `/workflow/${workflowId}/signal/any`))
+  for (let sent = 0; sent <= MAX_HISTORY; sent++) answers.push(await api.post(`${workflowId}/signal/any`))
 
   const refused = answers.filter(({ status }) => status !== 200)
 
@@ -171,9 +167,9 @@ test('limits: a signal-with-start that makes the history too long ends the run, 
   const workflowId = 'grows-too'
   await new Client({ connection }).workflow.start('any', { taskQueue: 'nobody', workflowId })
   const body = { workflowName: 'messages', input: null, workflowId, memo: { a: 1 } }
-  let answer = await api.call('POST', '/workflow/signal-with-start/any', body)
+  let answer = await api.post('signal-with-start/any', body)
   for (let sent = 0; sent <= MAX_HISTORY && answer.status === 200; sent++)
-    answer = await api.call('POST', '/workflow/signal-with-start/any', body)
+    answer = await api.post('signal-with-start/any', body)
 
   expect([answer.status, answer.body.error, answer.body.workflowStatus]).toEqual([
     409,
@@ -186,7 +182,7 @@ test('limits: an update that makes the history too long ends the run, and the er
   const workflowId = await startRun('messages')
   const answers: Answer[] = []
   for (let sent = 0; sent <= MAX_HISTORY / 4; sent++)
-    answers.push(await api.call('POST', `/workflow/${workflowId}/update/set`, { payload: sent }))
+    answers.push(await api.post(`${workflowId}/update/set`, { payload: sent }))
 
   const refused = answers.filter(({ status }) => status !== 200)
 

@@ -30,7 +30,7 @@ test.beforeAll(async ({ service }) => {
 })
 
 async function hurryEngine(api: Api): Promise<Seen> {
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+  await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
   const target = (await api.start('messages')).body
   const run = (workflowName: string, input: unknown, workflowId: string) =>
     api.run(workflowName, input, { workflowId, timeout: '2m' })

@@ -23,14 +23,14 @@ test.beforeAll(async ({ faultProxy, serve, worker: _ }) => {
   startReplica = () => serve({ ENGINE_ADDRESS: faultProxy.address }, 'faulty')
   replicas = [startReplica(), startReplica()]
   for (const replica of replicas)
-    await until('the catalog is published', async () => (await replica.call('GET', '/workflow/catalog')).status === 200)
+    await until('the catalog is published', async () => (await replica.get('catalog')).status === 200)
 })
 
 /** Repeats the request while the engine cannot be reached or is at its limit, as a client with a key can. */
 async function send(replica: InProcessService, verb: 'run' | 'start', key: string, body: object): Promise<Answer> {
   const headers = { 'Idempotency-Key': key }
   return until('the engine is reached', async () => {
-    const answer = await replica.call('POST', `/workflow/${verb}`, body, headers)
+    const answer = await replica.post(verb, body, headers)
     return ![429, 503].includes(answer.status) && answer
   })
 }
@@ -70,7 +70,7 @@ test('twins: requests with one key on two replicas start one run, while the conn
     expect(await chainOf(workflowId, client)).toBe(runId)
     // None, if the response to the request that started the run was repeated.
     expect(answers.filter((answer) => !isReplayed(answer)).length).toBeLessThanOrEqual(1)
-    await replicas[0].call('POST', `/workflow/${workflowId}/terminate`)
+    await replicas[0].post(`${workflowId}/terminate`)
   }
 })
 
@@ -82,21 +82,21 @@ test('twins: a request that the engine has not received gets the run of its twin
     let twin: Answer | undefined
     // It has not measured the engine's clock: to it any run may be younger than its request.
     const late = startReplica()
-    await until('the catalog is read', async () => (await late.call('GET', '/workflow/catalog')).status === 200)
-    const isClosed = async () => (await replicas[0].call('GET', `/workflow/${workflowId}/result`)).status === 200
+    await until('the catalog is read', async () => (await late.get('catalog')).status === 200)
+    const isClosed = async () => (await replicas[0].get(`${workflowId}/result`)).status === 200
     const dropped = async () => {
       twin = await send(replicas[0], 'start', key, body)
       if (workflowName === 'echo') await until('the run of the twin is closed', isClosed)
     }
     proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { dropped }, times: 1 })
 
-    const answer = await late.call('POST', '/workflow/start', body, { 'Idempotency-Key': key })
+    const answer = await late.post('start', body, { 'Idempotency-Key': key })
 
     const status = workflowName === 'echo' ? 'completed' : 'running'
     expect([answer.status, answer.body]).toEqual([200, { ...twin?.body, status }])
     expect(isReplayed(answer)).toBe(true)
     await late.close()
-    await replicas[0].call('POST', `/workflow/${workflowId}/terminate`)
+    await replicas[0].post(`${workflowId}/terminate`)
   }
 })
 
@@ -105,8 +105,7 @@ test('an outage: the response asks for a repeat, unless the workflow id is not t
   const body = { workflowName: 'echo', input: 1 }
   const derived = await keyedId(key)
   const own = `outage-${crypto.randomUUID()}`
-  const request = (more: object) =>
-    replicas[0].call('POST', '/workflow/run', { ...body, ...more }, { 'Idempotency-Key': key })
+  const request = (more: object) => replicas[0].post('run', { ...body, ...more }, { 'Idempotency-Key': key })
 
   const answers = []
   for (const workflowId of [derived, own]) {
@@ -160,13 +159,13 @@ test('an update-with-start that is repeated while its handler runs returns the r
   // Longer than a request may take that does not wait for a worker.
   const body = { workflowName: 'messages', input: null, args: [5000] }
   const request = (replica: InProcessService) =>
-    replica.call('POST', '/workflow/update-with-start/wait', body, { 'Idempotency-Key': key })
+    replica.post('update-with-start/wait', body, { 'Idempotency-Key': key })
 
   const [first, again] = await Promise.all(replicas.map(request))
 
   expect([first?.status, again?.status]).toEqual([200, 200])
   expect(again?.body).toEqual(first?.body)
-  await replicas[0].call('POST', `/workflow/${first?.body.workflowId}/terminate`)
+  await replicas[0].post(`${first?.body.workflowId}/terminate`)
 })
 
 /** What is known of a key: the request that came first, and its chain. */
@@ -222,9 +221,9 @@ async function carryOut(step: Step, prefix: string, model: Model): Promise<void>
 }
 
 async function signal(name: 'finish' | 'next', workflowId: string, known: Known): Promise<Known> {
-  await replicas[0].call('POST', `/workflow/${workflowId}/signal/${name}`)
+  await replicas[0].post(`${workflowId}/signal/${name}`)
   const latest = await until('the signal has its effect', async () => {
-    const { body } = await replicas[0].call('GET', `/workflow/${workflowId}/status`)
+    const { body } = await replicas[0].get(`${workflowId}/status`)
     return (name === 'next' ? body.runId !== known.latestRunId : body.status === 'completed') && body
   })
   if (name === 'finish') return { ...known, open: false }
@@ -286,7 +285,7 @@ test('random: per key one run, and all responses agree, in any sequence of reque
     for (const [key, { firstRunId, open }] of model) {
       const workflowId = await keyedId(`${prefix}-${key}`)
       expect(await chainOf(workflowId, client)).toBe(firstRunId)
-      if (open) await replicas[0].call('POST', `/workflow/${workflowId}/terminate`)
+      if (open) await replicas[0].post(`${workflowId}/terminate`)
     }
   }
 

@@ -43,10 +43,7 @@ test.beforeAll(async ({ engine: ownEngine, serve, startWorker, startService, cle
 })
 
 async function running(by: Api, workflowId: string): Promise<void> {
-  await until(
-    `${workflowId} runs`,
-    async () => (await by.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= 4,
-  )
+  await until(`${workflowId} runs`, async () => (await by.get(`${workflowId}/status`)).body.historyLength >= 4)
 }
 
 function run(by: Api, workflowName: string, workflowId: string, timeout: string | number): Promise<Answer> {
@@ -62,7 +59,7 @@ describe('an engine that rejects polls', () => {
     await until('all polls are taken', async () => (await openPolls(engine.metricsUrl)) === MAX_POLLS)
   })
   test.afterAll(async () => {
-    await Promise.all(holders.map((id) => api.call('POST', `/workflow/${id}/terminate`)))
+    await Promise.all(holders.map((id) => api.post(`${id}/terminate`)))
     await Promise.all(held)
   })
 
@@ -70,7 +67,7 @@ describe('an engine that rejects polls', () => {
     const ids = ['1', '2', '3', '4'].map((number) => `refused-${number}`)
     const waiting = ids.map((id, index) => run(index < 2 ? api : overHttp, 'waitForSignal', id, '12s'))
     await Promise.all(ids.map((id) => running(api, id)))
-    await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`)))
+    await Promise.all(ids.map((id) => api.post(`${id}/signal/finish`)))
 
     const answers = await Promise.all(waiting)
 
@@ -120,11 +117,11 @@ describe('a codec that fails', () => {
     const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-1' })
     await running(coded, 'coded-1')
     codec.fail(503, 1)
-    await coded.call('POST', '/workflow/coded-1/signal/finish')
+    await coded.post('coded-1/signal/finish')
     const { status, body } = await waiting
 
     codec.fail(503, 1)
-    const result = await coded.call('GET', '/workflow/coded-1/result')
+    const result = await coded.get('coded-1/result')
 
     expect([status, body.status, body.output]).toEqual([200, 'completed', []])
     expect([result.status, result.body.output, codec.failed()]).toEqual([200, [], 1])
@@ -133,7 +130,7 @@ describe('a codec that fails', () => {
   test('interrupted waits: a codec that is unreachable when the run ends interrupts the wait', async () => {
     const waiting = coded.run('waitForSignal', null, { workflowId: 'coded-2' })
     await running(coded, 'coded-2')
-    await coded.call('POST', '/workflow/coded-2/signal/finish')
+    await coded.post('coded-2/signal/finish')
     codec.fail(503)
     await until('the codec has been tried again', () => codec.failed() > 3)
     codec.fail(503, 0)
@@ -147,7 +144,7 @@ describe('a codec that fails', () => {
     await coded.run('nothing', null, { workflowId: 'coded-3' })
     await run(coded, 'echo', 'coded-4', '5s')
     codec.fail(500)
-    const read = await coded.call('GET', '/workflow/coded-4/result')
+    const read = await coded.get('coded-4/result')
     const started = await coded.start('echo', 1)
     codec.fail(500, 0)
 

@@ -15,7 +15,7 @@ let api: Api
 test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
   proxy = faultProxy
   api = serviceBehindFaultProxy
-  await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+  await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
 })
 
 test('lost answers: a start is sent again as the same request, and returns its one run', async () => {
@@ -30,14 +30,14 @@ test('lost answers: a start is sent again as the same request, and returns its o
   expect([started.status, started.body.status]).toEqual([200, 'running'])
   // Had a second run been started, the id would be its.
   expect([again.status, again.body.runId]).toEqual([409, started.body.runId])
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  await api.post(`${workflowId}/terminate`)
 })
 
 test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
   'lost answers: a start with %s returns its own run after that has completed, and none if the id was used before',
   async (workflowIdReusePolicy) => {
     const [own, used] = [`lost-${crypto.randomUUID()}`, `lost-${crypto.randomUUID()}`]
-    const statusOf = async (id: string) => (await api.call('GET', `/workflow/${id}/status`)).body
+    const statusOf = async (id: string) => (await api.get(`${id}/status`)).body
     const completed = () => until('it has completed', async () => (await statusOf(own)).status === 'completed')
     const before = await api.run('echo', 1, { workflowId: used })
     const method = 'StartWorkflowExecution'
@@ -59,7 +59,7 @@ test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
 
 test('lost answers: a run whose chain ended before the second attempt returns its own result', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const link = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body
+  const link = async () => (await api.get(`${workflowId}/result`)).body
   const ended = () => until('the chain has ended', async () => (await link()).output?.links === 2)
   proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost: ended }, times: 1 })
 
@@ -85,7 +85,7 @@ async function updateAndLose(
 ) {
   const takeBack = proxy.on({ method: 'ExecuteMultiOperation', containing: workflowId, fault: { lost }, times: 1 })
   const body = { workflowName: 'messages', input: null, workflowId, ...sent }
-  const answer = await through.call('POST', `/workflow/update-with-start/${handler}`, body)
+  const answer = await through.post(`update-with-start/${handler}`, body)
   takeBack()
   return answer
 }
@@ -96,15 +96,15 @@ test('lost answers: an update-with-start is carried out once, and reports that i
   const { status, body } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' })
 
   expect([status, body.started, body.result]).toEqual([200, true, { before: null, after: 'once' }])
-  expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.runId).toBe(body.runId)
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  expect((await api.get(`${workflowId}/status`)).body.runId).toBe(body.runId)
+  await api.post(`${workflowId}/terminate`)
 })
 
 test('lost answers: an update-with-start whose run ended before the second attempt starts no other run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const result = async () => (await api.call('GET', `/workflow/${workflowId}/result`)).body
+  const result = async () => (await api.get(`${workflowId}/result`)).body
   const ended = async () => {
-    await api.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await api.post(`${workflowId}/signal/finish`)
     await until('the run has ended', async () => (await result()).status === 'completed')
   }
 
@@ -116,10 +116,10 @@ test('lost answers: an update-with-start whose run ended before the second attem
 
 test('lost answers: an update-with-start whose run continued as new before the second attempt is not repeated in the next run', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
-  const latest = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).body.runId
+  const latest = async () => (await api.get(`${workflowId}/status`)).body.runId
   const goesOn = async () => {
     const first = await latest()
-    await api.call('POST', `/workflow/${workflowId}/signal/next`)
+    await api.post(`${workflowId}/signal/next`)
     await until('it has gone on', async () => (await latest()) !== first)
   }
 
@@ -128,16 +128,16 @@ test('lost answers: an update-with-start whose run continued as new before the s
   expect([status, body.started, body.result]).toEqual([200, true, 1])
   expect(await latest()).not.toBe(body.runId)
   const [first, successor] = await Promise.all(
-    [`${workflowId}/runs/${body.runId}`, workflowId].map((path) => api.call('GET', `/workflow/${path}/trace-log`)),
+    [`${workflowId}/runs/${body.runId}`, workflowId].map((path) => api.get(`${path}/trace-log`)),
   )
   expect([first, successor].map((trace) => trace?.text.match(/"kind":"update"/g)?.length ?? 0)).toEqual([1, 0])
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  await api.post(`${workflowId}/terminate`)
 })
 
 test('lost answers: an update-with-start that found a run returns the result of that run, open or closed', async () => {
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: run } = await api.start('messages', null, { workflowId })
-  const closes = () => api.call('POST', `/workflow/${workflowId}/terminate`)
+  const closes = () => api.post(`${workflowId}/terminate`)
 
   const open = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'a' })
   const closed = await updateAndLose(workflowId, 'set', closes, { payload: 'b' })
@@ -145,7 +145,7 @@ test('lost answers: an update-with-start that found a run returns the result of 
   const found = { workflowId, runId: run.runId, started: false }
   expect(open.body).toMatchObject({ ...found, result: { before: null, after: 'a' } })
   expect(closed.body).toMatchObject({ ...found, result: { before: 'a', after: 'b' } })
-  expect((await api.call('GET', `/workflow/${workflowId}/status`)).body.status).toBe('terminated')
+  expect((await api.get(`${workflowId}/status`)).body.status).toBe('terminated')
 })
 
 test('lost answers: if the run that accepted the update is unknown, the error has the ids and no Retry-After', async ({
@@ -157,10 +157,10 @@ test('lost answers: if the run that accepted the update is unknown, the error ha
   const through = serve({ ENGINE_ADDRESS: proxy.address }, 'faulty')
 
   const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' }, through)
-  const { body: state } = await api.call('POST', `/workflow/${workflowId}/query/state`)
+  const { body: state } = await api.post(`${workflowId}/query/state`)
 
   expect([status, body.error, body.workflowId]).toEqual([503, 'EngineUnavailableError', workflowId])
   expect([body.updateId, headers.get('Retry-After')]).toEqual([expect.stringMatching(/./), null])
   expect(state.value).toBe('once')
-  await api.call('POST', `/workflow/${workflowId}/runs/${other.runId}/terminate`)
+  await api.post(`${workflowId}/runs/${other.runId}/terminate`)
 })

@@ -32,7 +32,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         serveOverProxy = (env) => serve({ ...overProxy, SERVICE_CATALOG_ID: taskQueue, ...env }, 'faulty')
         api = serveOverProxy()
         await startWorker({ taskQueue, catalog: testCatalog })
-        await until('the catalog is published', async () => (await api.call('GET', '/workflow/catalog')).status === 200)
+        await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
       },
     )
 
@@ -42,7 +42,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     }
 
     const signal = (workflowId: string, name: string, payload: unknown = null) =>
-      api.call('POST', `/workflow/${workflowId}/signal/${name}`, { payload })
+      api.post(`${workflowId}/signal/${name}`, { payload })
 
     /** Sends one message whose first attempt meets this fault. */
     async function faulted(path: string, fault: Fault, payload: unknown = null, through: Api = api): Promise<Answer> {
@@ -54,12 +54,12 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       return answer
     }
 
-    const statusOf = async (path: string) => (await api.call('GET', `/workflow/${path}/status`)).body
+    const statusOf = async (path: string) => (await api.get(`${path}/status`)).body
     const ended = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
       until('the run has ended', async () => (await statusOf(`${workflowId}/runs/${runId}`)).status !== 'running')
-    const state = async (workflowId: string) => (await api.call('POST', `/workflow/${workflowId}/query/state`)).body
-    const round = async (workflowId: string) => (await api.call('POST', `/workflow/${workflowId}/update/round`)).body
-    const end = (workflowId: string) => api.call('POST', `/workflow/${workflowId}/terminate`)
+    const state = async (workflowId: string) => (await api.post(`${workflowId}/query/state`)).body
+    const round = async (workflowId: string) => (await api.post(`${workflowId}/update/round`)).body
+    const end = (workflowId: string) => api.post(`${workflowId}/terminate`)
 
     async function continueAsNew(run: { workflowId: string; runId: string }): Promise<void> {
       await signal(run.workflowId, 'next')
@@ -175,7 +175,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         [503, 'EngineUnavailableError', closed.workflowId, null],
       ])
       expect((await state(open.workflowId)).gathered).toEqual([])
-      expect((await api.call('GET', `/workflow/${closed.workflowId}/result`)).body.output.gathered).toEqual([])
+      expect((await api.get(`${closed.workflowId}/result`)).body.output.gathered).toEqual([])
       await end(open.workflowId)
     })
 
@@ -278,7 +278,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
       expect([status, body]).toEqual([200, 1])
       const [first, successor] = await Promise.all(
-        [`${workflowId}/runs/${run.runId}`, workflowId].map((path) => api.call('GET', `/workflow/${path}/trace-log`)),
+        [`${workflowId}/runs/${run.runId}`, workflowId].map((path) => api.get(`${path}/trace-log`)),
       )
       expect([first, successor].map((trace) => trace?.text.match(/"kind":"update"/g)?.length ?? 0)).toEqual([1, 0])
       await end(workflowId)
@@ -292,7 +292,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
       expect(answer.body.updateId).toMatch(/./)
-      const { text: chain } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { text: chain } = await api.get(`${workflowId}/trace-log`)
       expect(chain).not.toContain('"kind":"update"')
       await end(workflowId)
     })
@@ -315,7 +315,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       ])
       expect(refused.map(({ body }) => typeof body.updateId)).toEqual(['string', 'string'])
       expect((await state(open.workflowId)).value).toBeNull()
-      expect((await api.call('GET', `/workflow/${closed.workflowId}/result`)).body.output.value).toBeNull()
+      expect((await api.get(`${closed.workflowId}/result`)).body.output.value).toBeNull()
       await end(open.workflowId)
     })
 
@@ -346,7 +346,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const method = 'SignalWithStartWorkflowExecution'
       const takeBack = proxy.on({ method, containing: workflowId, fault, times: 1 })
       const start = { workflowName: 'messages', input: null, workflowId }
-      const answer = await api.call('POST', `/workflow/signal-with-start/${name}`, { ...start, payload })
+      const answer = await api.post(`signal-with-start/${name}`, { ...start, payload })
       takeBack()
       return answer
     }
@@ -432,7 +432,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     async function resetAndFault({ workflowId }: { workflowId: string }, fault: Fault, reason = 'ours') {
       const method = 'ResetWorkflowExecution'
       const takeBack = proxy.on({ method, containing: workflowId, fault, times: 1 })
-      const answer = await api.call('POST', `/workflow/${workflowId}/reset`, { stepName: 'echoBack', reason })
+      const answer = await api.post(`${workflowId}/reset`, { stepName: 'echoBack', reason })
       takeBack()
       return answer
     }
@@ -453,8 +453,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
 
     test('reset: one that may not have arrived is not sent again, nor is that of another client its result', async () => {
       const [dropped, other] = [await completed(), await completed()]
-      const otherClient = () =>
-        api.call('POST', `/workflow/${other.workflowId}/reset`, { stepName: 'echoBack', reason: 'theirs' })
+      const otherClient = () => api.post(`${other.workflowId}/reset`, { stepName: 'echoBack', reason: 'theirs' })
 
       const unknownOutcomes = [
         await resetAndFault(dropped, { dropped: nothing }),
@@ -474,7 +473,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       await until('its workflow task has completed', async () => (await statusOf(workflowId)).historyLength >= 4)
       const pauseAndFault = (action: string, method: string) => {
         proxy.on({ method, containing: workflowId, fault: { lost: nothing }, times: 1 })
-        return api.call('POST', `/workflow/${workflowId}/${action}`)
+        return api.post(`${workflowId}/${action}`)
       }
 
       const paused = await pauseAndFault('pause', 'PauseWorkflowExecution')
@@ -513,7 +512,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         times: 1,
       })
 
-      const answer = await fresh.call('POST', `/workflow/${workflowId}/signal/finish`)
+      const answer = await fresh.post(`${workflowId}/signal/finish`)
       takeBack()
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])

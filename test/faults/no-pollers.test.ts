@@ -18,10 +18,7 @@ test.beforeAll(async ({ engine, startWorker, startService }) => {
     await service.run('echo', 1, { workflowId: `closed-${portOf(service)}` })
     const open = `open-${portOf(service)}`
     await service.start('neverEnds', null, { workflowId: open })
-    await until(
-      'the worker has had it',
-      async () => (await service.call('GET', `/workflow/${open}/status`)).body.historyLength >= 4,
-    )
+    await until('the worker has had it', async () => (await service.get(`${open}/status`)).body.historyLength >= 4)
   }
   await worker.stop()
 })
@@ -36,7 +33,7 @@ test('no pollers: a query of an open and of a closed run is a 504 that says so, 
     ['open', 'closed'].map((id) => ({ service, id: `${id}-${portOf(service)}` })),
   )
 
-  const answers = await Promise.all(asked.map(({ service, id }) => service.call('POST', `/workflow/${id}/query/state`)))
+  const answers = await Promise.all(asked.map(({ service, id }) => service.post(`${id}/query/state`)))
 
   expect(answers.map(({ status, body }) => [status, body.error, body.source, body.message])).toEqual(
     asked.map(({ id }) => [

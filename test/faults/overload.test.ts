@@ -28,7 +28,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     await client.workflow.start('messages', { workflowId: idle, taskQueue: `${worker.taskQueue}-nobody` })
   })
 
-  const status = (id: string) => api.call('GET', `/workflow/${id}/status`)
+  const status = (id: string) => api.get(`${id}/status`)
   const untilFree = () => until('the place is free', async () => (await status(idle)).status === 200)
 
   /** Takes a place with a start that the engine never answers. */
@@ -37,7 +37,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
     const unhang = faultProxy.on({ method: 'StartWorkflowExecution', containing: held, fault: 'hang' })
     const leaving = new AbortController()
     const body = { workflowName: 'echo', input: null, workflowId: held, timeout: '5m' }
-    const left = api.call('POST', '/workflow/run', body, {}, leaving.signal).catch(() => null)
+    const left = api.post('run', body, {}, leaving.signal).catch(() => null)
     const release = async () => {
       unhang()
       leaving.abort()
@@ -117,7 +117,7 @@ describe.for(GRPC_RUNTIMES)('overload: %s', (runtime) => {
       const leaving = new AbortController()
       await until('no call is open', () => faultProxy.open() === 0)
       const held = api
-        .call('POST', `/workflow/${idle}/${path}`, {}, {}, leaving.signal)
+        .post(`${idle}/${path}`, {}, {}, leaving.signal)
         .then(({ status }) => `answered with ${status}`)
         .catch((error: Error) => error.name)
       await until('it is with the engine', () => faultProxy.open() === 1)

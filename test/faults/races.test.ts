@@ -63,7 +63,7 @@ test('races: two workers of one version that publish at once leave one catalog, 
   const reads: Answer[] = []
   for (const catalog of catalogs) {
     await Promise.all([publish(catalog, version(1)), publish(catalog, version(1))])
-    reads.push(await api.call('GET', `/workflow/catalog/${catalog}`))
+    reads.push(await api.get(`catalog/${catalog}`))
   }
 
   expect(tally(reads)).toEqual({ 200: catalogs.length })
@@ -76,7 +76,7 @@ test('races: two workers of one version that start at once leave one catalog', a
   const catalog = `${api.catalog}-workers`
 
   const workers = await Promise.all([1, 2].map(() => startWorker({ taskQueue: catalog, catalog: version(1) })))
-  const read = await api.call('GET', `/workflow/catalog/${catalog}`)
+  const read = await api.get(`catalog/${catalog}`)
   await Promise.all(workers.map(({ stop }) => stop()))
 
   expect(read.status).toBe(200)
@@ -98,13 +98,13 @@ test('races: a deployment that replaces the catalog 20 times while it is in use 
     const answers: Answer[] = []
     while (isDeploying) {
       answers.push(await api.start('waitForSignal', null, { workflowId }))
-      answers.push(await api.call('GET', '/workflow/catalog'))
+      answers.push(await api.get('catalog'))
     }
     return answers
   })
   await deploy().finally(() => (isDeploying = false))
   const answers = (await Promise.all(callers)).flat()
-  for (const workflowId of workflowIds) await api.call('POST', `/workflow/${workflowId}/signal/finish`)
+  for (const workflowId of workflowIds) await api.post(`${workflowId}/signal/finish`)
 
   const half = answers.length / 2
   expect(tally(answers)).toEqual({ 200: half, '409 WorkflowAlreadyStartedError': half })
@@ -116,11 +116,11 @@ test('races: a deployment that replaces the catalog 20 times while it is in use 
 
 test('races: of 50 starts of one workflow id one succeeds, and the others name its run', async () => {
   const workflowId = `${api.catalog}-wanted`
-  await api.call('GET', '/workflow/catalog')
+  await api.get('catalog')
 
   const answers = await Promise.all(Array.from({ length: 50 }, () => api.start('waitForSignal', null, { workflowId })))
 
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  await api.post(`${workflowId}/terminate`)
   expect(tally(answers)).toEqual({ 200: 1, '409 WorkflowAlreadyStartedError': 49 })
   expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1)
 })
@@ -128,18 +128,18 @@ test('races: of 50 starts of one workflow id one succeeds, and the others name i
 test('races: stop, terminate and signal of a closing run succeed or report that it is closed', async () => {
   const race = async (workflowId: string, headStartMs: number) => {
     await api.start('waitForSignal', null, { workflowId })
-    const finishing = api.call('POST', `/workflow/${workflowId}/signal/finish`)
+    const finishing = api.post(`${workflowId}/signal/finish`)
     await pause(headStartMs)
     const [terminated, ...others] = await Promise.all([
-      api.call('POST', `/workflow/${workflowId}/terminate`),
+      api.post(`${workflowId}/terminate`),
       api.call('PATCH', `/workflow/${workflowId}/stop`),
-      api.call('POST', `/workflow/${workflowId}/signal/any`),
+      api.post(`${workflowId}/signal/any`),
       api.call('PATCH', `/workflow/${workflowId}/stop`),
-      api.call('POST', `/workflow/${workflowId}/terminate`),
+      api.post(`${workflowId}/terminate`),
     ])
     const finished = await finishing
     const result = await until('it is closed', async () => {
-      const answer = await api.call('GET', `/workflow/${workflowId}/result`)
+      const answer = await api.get(`${workflowId}/result`)
       return answer.status === 200 ? answer : null
     })
     return {

@@ -41,7 +41,7 @@ test('an EventSource that starts a run gets its result after its connection was 
     if (connections < 3) closeConnections(proxy)
   }
   const { workflowId, runId } = source.events[0]?.data ?? {}
-  await serviceProcess.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 1 })
+  await serviceProcess.post(`${workflowId}/signal/finish`, { payload: 1 })
   await until('it does not connect again', () => source.events.at(-1)?.event === 'closed')
 
   const started = { event: 'started', data: { workflowId, runId } }
@@ -75,10 +75,10 @@ test('an EventSource and a loop of fetch wait for a run that exists, whenever th
   const isTimeout = ({ event }: { event: string }) => event === 'timeout'
   await until('both have waited in vain', () => seen.includes(408) && source.events.some(isTimeout))
   await until('fetch has lost a connection', () => seen.includes(undefined) || closeConnections(proxy))
-  await serviceProcess.call('POST', `/workflow/${workflowId}/signal/finish`)
+  await serviceProcess.post(`${workflowId}/signal/finish`)
   await until('the source does not connect again', () => source.events.at(-1)?.event === 'closed')
 
-  const { body } = await serviceProcess.call('GET', `/workflow/${workflowId}/result`)
+  const { body } = await serviceProcess.get(`${workflowId}/result`)
   expect(body.status).toBe('completed')
   expect([await fetched, source.events.at(-2)]).toEqual([body, { event: 'result', data: body }])
 })

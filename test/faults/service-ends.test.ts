@@ -36,10 +36,7 @@ function run(service: Service, workflowName: string, workflowId: string, input: 
 }
 
 async function untilRunning(workflowId: string, events: number): Promise<void> {
-  await until(
-    `${workflowId} runs`,
-    async () => (await other.call('GET', `/workflow/${workflowId}/status`)).body.historyLength >= events,
-  )
+  await until(`${workflowId} runs`, async () => (await other.get(`${workflowId}/status`)).body.historyLength >= events)
 }
 
 test('service killed: its runs keep running, and another service returns the result', async () => {
@@ -48,11 +45,11 @@ test('service killed: its runs keep running, and another service returns the res
   await untilRunning(workflowId, 4)
 
   await killed.kill()
-  await other.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'alone' })
+  await other.post(`${workflowId}/signal/finish`, { payload: 'alone' })
 
   expect(await waiting).toBeInstanceOf(Error)
   const { body } = await until('it has ended', async () => {
-    const answer = await other.call('GET', `/workflow/${workflowId}/result`)
+    const answer = await other.get(`${workflowId}/result`)
     return answer.status === 200 ? answer : null
   })
   expect([body.status, body.output]).toEqual(['completed', ['alone']])
@@ -97,13 +94,13 @@ describe('service stopped with requests in flight', () => {
     const MESSAGES = { workflowName: 'messages', input: null }
     const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)
     const [shortId = '', longId = '', otherId = '', updateId = '', begunId = ''] = ids
-    await told.call('POST', '/workflow/start', { ...MESSAGES, workflowId: updateId })
+    await told.post('start', { ...MESSAGES, workflowId: updateId })
     const waiting = [
       run(told, 'waitForSignal', shortId),
       run(told, 'neverEnds', longId),
       run(told, 'neverEnds', otherId),
-      told.call('POST', `/workflow/${updateId}/update/wait`, { payload: 600_000 }),
-      told.call('POST', '/workflow/update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
+      told.post(`${updateId}/update/wait`, { payload: 600_000 }),
+      told.post('update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
     ]
     await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : id === begunId ? 5 : 4)))
 
@@ -122,7 +119,7 @@ describe('service stopped with requests in flight', () => {
     await until('a new connection is refused', () => isRefused(told.url))
     order.push('connection refused')
     refusedAfterMs = passedMs()
-    await other.call('POST', `/workflow/${shortId}/signal/finish`, { payload: 'in time' })
+    await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
 
     const [first, ...rest] = await Promise.all(answers)
     if (!first) throw new Error('Five requests were sent')
@@ -132,7 +129,7 @@ describe('service stopped with requests in flight', () => {
     idleClosedAfterMs = await idleClosed
     ended = await told.ended
     endedAfterMs = passedMs()
-    await Promise.all([longId, otherId, updateId, begunId].map((id) => other.call('POST', `/workflow/${id}/terminate`)))
+    await Promise.all([longId, otherId, updateId, begunId].map((id) => other.post(`${id}/terminate`)))
   })
 
   test('service stopped: rejects new connections', () => {

@@ -47,7 +47,7 @@ test('workers: a run whose worker is killed completes on another worker', async 
   })
 
   await worker.kill()
-  const signalled = await service.call('POST', `/workflow/${catalog}-waitForSignal/signal/finish`, { payload: 'late' })
+  const signalled = await service.post(`${catalog}-waitForSignal/signal/finish`, { payload: 'late' })
   await startWorker()
 
   expect(signalled.status).toBe(200)
@@ -64,8 +64,8 @@ test('workers: a query and an update without a worker time out, the update with 
   const passedMs = idleClock(service)
 
   const [query, update] = await Promise.all([
-    service.call('POST', `/workflow/${run.workflowId}/query/state`),
-    service.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: 1 }),
+    service.post(`${run.workflowId}/query/state`),
+    service.post(`${run.workflowId}/update/set`, { payload: 1 }),
   ])
 
   // A slow engine may take the time of a request to say why nothing answered. It itself ends the calls after 20 s.
@@ -80,12 +80,12 @@ test('workers: a query and an update without a worker time out, the update with 
 
 test('workers: a workflow whose code fails accepts no queries and updates, and responses and log name the failure', async () => {
   const query = await until('it has failed often enough', async () => {
-    const answer = await service.call('POST', `/workflow/${failing}/query/state`)
+    const answer = await service.post(`${failing}/query/state`)
     return answer.status === 409 ? answer : null
   })
 
-  const update = await service.call('POST', `/workflow/${failing}/update/set`)
-  await service.call('POST', `/workflow/${failing}/terminate`)
+  const update = await service.post(`${failing}/update/set`)
+  await service.post(`${failing}/terminate`)
 
   const requests = [query, update].map((answer) =>
     service.events.find(({ requestId }) => requestId === answer.body.requestId),

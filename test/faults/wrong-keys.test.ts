@@ -126,7 +126,7 @@ describe('a namespace that is missing', () => {
   })
 
   test('wrong keys: is in the log of each request too, with the variable', async () => {
-    const { body } = await missing.call('GET', '/workflow/nobody/status')
+    const { body } = await missing.get('nobody/status')
 
     const event = await until('it is logged', () =>
       missing.events.find(({ requestId }) => requestId === body.requestId),

@@ -43,7 +43,7 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
     workflowId = await startFirstRun(api, 'neverEnds')
   })
 
-  const status = async () => (await api.call('GET', `/workflow/${workflowId}/status`)).status
+  const status = async () => (await api.get(`${workflowId}/status`)).status
 
   test('the first call after an idle time is answered', async () => {
     const statuses: number[] = []
@@ -63,7 +63,7 @@ describe.for(GRPC_RUNTIMES)('closed connections: %s', (runtime) => {
     const acceptedBefore = proxy.accepted()
 
     while (proxy.accepted() < acceptedBefore + CONNECTIONS) statuses.add(await status())
-    const sent = await Promise.all(ids.map((id) => api.call('POST', `/workflow/${id}/signal/finish`, { payload: id })))
+    const sent = await Promise.all(ids.map((id) => api.post(`${id}/signal/finish`, { payload: id })))
 
     expect(statuses).toEqual(new Set([200]))
     expect(sent.map(({ status }) => status)).toEqual(ids.map(() => 200))

@@ -55,10 +55,7 @@ describe.concurrent.for(PROXIES)('a proxy that %s', ([name, options]) => {
   }, async ({ serviceProcess, startService, startWorker, cleanup }) => {
     const { taskQueue } = await startWorker({ taskQueue: `cut-${crypto.randomUUID()}`, catalog: testCatalog })
     const service = await startService({ catalog: taskQueue, env: { SERVICE_CATALOG_TTL: '1h' } })
-    await until(
-      'the service has read the catalog',
-      async () => (await service.call('GET', '/workflow/catalog')).status === 200,
-    )
+    await until('the service has read the catalog', async () => (await service.get('catalog')).status === 200)
     const proxy = await startTcpProxy(new URL(service.url).host, options)
     cleanup.defer(() => proxy.close())
     const url = `http://${proxy.address}`
@@ -71,7 +68,7 @@ describe.concurrent.for(PROXIES)('a proxy that %s', ([name, options]) => {
     ])
 
     expect(results.map(({ output }) => output)).toEqual(results.map(() => 'slept'))
-    const { runs } = (await serviceProcess.call('GET', `/workflow/runs?catalog=${taskQueue}`)).body
+    const { runs } = (await serviceProcess.get(`runs?catalog=${taskQueue}`)).body
     expect(runs.map(({ runId }: { runId: string }) => runId).toSorted()).toEqual(
       results.map(({ runId }) => runId).toSorted(),
     )

@@ -7,10 +7,10 @@ test('result: a run that the engine has deleted is an error, although its result
   service,
   connection,
 }) => {
-  const { body: ran } = await service.call('POST', '/workflow/run', { workflowName: 'echo', input: 1 })
+  const { body: ran } = await service.post('run', { workflowName: 'echo', input: 1 })
   const workflowExecution = { workflowId: ran.workflowId, runId: ran.runId }
-  const latest = () => service.call('GET', `/workflow/${ran.workflowId}/result`)
-  const pinned = () => service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/result`)
+  const latest = () => service.get(`${ran.workflowId}/result`)
+  const pinned = () => service.get(`${ran.workflowId}/runs/${ran.runId}/result`)
   const before = [await latest(), await pinned(), await latest(), await pinned()].map(({ status }) => status)
   await connection.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution })
 

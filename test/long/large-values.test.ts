@@ -50,7 +50,7 @@ describe.for(GRPC_RUNTIMES)('large values over TLS: %s', (runtime) => {
 
     const echoed = await Promise.all(inputs.map((input) => api.run('echo', input, timeout)))
     const produced = await Promise.all(sizes.map((bytes) => api.run('bigOutput', { bytes }, timeout)))
-    const readAgain = await api.call('GET', `/workflow/${produced[0]?.body.workflowId}/result`)
+    const readAgain = await api.get(`${produced[0]?.body.workflowId}/result`)
 
     expect(echoed.map(({ body }, index) => body.output === inputs[index])).toEqual(inputs.map(() => true))
     expect(produced.map(({ body }) => body.output?.length)).toEqual(sizes)

@@ -55,7 +55,7 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
   const runs: Promise<Answer>[] = []
   // All at once would take a slow engine longer than a request may take.
   for (const id of idle) {
-    updates.push(counted(api.call('POST', `/workflow/${id}/update/set`, { payload: 1 })))
+    updates.push(counted(api.post(`${id}/update/set`, { payload: 1 })))
     runs.push(counted(api.run('neverEnds', null, { timeout: TIMEOUT })))
     await until('most are with the engine', () => {
       expect(early.map(({ text }) => text)).toEqual([])
@@ -65,14 +65,10 @@ test('many calls: 110 updates without a worker and 110 runs are each answered as
   await until('each is with the engine', () => proxy.open() >= 2 * COUNT)
 
   const states: Answer[] = []
-  await mapConcurrent(
-    idle,
-    READS_AT_ONCE,
-    async (id) => void states.push(await api.call('GET', `/workflow/${id}/status`)),
-  )
+  await mapConcurrent(idle, READS_AT_ONCE, async (id) => void states.push(await api.get(`${id}/status`)))
   const meanwhile = await Promise.all([
-    api.call('POST', `/workflow/${workflowId}/query/state`),
-    api.call('POST', `/workflow/${workflowId}/update/set`, { payload: 1 }),
+    api.post(`${workflowId}/query/state`),
+    api.post(`${workflowId}/update/set`, { payload: 1 }),
     api.run('echo', 1),
   ])
 
@@ -93,7 +89,7 @@ test('many calls: a call that the peer resets under load is retried and is not r
   proxy.on({ method: 'DescribeWorkflowExecution', containing: first, fault: 'calm', times: 1 })
   proxy.on({ method: 'DescribeWorkflowExecution', containing: second, fault: 'calm' })
 
-  const answers = await Promise.all([first, second].map((id) => fresh.call('GET', `/workflow/${id}/status`)))
+  const answers = await Promise.all([first, second].map((id) => fresh.get(`${id}/status`)))
 
   expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
     [200, undefined],

@@ -50,7 +50,7 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
 
     async function run(workflowId: string): Promise<string> {
       const body = { workflowName: 'neverEnds', input: null, workflowId, timeout: '10m' }
-      const answer = api.call('POST', '/workflow/run', body, {}, leaving.signal)
+      const answer = api.post('run', body, {}, leaving.signal)
       return answer.then(({ text }) => text).catch((error: Error) => error.name)
     }
 
@@ -64,7 +64,7 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
     await until('there are enough connections', () => proxy.connections() >= needed, { timeoutMs: 300_000 })
     const statuses: number[] = []
     await mapConcurrent(ids.slice(0, MAX_STREAMS), STATUSES_AT_ONCE, async (id) => {
-      const { status } = await api.call('GET', `/workflow/${id}/status`)
+      const { status } = await api.get(`${id}/status`)
       statuses.push(status)
     })
     const connections = proxy.connections()
@@ -77,6 +77,6 @@ describe.for(GRPC_RUNTIMES)('many streams: %s', (runtime) => {
     if (runtime !== 'Node') return
     const isClosed = () => proxy.connections() <= 1
     await until('the connections without calls are closed', isClosed, { timeoutMs: 300_000 })
-    expect((await api.call('GET', `/workflow/${ids[0]}/status`)).status).toBe(200)
+    expect((await api.get(`${ids[0]}/status`)).status).toBe(200)
   })
 })

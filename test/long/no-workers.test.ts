@@ -26,7 +26,7 @@ test('explain: a worker that has stopped is noticed with the first request after
     },
     { timeoutMs: 2 * STALE_AFTER_MS, everyMs: 100 },
   )
-  await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+  await service.post(`${started.workflowId}/terminate`)
 
   const staleAt = Date.parse(body.since) + STALE_AFTER_MS
   expect(lastWithoutAt).toBeLessThan(staleAt)

@@ -31,7 +31,7 @@ test.beforeAll(async ({ cleanup }) => {
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),
-    api.call('GET', `/workflow/${workflowIds[0]}/status`),
+    api.get(`${workflowIds[0]}/status`),
   ])
   answers = await waiting.finish()
   for (const answer of answers) seen('POST', '/workflow/run', answer)

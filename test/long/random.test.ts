@@ -28,11 +28,11 @@ test.beforeAll(async ({ service }) => {
   const workflowId = await startFirstRun(api, 'messages')
   for (const message of ['signal/add', 'update/set', 'query/state'])
     await until(`the first ${message} is accepted`, async () => {
-      const { status, text } = await api.call('POST', `/workflow/${workflowId}/${message}`, { payload: 1 })
+      const { status, text } = await api.post(`${workflowId}/${message}`, { payload: 1 })
       if (status !== 200) throw new Error(text)
       return true
     })
-  await api.call('POST', `/workflow/${workflowId}/terminate`)
+  await api.post(`${workflowId}/terminate`)
 })
 
 /** The runs of each id, oldest first. */
@@ -152,7 +152,7 @@ async function drive(commands: Iterable<fc.AsyncCommand<Model, Real>>): Promise<
     await fc.asyncModelRun(() => ({ model, real: { prefix } }), commands)
   } finally {
     const open = [...model].filter(([, runs]) => runs.at(-1)?.status === 'running')
-    await Promise.all(open.map(([id]) => api.call('POST', `/workflow/${prefix}-${id}/terminate`)))
+    await Promise.all(open.map(([id]) => api.post(`${prefix}-${id}/terminate`)))
   }
 }
 

@@ -19,7 +19,7 @@ async function publish(definition: string, workflowNames = '{"known": "known"}')
 }
 
 async function listing(catalog: string) {
-  const { status, body } = await service.call('GET', `/workflow/catalog/${catalog}`)
+  const { status, body } = await service.get(`catalog/${catalog}`)
   return [status, body?.error ?? null]
 }
 
@@ -90,7 +90,7 @@ test('catalogs: schemas of any shape are listed unchanged', async () => {
   const schema = `${'{"not":'.repeat(900)}{"__proto__":{"a":1},"maximum":9007199254740993}${'}'.repeat(900)}`
   const catalog = await publish(`{"workflows":[{"name":"known","inputSchema":${schema},"outputSchema":true}]}`)
 
-  const { status, text } = await service.call('GET', `/workflow/catalog/${catalog}`)
+  const { status, text } = await service.get(`catalog/${catalog}`)
 
   expect(status).toBe(200)
   expect(text).toContain(schema)

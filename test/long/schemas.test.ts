@@ -255,7 +255,7 @@ test('schemas: a normal schema reports each issue at its own path, and nothing e
 test('schemas: two megabytes of numbers cost about the same in any notation, also if one of them is exact', async () => {
   const cpuMsFor = async (body: string) => {
     const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
-    expect((await service.call('POST', '/workflow/start', body)).status).toBe(400)
+    expect((await service.post('start', body)).status).toBe(400)
     return cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
   }
   const bodyOf = (number: string, first = '0') =>

@@ -61,7 +61,7 @@ async function startStory(): Promise<string> {
   })
   expect(status, JSON.stringify(body)).toBe(200)
   await until('its spans are in the store', async () => {
-    const { body: trace } = await api.call('GET', `/workflow/${body.workflowId}/trace-log`)
+    const { body: trace } = await api.get(`${body.workflowId}/trace-log`)
     const text = JSON.stringify(trace)
     if (trace.source === 'kvstore' && text.includes('"llm"')) return true
     throw new Error(`${text.slice(0, 1000)}\n${workers.at(-1)?.output().slice(-1000)}`)
@@ -73,13 +73,13 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   const first = await startWorkerProcess()
   const ended = await startStory()
   await first.kill()
-  await api.call('POST', `/workflow/${ended}/terminate`)
+  await api.post(`${ended}/terminate`)
 
   await takeAllLists()
   const second = await startWorkerProcess()
   const ran = await api.run('story', { end: 'complete' })
-  const catalog = await api.call('GET', '/workflow/catalog')
-  const { body: trace } = await api.call('GET', `/workflow/${ended}/trace-log`)
+  const catalog = await api.get('catalog')
+  const { body: trace } = await api.get(`${ended}/trace-log`)
   await until('the refusal is logged', () => second.output().includes('The trace archiver was interrupted'), {
     timeoutMs: 300_000,
   })
@@ -88,7 +88,7 @@ test('visibility rate: runs and their traces do not need the index, and runs tha
   expect([ran.status, ran.body.status, catalog.status]).toEqual([200, 'completed', 200])
   expect(second.output()).toContain('namespace rate limit exceeded')
   expect(trace).toMatchObject({ source: 'kvstore', data: { attributes: { status: 'terminated' } } })
-  const archived = async (id: string) => (await api.call('GET', `/workflow/${id}/trace-log`)).body.source === 'remote'
+  const archived = async (id: string) => (await api.get(`${id}/trace-log`)).body.source === 'remote'
   await until('both are archived', async () => (await archived(ended)) && archived(ran.body.workflowId), {
     timeoutMs: 300_000,
     everyMs: 500,

@@ -32,7 +32,7 @@ test.beforeAll(async ({ cleanup }) => {
   meanwhile = await Promise.all([
     api.call('GET', '/health'),
     api.call('GET', '/ready'),
-    api.call('GET', `/workflow/${workflowId}/status`),
+    api.get(`${workflowId}/status`),
   ])
   early = crowd.answered()
   responses = await crowd.disperse(console.log)

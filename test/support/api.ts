@@ -34,6 +34,10 @@ export interface Api {
     headers?: Record<string, string>,
     signal?: AbortSignal,
   ): Promise<Answer>
+  /** GET of a path below `/workflow/`. */
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  /** POST to a path below `/workflow/`. */
+  post(path: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Answer>
   /** POST /workflow/start; `more` has the other fields of the body. */
   start(workflowName: string, input?: unknown, more?: object): Promise<Answer>
   /** POST /workflow/run, which waits for the result. */
@@ -47,8 +51,10 @@ export function makeApi({
   engine = 'real',
 }: ApiOptions): Api {
   const api: Api = {
-    start: (workflowName, input = null, more) => api.call('POST', '/workflow/start', { workflowName, input, ...more }),
-    run: (workflowName, input = null, more) => api.call('POST', '/workflow/run', { workflowName, input, ...more }),
+    get: (path, headers) => api.call('GET', `/workflow/${path}`, undefined, headers),
+    post: (path, ...sent) => api.call('POST', `/workflow/${path}`, ...sent),
+    start: (workflowName, input = null, more) => api.post('start', { workflowName, input, ...more }),
+    run: (workflowName, input = null, more) => api.post('run', { workflowName, input, ...more }),
     async call(method, path, body, headers = {}, signal) {
       const request = new Request(`${url}${path}`, {
         method,

@@ -29,7 +29,7 @@ describe('traces of older workers', () => {
     return body as { workflowId: string; runId: string }
   }
   async function traceLog({ workflowId }: { workflowId: string }) {
-    const { status, body } = await api.call('GET', `/workflow/${workflowId}/trace-log`)
+    const { status, body } = await api.get(`${workflowId}/trace-log`)
     expect(status, JSON.stringify(body)).toBe(200)
     return body
   }

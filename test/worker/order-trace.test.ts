@@ -143,7 +143,7 @@ function shipOf(children: TraceNode[]): TraceNode {
 
 /** Null while the service still reads the trace from another source. */
 async function traceFrom(services: Services, source: keyof Services, workflowId: string): Promise<TraceNode | null> {
-  const { status, body } = await services[source].call('GET', `/workflow/${workflowId}/trace-log`)
+  const { status, body } = await services[source].get(`${workflowId}/trace-log`)
   if (status !== 200) throw new Error(`trace-log answered ${status}`)
   const answer = body as { source: string; complete: boolean; data: TraceNode }
   return answer.source === source && answer.complete ? answer.data : null

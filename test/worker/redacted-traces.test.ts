@@ -71,10 +71,10 @@ const test = baseTest
         const seen: ReadTrace[] = []
         const readAll = async () => {
           for (const service of services) {
-            const { status, body } = await service.call('GET', `/workflow/${taskQueue}/trace-log`)
+            const { status, body } = await service.get(`${taskQueue}/trace-log`)
             if (status === 200) seen.push({ source: (body as { source: string }).source, text: JSON.stringify(body) })
           }
-          const { status, body } = await services[0].call('GET', `/workflow/${taskQueue}/history`)
+          const { status, body } = await services[0].get(`${taskQueue}/history`)
           if (status === 200) seen.push({ source: 'events', text: JSON.stringify(body) })
           return new Set(seen.map(({ source }) => source))
         }

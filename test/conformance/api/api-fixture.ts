@@ -127,7 +127,7 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
       plainTaskQueue,
       client,
     }
-    const isPublished = async () => (await api.service.call('GET', '/workflow/catalog')).status === 200
+    const isPublished = async () => (await api.service.get('catalog')).status === 200
     await until('the catalog is published', isPublished)
     fixture = api
   })

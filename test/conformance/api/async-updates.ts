@@ -7,7 +7,7 @@ const PREFER = { Prefer: 'respond-async' }
 export function asyncUpdates(api: () => ApiFixture): void {
   const get = (path: string) => api().service.call('GET', path)
   const update = (path: string, payload: unknown, headers: Record<string, string> = PREFER) =>
-    api().service.call('POST', `/workflow/${path}`, { payload }, headers)
+    api().service.post(path, { payload }, headers)
 
   test('async update: is accepted with a Location, which has the value once it has completed', async () => {
     if (api().hasGap('async-updates')) return
@@ -17,9 +17,9 @@ export function asyncUpdates(api: () => ApiFixture): void {
     const { updateId } = body
     const location = headers.get('Location') ?? ''
     const running = await get(location)
-    await api().service.call('POST', `/workflow/${workflowId}/signal/add`, { payload: 'go' })
+    await api().service.post(`${workflowId}/signal/add`, { payload: 'go' })
     const completed = await get(`${location}?wait=20s`)
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
     const unpinned = await get(`/workflow/${workflowId}/update/waitFor/${updateId}`)
 
     const accepted = { workflowId, runId, updateId, stage: 'accepted' }
@@ -44,7 +44,7 @@ export function asyncUpdates(api: () => ApiFixture): void {
     expect([rejected.status, rejected.body.error]).toEqual([422, 'UpdateFailedError'])
     const missing = await get(`/workflow/${workflowId}/update/validated/${rejected.body.updateId}`)
     expect([missing.status, missing.body.error]).toEqual([404, 'UpdateNotFoundError'])
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('async update: an unknown workflow is a 404', async () => {
@@ -59,8 +59,8 @@ export function asyncUpdates(api: () => ApiFixture): void {
     const { serviceWithoutEngine, hasGap } = api()
     const expected = hasGap('async-updates') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError']
 
-    const sent = await serviceWithoutEngine.call('POST', '/workflow/w/update/set', {}, PREFER)
-    const read = await serviceWithoutEngine.call('GET', '/workflow/w/update/set/u')
+    const sent = await serviceWithoutEngine.post('w/update/set', {}, PREFER)
+    const read = await serviceWithoutEngine.get('w/update/set/u')
 
     expect([sent, read].map(({ status, body }) => [status, body.error])).toEqual([expected, expected])
     if (hasGap('async-updates')) expect(sent.body.message).toContain('GET /capabilities: asyncUpdates')

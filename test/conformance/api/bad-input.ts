@@ -37,8 +37,8 @@ export function badInput(api: () => ApiFixture): void {
       typeof body === 'string' || body instanceof Uint8Array ? body : { catalog, ...Object(body) },
     )
 
-    const ran = await Promise.all(sent.map((body) => service.call('POST', '/workflow/run', body)))
-    const started = await Promise.all(sent.map((body) => service.call('POST', '/workflow/start', body)))
+    const ran = await Promise.all(sent.map((body) => service.post('run', body)))
+    const started = await Promise.all(sent.map((body) => service.post('start', body)))
 
     expect(started.map(refusal)).toEqual(ran.map(refusal))
     const good = await service.start('echo', 1, { catalog })
@@ -46,7 +46,7 @@ export function badInput(api: () => ApiFixture): void {
     const count = () => client.workflow.count(`TaskQueue = '${catalog}'`)
     await until('the good one is counted', async () => (await count()).count > 0)
     expect((await count()).count).toBe(1)
-    await service.call('POST', `/workflow/${good.body.workflowId}/terminate`)
+    await service.post(`${good.body.workflowId}/terminate`)
     return ran.map(refusal)
   }
 
@@ -94,7 +94,7 @@ export function badInput(api: () => ApiFixture): void {
       `{"input":${'['.repeat(1000)}`,
     ]
 
-    const answers = await Promise.all(bodies.map((body) => service.call('POST', '/workflow/run', body)))
+    const answers = await Promise.all(bodies.map((body) => service.post('run', body)))
 
     expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
       [400, 'The request body is not valid JSON: unexpected character at line 1, column 2'],
@@ -109,7 +109,7 @@ export function badInput(api: () => ApiFixture): void {
   test('bad input: the error for a handler value without payload or args says how to send it', async () => {
     const { service } = api()
     const messageOf = async (kind: string, body: unknown) =>
-      (await service.call('POST', `/workflow/${anId()}/${kind}/any`, body)).body.message
+      (await service.post(`${anId()}/${kind}/any`, body)).body.message
 
     expect(await messageOf('update', { sku: 'x' })).toBe('/sku is not a known field; wrap the value: {"payload": …}')
     expect(await messageOf('signal', { input: 1 })).toBe('/input is not a known field; wrap the value: {"payload": …}')
@@ -126,14 +126,12 @@ export function badInput(api: () => ApiFixture): void {
 
     const answers = await Promise.all(
       names.flatMap((name) => [
-        service.call('GET', `/workflow/${name}/status`),
-        service.call('POST', `/workflow/${anId()}/query/${name}`),
-        service.call('GET', `/workflow/w/runs/${name}/status`),
+        service.get(`${name}/status`),
+        service.post(`${anId()}/query/${name}`),
+        service.get(`w/runs/${name}/status`),
       ]),
     )
-    const catalogs = await Promise.all(
-      ['%00', '%2F_sys%2Fx'].map((id) => service.call('GET', `/workflow/catalog/${id}`)),
-    )
+    const catalogs = await Promise.all(['%00', '%2F_sys%2Fx'].map((id) => service.get(`catalog/${id}`)))
 
     for (const { status, body } of [...answers, ...catalogs])
       expect([status, body.error]).toEqual([400, 'ValidationError'])

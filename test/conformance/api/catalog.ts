@@ -38,7 +38,7 @@ export function catalogs(api: () => ApiFixture): void {
   rule('catalog.lists-the-workflows-with-their-schemas', async () => {
     const { service, catalog } = api()
 
-    const { status, body } = await service.call('GET', '/workflow/catalog')
+    const { status, body } = await service.get('catalog')
 
     expect([status, body.catalog]).toEqual([200, catalog])
     const entries = new Map<string, unknown>(body.workflows.map((entry: { name: string }) => [entry.name, entry]))
@@ -67,7 +67,7 @@ export function catalogs(api: () => ApiFixture): void {
     const catalog = `with${hasGap('slashes') ? '' : '/slash'} space ${randomUUID()}`
     await publish(catalog, ['one'])
 
-    const { status, body } = await service.call('GET', `/workflow/catalog/${encodeURIComponent(catalog)}`)
+    const { status, body } = await service.get(`catalog/${encodeURIComponent(catalog)}`)
 
     expect([status, body.catalog, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([
       200,
@@ -77,7 +77,7 @@ export function catalogs(api: () => ApiFixture): void {
   })
 
   test('catalog: an unpublished catalog is an error', async () => {
-    const { status, body } = await api().service.call('GET', `/workflow/catalog/${randomUUID()}`)
+    const { status, body } = await api().service.get(`catalog/${randomUUID()}`)
 
     expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
   })
@@ -85,18 +85,18 @@ export function catalogs(api: () => ApiFixture): void {
   test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
     const { service, plainTaskQueue } = api()
 
-    const { status, body } = await service.call('GET', `/workflow/catalog/${plainTaskQueue}`)
+    const { status, body } = await service.get(`catalog/${plainTaskQueue}`)
 
     expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
   })
 
   test('catalog: is not sent again to a client that already has it', async () => {
     const { service } = api()
-    const first = await service.call('GET', '/workflow/catalog')
+    const first = await service.get('catalog')
     const etag = first.headers.get('ETag') ?? ''
 
-    const same = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': etag })
-    const other = await service.call('GET', '/workflow/catalog', undefined, { 'If-None-Match': '"of another"' })
+    const same = await service.get('catalog', { 'If-None-Match': etag })
+    const other = await service.get('catalog', { 'If-None-Match': '"of another"' })
 
     expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
       expect.stringMatching(/^(?:W\/)?".+"$/),
@@ -121,7 +121,7 @@ export function catalogs(api: () => ApiFixture): void {
 
     expect([status, body.workflows.map(({ name }: { name: string }) => name)]).toEqual([200, ['echo', 'neverEnds']])
     expect(headers.get('ETag')).not.toBe(etag)
-    await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+    await service.post(`${started.workflowId}/terminate`)
   })
 
   test('catalog: of the older form is listed and served as any other, but its schemas are not enforced', async () => {
@@ -130,7 +130,7 @@ export function catalogs(api: () => ApiFixture): void {
     await publishOlderForm(catalog)
     const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
 
-    const listing = await service.call('GET', `/workflow/catalog/${catalog}`)
+    const listing = await service.get(`catalog/${catalog}`)
     const ran = await service.run('parrot', 7, { catalog })
     const unknown = await service.run('nothing', null, { catalog })
     const coerced = { count: '2', requestId: 'req-123' }
@@ -153,10 +153,10 @@ export function catalogs(api: () => ApiFixture): void {
     await publishOlderForm(catalog)
 
     const stop = await service.call('PATCH', `/workflow/${catalog}/stop`)
-    const terminate = await service.call('POST', `/workflow/${catalog}/terminate`)
-    await service.call('GET', `/workflow/catalog/${catalog}`)
-    const signal = await service.call('POST', `/workflow/${catalog}/signal/any`)
-    const update = await service.call('POST', `/workflow/${catalog}/update/any`)
+    const terminate = await service.post(`${catalog}/terminate`)
+    await service.get(`catalog/${catalog}`)
+    const signal = await service.post(`${catalog}/signal/any`)
+    const update = await service.post(`${catalog}/update/any`)
 
     const expected = [403, 'ForbiddenError']
     expect([stop, terminate, signal, update].map(({ status, body }) => [status, body.error])).toEqual([
@@ -165,16 +165,13 @@ export function catalogs(api: () => ApiFixture): void {
       expected,
       expected,
     ])
-    expect((await service.call('GET', `/workflow/${catalog}/status`)).body.status).toBe('running')
+    expect((await service.get(`${catalog}/status`)).body.status).toBe('running')
   })
 
   test('catalog: the parked run of one is reserved', async () => {
     const { service, catalog } = api()
 
-    const { status, body } = await service.call(
-      'POST',
-      `/workflow/${encodeURIComponent(`$catalog:${catalog}`)}/terminate`,
-    )
+    const { status, body } = await service.post(`${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
 
     expect([status, body.error]).toEqual([400, 'ValidationError'])
   })
@@ -202,7 +199,7 @@ export function catalogs(api: () => ApiFixture): void {
     const { status, body } = await service.start('echo', 1, { catalog })
 
     expect(status).toBe(200)
-    await service.call('POST', `/workflow/${body.workflowId}/terminate`)
+    await service.post(`${body.workflowId}/terminate`)
   })
 
   test('names: the error for an input that does not match its schema names the path', async () => {
@@ -248,14 +245,14 @@ export function catalogs(api: () => ApiFixture): void {
     const catalog = `fresh-${randomUUID()}`
     const request = { workflowName: 'nothing', input: null, catalog }
 
-    const nothingThere = await service.call('POST', '/workflow/start', request)
+    const nothingThere = await service.post('start', request)
     await publish(catalog, ['echo'])
-    const notInIt = await service.call('POST', '/workflow/start', request)
+    const notInIt = await service.post('start', request)
     await publish(catalog, ['echo', 'nothing'])
-    const there = await service.call('POST', '/workflow/start', request)
+    const there = await service.post('start', request)
 
     expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
-    await service.call('POST', `/workflow/${there.body.workflowId}/terminate`)
+    await service.post(`${there.body.workflowId}/terminate`)
   })
 
   test('names: a worker that has just started is found at once', async () => {
@@ -263,9 +260,9 @@ export function catalogs(api: () => ApiFixture): void {
     const catalog = `fresh-${randomUUID()}`
     const request = { workflowName: 'echo', input: 'here', catalog }
 
-    const before = await service.call('POST', '/workflow/run', request)
+    const before = await service.post('run', request)
     const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
-    const after = await service.call('POST', '/workflow/run', request)
+    const after = await service.post('run', request)
     await worker.stop()
 
     expect([before.status, after.status, after.body.output]).toEqual([503, 200, 'here'])
@@ -285,6 +282,6 @@ export function catalogs(api: () => ApiFixture): void {
     })
 
     expect(refused).toBe('UnsupportedWorkflowError')
-    await restrictedService.call('POST', `/workflow/${body.workflowId}/terminate`)
+    await restrictedService.post(`${body.workflowId}/terminate`)
   })
 }

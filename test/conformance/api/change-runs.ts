@@ -4,8 +4,8 @@ import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from
 
 /** POST reset, pause and unpause. */
 export function changeRuns(api: () => ApiFixture): void {
-  const post = (path: string, body?: unknown) => api().service.call('POST', `/workflow/${path}`, body)
-  const get = (path: string) => api().service.call('GET', `/workflow/${path}`)
+  const post = (path: string, body?: unknown) => api().service.post(path, body)
+  const get = (path: string) => api().service.get(path)
 
   test('reset: a closed run continues as a new one after the step, and its own result stays the same', async () => {
     const { body: ran } = await api().service.run('manySteps', { n: 2 })

@@ -11,12 +11,9 @@ import { type ApiFixture, anId, ORIGIN, OTHER_TOKEN, type Serve, TOKEN } from '.
 export function common(api: () => ApiFixture, serve: Serve): void {
   /** The status of a request for a missing workflow with a valid token (404) and without one (401). */
   async function knock(authorization: string): Promise<number> {
-    const { status } = await makeApi({ url: api().restrictedService.url }).call(
-      'GET',
-      `/workflow/${anId()}/status`,
-      undefined,
-      { Authorization: authorization },
-    )
+    const { status } = await makeApi({ url: api().restrictedService.url }).get(`${anId()}/status`, {
+      Authorization: authorization,
+    })
     return status
   }
 
@@ -216,7 +213,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
     const { service } = api()
 
-    const own = await service.call('GET', `/workflow/${anId()}/status`, undefined, {
+    const own = await service.get(`${anId()}/status`, {
       'X-Request-Id': 'order_17.retry-2',
     })
     const odd = await service.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })

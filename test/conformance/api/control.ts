@@ -19,7 +19,7 @@ export function control(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'canceled')
 
     expect([status, body]).toEqual([200, { workflowId, runId, cancelRequested: true, status: 'running' }])
-    const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+    const { body: trace } = await service.get(`${workflowId}/trace-log`)
     expect(trace.data.children).toEqual(
       expect.arrayContaining([expect.objectContaining({ name: 'cleanUp', output: 'cleaned up everything' })]),
     )
@@ -32,8 +32,8 @@ export function control(api: () => ApiFixture): void {
     await service.call('PATCH', `/workflow/${workflowId}/runs/${runId}/stop`)
     await untilStatus(api(), workflowId, 'canceled')
 
-    const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
-    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    const { body } = await service.get(`${workflowId}/status`)
+    const { body: result } = await service.get(`${workflowId}/result`)
     expect([body.status, result.status, result.error]).toEqual(['canceled', 'canceled', 'The workflow was canceled'])
   })
 
@@ -64,12 +64,12 @@ export function control(api: () => ApiFixture): void {
     const { service } = api()
     const { workflowId, runId } = await start('cleansUp', {})
 
-    const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`, { reason: 'no use' })
+    const { status, body } = await service.post(`${workflowId}/terminate`, { reason: 'no use' })
 
     expect([status, body]).toEqual([200, { workflowId, runId, terminated: true }])
-    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    const { body: result } = await service.get(`${workflowId}/result`)
     expect([result.status, result.error]).toEqual(['terminated', 'The workflow was terminated: no use'])
-    const { body: trace } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+    const { body: trace } = await service.get(`${workflowId}/trace-log`)
     expect(trace.data.children).toEqual([])
   })
 
@@ -77,10 +77,10 @@ export function control(api: () => ApiFixture): void {
     const { service } = api()
     const { workflowId, runId } = await start('neverEnds')
 
-    await service.call('POST', `/workflow/${workflowId}/runs/${runId}/terminate`)
+    await service.post(`${workflowId}/runs/${runId}/terminate`)
 
-    const { body } = await service.call('GET', `/workflow/${workflowId}/status`)
-    const { body: result } = await service.call('GET', `/workflow/${workflowId}/result`)
+    const { body } = await service.get(`${workflowId}/status`)
+    const { body: result } = await service.get(`${workflowId}/result`)
     expect([body.status, result.status, result.error]).toEqual([
       'terminated',
       'terminated',
@@ -91,9 +91,9 @@ export function control(api: () => ApiFixture): void {
   test('terminate: a closed run is rejected, and the error has its status', async () => {
     const { service } = api()
     const { workflowId, runId } = await start('neverEnds')
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    await service.post(`${workflowId}/terminate`)
 
-    const { status, body } = await service.call('POST', `/workflow/${workflowId}/terminate`)
+    const { status, body } = await service.post(`${workflowId}/terminate`)
 
     expect([status, body]).toEqual([
       409,
@@ -104,13 +104,13 @@ export function control(api: () => ApiFixture): void {
   test('stop and terminate: reach the current run of a chain', async () => {
     const { service } = api()
     const first = await start('chainOnSignal', 1)
-    await service.call('POST', `/workflow/${first.workflowId}/signal/next`)
+    await service.post(`${first.workflowId}/signal/next`)
     await untilStatus(api(), first.workflowId, 'continued', { runId: first.runId })
 
     const old = await service.call('PATCH', `/workflow/${first.workflowId}/runs/${first.runId}/stop`)
     const latest = await service.call('PATCH', `/workflow/${first.workflowId}/stop`)
     await until('the successor is canceled', async () => {
-      const { body } = await service.call('GET', `/workflow/${first.workflowId}/status`)
+      const { body } = await service.get(`${first.workflowId}/status`)
       return body.status === 'canceled'
     })
 

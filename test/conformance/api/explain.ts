@@ -26,7 +26,7 @@ const advice = (pattern: string) => ({ advice: expect.stringMatching(new RegExp(
 
 /** GET explain: every verdict. */
 export function explain(api: () => ApiFixture): void {
-  const read = (id: string) => api().service.call('GET', `/workflow/${id}/explain`)
+  const read = (id: string) => api().service.get(`${id}/explain`)
 
   /** Until all facts are there: an activity, for example, is scheduled before it is started. */
   async function untilVerdict(workflowId: string, verdict: string, reason: Record<string, unknown> = {}) {
@@ -158,7 +158,7 @@ export function explain(api: () => ApiFixture): void {
 
         const { status, body, text } = await untilVerdict(workflowId, verdict, reason)
         const { body: pinned } = await read(`${workflowId}/runs/${runId}`)
-        await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+        await api().service.post(`${workflowId}/terminate`)
 
         expect([status, pinned.verdict]).toEqual([200, verdict])
         const [first] = body.reasons
@@ -178,7 +178,7 @@ export function explain(api: () => ApiFixture): void {
     await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
 
     const { body } = await untilVerdict(workflowId, 'paused')
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
 
     expect(body.reasons.map(({ kind }: Reason) => kind)).toEqual(['paused', 'canceling', 'activity_running'])
     expect(body.reasons.map(({ since }: Reason) => since)).toEqual([INSTANT, INSTANT, INSTANT])
@@ -192,7 +192,7 @@ export function explain(api: () => ApiFixture): void {
     await api().service.call('PATCH', `/workflow/${workflowId}/stop`)
 
     const { body } = await untilVerdict(workflowId, 'canceling')
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
     const { body: closed } = await read(workflowId)
 
     expect(body.reasons[0]).toMatchObject({ kind: 'canceling', since: INSTANT, ...advice('cancellation was .*') })
@@ -209,7 +209,7 @@ export function explain(api: () => ApiFixture): void {
     await client.withDeadline(Date.now() + 60_000, () => client.connection.workflowService.pollWorkflowTaskQueue(poll))
 
     const { body } = await read(workflowId)
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
 
     const workflowTask = { scheduledAt: INSTANT, startedAt: INSTANT }
     const advice = 'wait: a worker is executing the workflow'

@@ -77,7 +77,7 @@ export function failingTask(api: () => ApiFixture): void {
 
     const [answer, told] = await Promise.all([
       post('run', body),
-      api().service.call('POST', '/workflow/run', body, { Accept: 'text/event-stream' }),
+      api().service.post('run', body, { Accept: 'text/event-stream' }),
     ])
 
     const [started, timeout] = eventsIn(told.text)

@@ -23,13 +23,13 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const passedMs = idleClock(serviceWithoutEngine)
 
     const answers = await Promise.all([
-      serviceWithoutEngine.call('GET', `/workflow/${anId()}/status`),
-      serviceWithoutEngine.call('GET', `/workflow/${anId()}/result`),
+      serviceWithoutEngine.get(`${anId()}/status`),
+      serviceWithoutEngine.get(`${anId()}/result`),
       serviceWithoutEngine.start('echo', 1),
       serviceWithoutEngine.run('echo', 1),
-      serviceWithoutEngine.call('POST', `/workflow/${anId()}/signal/add`),
-      serviceWithoutEngine.call('POST', `/workflow/${anId()}/query/state`),
-      serviceWithoutEngine.call('POST', `/workflow/${anId()}/update/set`),
+      serviceWithoutEngine.post(`${anId()}/signal/add`),
+      serviceWithoutEngine.post(`${anId()}/query/state`),
+      serviceWithoutEngine.post(`${anId()}/update/set`),
     ])
 
     expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
@@ -88,7 +88,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: 'hang' })
     const passedMs = idleClock(serviceBehindFaultProxy)
 
-    const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+    const { status, body, headers } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
 
     expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'EngineUnavailableError', '1'])
     expect(passedMs()).toBeLessThan(5000)
@@ -115,8 +115,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const heal = faultProxy.on({ method: 'GetSystemInfo', containing: '', fault: 'hang' })
 
     const [query, update] = await Promise.all([
-      serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`),
-      serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/update/set`),
+      serviceBehindFaultProxy.post(`${workflowId}/query/state`),
+      serviceBehindFaultProxy.post(`${workflowId}/update/set`),
     ])
     heal()
 
@@ -131,7 +131,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       null,
     ])
     expect(update.body).toMatchObject({ workflowId, updateId: expect.stringMatching(/./) })
-    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await api().service.post(`${workflowId}/signal/finish`)
   })
 
   test('faults: the engine’s rate limit', async () => {
@@ -139,7 +139,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const workflowId = anId()
     faultProxy.on({ method: 'DescribeWorkflowExecution', containing: workflowId, fault: rpsLimit() })
 
-    const { status, body, headers } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+    const { status, body, headers } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
 
     expect([status, body.error, body.source, headers.get('Retry-After')]).toEqual([
       429,
@@ -176,7 +176,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
     })
 
-    const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/status`)
+    const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
 
     expect([status, body.error]).toEqual([502, 'EngineError'])
     expect(text).not.toContain('k3y')
@@ -191,7 +191,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       fault: { code: UNIMPLEMENTED, message: 'unknown method' },
     })
 
-    const { status, body } = await serviceBehindFaultProxy.call('POST', `/workflow/${workflowId}/query/state`)
+    const { status, body } = await serviceBehindFaultProxy.post(`${workflowId}/query/state`)
 
     expect([status, body.error]).toEqual([501, 'NotSupportedError'])
   })
@@ -207,7 +207,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       fault: { answer: new Uint8Array() },
     })
 
-    const { status, body } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/result`, undefined, {
+    const { status, body } = await serviceBehindFaultProxy.get(`${workflowId}/result`, {
       'X-Request-Id': 'look-for-me',
     })
 
@@ -235,7 +235,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       fault: { code: INTERNAL, message: 'lost on disk 7' },
     })
 
-    const { status, body, text } = await serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
+    const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/trace-log`)
 
     expect([status, body.error, body.workflowId]).toEqual([404, 'TraceNotAvailableError', workflowId])
     expect(text).not.toContain('disk')
@@ -247,7 +247,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const method = 'GetWorkflowExecutionHistory'
     const reading = (fault: Fault) => {
       faultProxy.on({ method, containing: workflowId, fault, times: 1 })
-      return serviceBehindFaultProxy.call('GET', `/workflow/${workflowId}/trace-log`)
+      return serviceBehindFaultProxy.get(`${workflowId}/trace-log`)
     }
 
     const answers = [await reading(rpsLimit()), await reading('hang')]

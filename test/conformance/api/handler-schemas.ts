@@ -12,7 +12,7 @@ const PERMISSION_DENIED = 7
 /** Schemas that a catalog publishes for signals, queries and updates. */
 export function handlerSchemas(api: () => ApiFixture): void {
   function post(path: string, body?: unknown, service: 'service' | 'serviceBehindFaultProxy' = 'service') {
-    return api()[service].call('POST', `/workflow/${path}`, body)
+    return api()[service].post(path, body)
   }
 
   /** Whether the service says that it could not read the schema within half a second, which a busy machine can cause. */
@@ -87,7 +87,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
         [expect.objectContaining({ path: '/args/0' })],
       ])
       expect([pinned.status, pinned.body.issues[0].path, pinned.body.runId]).toEqual([400, '/payload', messages.runId])
-      const { body: status } = await api().service.call('GET', `/workflow/${cart.workflowId}/status`)
+      const { body: status } = await api().service.get(`${cart.workflowId}/status`)
       expect(status.historyLength).toBe(2)
       expect((await post(`${messages.workflowId}/query/state`)).body.value).toBeNull()
       await post(`${cart.workflowId}/terminate`)
@@ -223,7 +223,7 @@ export function handlerSchemas(api: () => ApiFixture): void {
 
       const nameless = await send('messages', 'x')
       const refused = await send('messages', 'x', workflowId)
-      const nothing = await api().service.call('GET', `/workflow/${workflowId}/status`)
+      const nothing = await api().service.get(`${workflowId}/status`)
       const started = await send('messages', 1, workflowId)
       const again = await send('messages', 'x', workflowId)
 

@@ -17,7 +17,7 @@ export function historyStream(api: () => ApiFixture): void {
 
   test('history stream: sends the run, its events and its end, of the latest and of a pinned run', async () => {
     const { body: ran } = await api().service.run('everyKind', { a: 1, token: 't' })
-    const { body: page } = await api().service.call('GET', `/workflow/${ran.workflowId}/history`)
+    const { body: page } = await api().service.get(`${ran.workflowId}/history`)
 
     const latest = await readAll(ran.workflowId)
     const pinned = await readAll(`${ran.workflowId}/runs/${ran.runId}`)
@@ -61,7 +61,7 @@ export function historyStream(api: () => ApiFixture): void {
     const nextType = async () => types.push((await stream.next('history')).data.eventType)
     while (types.at(-1) !== 'WorkflowTaskCompleted') await nextType()
 
-    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await api().service.post(`${workflowId}/signal/finish`)
     while (types.at(-1) !== 'WorkflowExecutionCompleted') await nextType()
     const done = await stream.next('done')
     stream.cut()
@@ -77,12 +77,12 @@ export function historyStream(api: () => ApiFixture): void {
     const stream = await open(workflowId)
 
     await stream.next('history')
-    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    await api().service.post(`${workflowId}/signal/next`)
     const done = await stream.next('done')
     stream.cut()
 
     expect(done.data).toMatchObject({ workflowId, runId, status: 'continued' })
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('history stream: a client that reconnects reads on in the run that it has read, not in the next one', async () => {
@@ -90,7 +90,7 @@ export function historyStream(api: () => ApiFixture): void {
     const stream = await open(workflowId)
     const received = [await stream.next('history'), await stream.next('history')]
     stream.cut()
-    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    await api().service.post(`${workflowId}/signal/next`)
     await untilStatus(api(), workflowId, 'continued', { runId })
 
     const rest = (await readAll(workflowId, received.at(-1)?.id)).filter(({ event }) => event === 'history')
@@ -101,7 +101,7 @@ export function historyStream(api: () => ApiFixture): void {
       whole.filter(({ event }) => event === 'history').map(({ data }) => data),
     )
     expect(again.status).toBe(204)
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('history stream: errors before the first event are ordinary responses', async () => {

@@ -10,8 +10,7 @@ interface Event {
 
 /** GET history. */
 export function history(api: () => ApiFixture): void {
-  const get = (run: string, parameters = ''): Promise<Answer> =>
-    api().service.call('GET', `/workflow/${run}/history${parameters}`)
+  const get = (run: string, parameters = ''): Promise<Answer> => api().service.get(`${run}/history${parameters}`)
   const eventsOf = ({ body }: Answer): Event[] => body.events
 
   test('history: has the run and its events, of the latest and of a pinned run', async () => {
@@ -72,7 +71,7 @@ export function history(api: () => ApiFixture): void {
 
     const nothing = await get(workflowId, `?pageToken=${token}&wait=50`)
     const waiting = get(workflowId, `?pageToken=${token}&wait=20s`)
-    await api().service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await api().service.post(`${workflowId}/signal/finish`)
     const waited = await waiting
 
     expect([nothing.status, nothing.body.events, typeof nothing.body.nextPageToken]).toEqual([200, [], 'string'])
@@ -86,7 +85,7 @@ export function history(api: () => ApiFixture): void {
   test('history: stays with its run when that continues as a new one', async () => {
     const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), 'chainOnSignal', { args: [1] })
     const first = await get(workflowId)
-    await api().service.call('POST', `/workflow/${workflowId}/signal/next`)
+    await api().service.post(`${workflowId}/signal/next`)
     await untilStatus(api(), workflowId, 'continued', { runId })
 
     const rest = await get(workflowId, `?pageToken=${first.body.nextPageToken}`)
@@ -94,7 +93,7 @@ export function history(api: () => ApiFixture): void {
     expect(rest.body.workflow).toMatchObject({ runId, status: 'continued' })
     expect(eventsOf(rest).at(-1)).toMatchObject({ eventType: 'WorkflowExecutionContinuedAsNew' })
     expect(rest.body.nextPageToken).toBeNull()
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('history: a token of another workflow or run, or a damaged one, is rejected', async () => {

@@ -7,9 +7,9 @@ import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 /** `Idempotency-Key` on `run`, `start`, `signal`, `update` and `update-with-start`. */
 export function idempotency(api: () => ApiFixture): void {
   const post = (path: string, key: string | null, body?: object) =>
-    api().service.call('POST', `/workflow/${path}`, body, key === null ? {} : { 'Idempotency-Key': key })
+    api().service.post(path, body, key === null ? {} : { 'Idempotency-Key': key })
 
-  const get = async (path: string) => (await api().service.call('GET', `/workflow/${path}`)).body
+  const get = async (path: string) => (await api().service.get(path)).body
   const replayed = (...answers: Answer[]) => answers.map(({ headers }) => headers.get('Idempotency-Replayed'))
   const refusal = ({ status, body }: Answer) => [status, body.error]
   const idOf = (key: string) => `key-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`

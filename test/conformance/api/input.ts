@@ -8,9 +8,9 @@ export function input(api: () => ApiFixture): void {
     const { body: started } = await service.start('neverEnds', { a: 1 })
     const { workflowId, runId } = started
 
-    const latest = await service.call('GET', `/workflow/${workflowId}/input`)
-    const pinned = await service.call('GET', `/workflow/${workflowId}/runs/${runId}/input`)
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    const latest = await service.get(`${workflowId}/input`)
+    const pinned = await service.get(`${workflowId}/runs/${runId}/input`)
+    await service.post(`${workflowId}/terminate`)
 
     expect([latest.status, latest.body]).toEqual([200, { workflowId, runId, input: { a: 1 }, args: [{ a: 1 }] }])
     expect(pinned.body).toEqual(latest.body)
@@ -20,9 +20,7 @@ export function input(api: () => ApiFixture): void {
     const lists = [[], [null], [[1, 2]], [1, 2]]
     const runs = await Promise.all(lists.map((args) => startDirectly(api(), 'several', { args })))
 
-    const answers = await Promise.all(
-      runs.map(({ workflowId }) => api().service.call('GET', `/workflow/${workflowId}/input`)),
-    )
+    const answers = await Promise.all(runs.map(({ workflowId }) => api().service.get(`${workflowId}/input`)))
 
     expect(answers.map(({ body }) => body.args)).toEqual(lists)
     expect(answers.map(({ body }) => body.input)).toEqual([null, null, [1, 2], [1, 2]])
@@ -31,9 +29,7 @@ export function input(api: () => ApiFixture): void {
   test('input: a missing execution is 404, and so is a run with a reserved name', async () => {
     const hidden = await startDirectly(api(), '$hidden', { taskQueue: anId() })
 
-    const answers = await Promise.all(
-      [anId(), hidden.workflowId].map((id) => api().service.call('GET', `/workflow/${id}/input`)),
-    )
+    const answers = await Promise.all([anId(), hidden.workflowId].map((id) => api().service.get(`${id}/input`)))
 
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
       [404, 'WorkflowNotFoundError'],

@@ -10,8 +10,8 @@ export function inspect(api: () => ApiFixture): void {
   async function statusOf(workflowName: string, status: string, options: Parameters<typeof startDirectly>[2] = {}) {
     const { workflowId, firstExecutionRunId: runId } = await startDirectly(api(), workflowName, options)
     await untilStatus(api(), workflowId, status, { runId })
-    const { body } = await api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/status`)
-    const { body: result } = await api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
+    const { body } = await api().service.get(`${workflowId}/runs/${runId}/status`)
+    const { body: result } = await api().service.get(`${workflowId}/runs/${runId}/result`)
     return { workflowId, runId, status: body.status, result }
   }
 
@@ -19,10 +19,10 @@ export function inspect(api: () => ApiFixture): void {
     const { service } = api()
     const { body: started } = await service.start('waitForSignal')
 
-    const running = await service.call('GET', `/workflow/${started.workflowId}/status`)
-    await service.call('POST', `/workflow/${started.workflowId}/signal/finish`)
+    const running = await service.get(`${started.workflowId}/status`)
+    await service.post(`${started.workflowId}/signal/finish`)
     await untilStatus(api(), started.workflowId, 'completed')
-    const completed = await service.call('GET', `/workflow/${started.workflowId}/status`)
+    const completed = await service.get(`${started.workflowId}/status`)
 
     const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     const known = {
@@ -99,7 +99,7 @@ export function inspect(api: () => ApiFixture): void {
     const first = await statusOf('retriedRun', 'failed', { args: [{ succeedsAt: 2 }], retry })
     await untilStatus(api(), first.workflowId, 'completed')
 
-    const { body: last } = await api().service.call('GET', `/workflow/${first.workflowId}/result`)
+    const { body: last } = await api().service.get(`${first.workflowId}/result`)
 
     expect([first.status, first.result.status, first.result.error]).toEqual(['failed', 'failed', 'run 1 fails'])
     expect([last.status, last.output]).toEqual(['completed', 2])
@@ -112,12 +112,12 @@ export function inspect(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     await pause(api(), workflowId)
 
-    const { body } = await api().service.call('GET', `/workflow/${workflowId}/status`)
-    const result = await api().service.call('GET', `/workflow/${workflowId}/result`)
+    const { body } = await api().service.get(`${workflowId}/status`)
+    const result = await api().service.get(`${workflowId}/result`)
 
     expect([body.status, body.completedAt]).toEqual(['paused', null])
     expect([result.status, result.body.workflowStatus]).toEqual([424, 'paused'])
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
   })
 
   test('status and result: a missing execution, a missing run and a run of another execution are 404', async () => {
@@ -133,7 +133,7 @@ export function inspect(api: () => ApiFixture): void {
     for (const [workflowId, runId] of missing) {
       const path = runId === undefined ? workflowId : `${workflowId}/runs/${runId}`
       for (const verb of ['status', 'result']) {
-        const { status, body } = await service.call('GET', `/workflow/${path}/${verb}`)
+        const { status, body } = await service.get(`${path}/${verb}`)
         expect([verb, status, body.error, body.workflowId, body.runId]).toEqual([
           verb,
           404,
@@ -161,8 +161,8 @@ export function inspect(api: () => ApiFixture): void {
     const { service } = api()
     const { body: started } = await service.start('neverEnds')
 
-    const latest = await service.call('GET', `/workflow/${started.workflowId}/result`)
-    const pinned = await service.call('GET', `/workflow/${started.workflowId}/runs/${started.runId}/result`)
+    const latest = await service.get(`${started.workflowId}/result`)
+    const pinned = await service.get(`${started.workflowId}/runs/${started.runId}/result`)
 
     const { workflowId, runId } = started
     const expected = expect.objectContaining({
@@ -172,7 +172,7 @@ export function inspect(api: () => ApiFixture): void {
       workflowStatus: 'running',
     })
     expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    await service.post(`${workflowId}/terminate`)
   })
 
   test('result: the input is null for no argument and the array for several', async () => {
@@ -204,9 +204,9 @@ export function inspect(api: () => ApiFixture): void {
       input: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data }] },
       requestId: workflowId,
     })
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    await service.post(`${workflowId}/terminate`)
 
-    const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
+    const { status, body } = await service.get(`${workflowId}/result`)
 
     expect([status, body.input]).toEqual([200, { encoding: 'binary/encrypted', data: data.toString('base64') }])
   })
@@ -215,8 +215,8 @@ export function inspect(api: () => ApiFixture): void {
     const { service } = api()
     const { body: ran } = await service.run('everyKind', { a: 1 })
 
-    const { status, body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
-    const pinned = await service.call('GET', `/workflow/${ran.workflowId}/runs/${ran.runId}/trace-log`)
+    const { status, body } = await service.get(`${ran.workflowId}/trace-log`)
+    const pinned = await service.get(`${ran.workflowId}/runs/${ran.runId}/trace-log`)
 
     expect([status, body.source, body.runId, body.complete, body.warnings]).toEqual([
       200,
@@ -245,18 +245,18 @@ export function inspect(api: () => ApiFixture): void {
     const { service } = api()
     const { body: started } = await service.start('neverEnds')
 
-    const { body } = await service.call('GET', `/workflow/${started.workflowId}/trace-log`)
+    const { body } = await service.get(`${started.workflowId}/trace-log`)
 
     expect([body.complete, body.data.endedAt]).toEqual([false, null])
     expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
-    await service.call('POST', `/workflow/${started.workflowId}/terminate`)
+    await service.post(`${started.workflowId}/terminate`)
   })
 
   test('trace-log: a failed run has its failure and the number of attempts', async () => {
     const { service } = api()
     const { body: ran } = await service.run('failAfterRetries')
 
-    const { body } = await service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+    const { body } = await service.get(`${ran.workflowId}/trace-log`)
 
     expect(body.data.error).toMatchObject({ message: expect.any(String) })
     expect(body.data.children).toMatchObject([

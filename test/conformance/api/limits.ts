@@ -33,7 +33,7 @@ export function limits(api: () => ApiFixture): void {
     const fetchStream = (request: Request) =>
       fetch(request.url, { method: 'POST', headers: request.headers, body, duplex: 'half' } as RequestInit)
 
-    const answer = await makeApi({ url: service.url, fetch: fetchStream }).call('POST', '/workflow/run', 'in its place')
+    const answer = await makeApi({ url: service.url, fetch: fetchStream }).post('run', 'in its place')
     end()
 
     expect([answer.status, answer.body.error]).toEqual([413, 'PayloadTooLargeError'])
@@ -45,11 +45,11 @@ export function limits(api: () => ApiFixture): void {
     const payload = 'x'.repeat(2 * MEBIBYTE - 8 * 1024)
 
     const run = await service.run('echo', payload)
-    const update = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload })
-    const halves = await service.call('POST', `/workflow/${workflowId}/signal/add`, {
+    const update = await service.post(`${workflowId}/update/set`, { payload })
+    const halves = await service.post(`${workflowId}/signal/add`, {
       args: [payload.slice(MEBIBYTE), payload.slice(-MEBIBYTE)],
     })
-    const after = await service.call('POST', `/workflow/${workflowId}/update/set`, { payload: 'small' })
+    const after = await service.post(`${workflowId}/update/set`, { payload: 'small' })
 
     const expected = [413, 'PayloadTooLargeError', 'gateway']
     expect([run, update, halves].map(({ status, body }) => [status, body.error, body.source])).toEqual([
@@ -58,7 +58,7 @@ export function limits(api: () => ApiFixture): void {
       expected,
     ])
     expect(after.status).toBe(200)
-    await service.call('POST', `/workflow/${workflowId}/signal/finish`)
+    await service.post(`${workflowId}/signal/finish`)
   })
 
   test('limits: two of the engine’s three size errors', async () => {
@@ -107,15 +107,15 @@ export function limits(api: () => ApiFixture): void {
   test('limits: an eleventh update of a run while ten are in flight', async () => {
     const { service } = api()
     const { workflowId } = await startMessages(api())
-    const wait = () => service.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 600_000 })
+    const wait = () => service.post(`${workflowId}/update/wait`, { payload: 600_000 })
     const waiting = Array.from({ length: 10 }, wait)
     await until('all ten are accepted', async () => {
-      const { body } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { body } = await service.get(`${workflowId}/trace-log`)
       return body.data.children.filter(({ kind }: { kind: string }) => kind === 'update').length === 10
     })
 
-    const eleventh = await service.call('POST', `/workflow/${workflowId}/update/wait`, { payload: 1 })
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    const eleventh = await service.post(`${workflowId}/update/wait`, { payload: 1 })
+    await service.post(`${workflowId}/terminate`)
 
     expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([
       429,
@@ -130,7 +130,7 @@ export function limits(api: () => ApiFixture): void {
     const { restrictedService } = api()
     const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
 
-    const ask = () => restrictedService.call('POST', `/workflow/${workflowId}/query/state`)
+    const ask = () => restrictedService.post(`${workflowId}/query/state`)
 
     // On a slow machine the first query can be over before the last one arrives.
     const told = await until('three queries overlap', async () => {

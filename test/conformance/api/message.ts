@@ -14,7 +14,7 @@ import {
 /** POST signal, query and update. */
 export function message(api: () => ApiFixture): void {
   function post(path: string, body?: unknown) {
-    return api().service.call('POST', `/workflow/${path}`, body)
+    return api().service.post(path, body)
   }
 
   rule('signal.pushes-data-into-a-running-workflow', async () => {
@@ -27,7 +27,7 @@ export function message(api: () => ApiFixture): void {
     await untilStatus(api(), workflowId, 'completed')
 
     expect([status, body]).toEqual([200, { workflowId, runId, signal: 'add', accepted: true }])
-    const { body: result } = await api().service.call('GET', `/workflow/${workflowId}/result`)
+    const { body: result } = await api().service.get(`${workflowId}/result`)
     expect(result.output.gathered).toEqual([{ by: 'Ada' }, 'one', null])
   })
 
@@ -66,7 +66,7 @@ export function message(api: () => ApiFixture): void {
 
   rule('query.reads-without-changing', async () => {
     const { workflowId, runId } = await startMessages(api())
-    const before = await api().service.call('GET', `/workflow/${workflowId}/status`)
+    const before = await api().service.get(`${workflowId}/status`)
 
     const none = await post(`${workflowId}/query/echo`)
     const one = await post(`${workflowId}/query/echo`, { payload: { a: 1 } })
@@ -80,7 +80,7 @@ export function message(api: () => ApiFixture): void {
       [1, 'two'],
       'null',
     ])
-    const after = await api().service.call('GET', `/workflow/${workflowId}/status`)
+    const after = await api().service.get(`${workflowId}/status`)
     expect(after.body.historyLength).toBe(before.body.historyLength)
     await post(`${workflowId}/signal/finish`)
   })
@@ -118,7 +118,7 @@ export function message(api: () => ApiFixture): void {
   test('query: without a worker it times out', async () => {
     const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })
 
-    const { status, body } = await api().restrictedService.call('POST', `/workflow/${workflowId}/query/state`)
+    const { status, body } = await api().restrictedService.post(`${workflowId}/query/state`)
 
     expect([status, body.error, body.source, body.workflowId]).toEqual([
       504,
@@ -183,7 +183,7 @@ export function message(api: () => ApiFixture): void {
     })
     const sentAt = performance.now()
 
-    const { status, body } = await api().restrictedService.call('POST', `/workflow/${workflowId}/update/set`, {
+    const { status, body } = await api().restrictedService.post(`${workflowId}/update/set`, {
       payload: 1,
     })
 

@@ -8,13 +8,13 @@ const TRACE = { destinations: { local: '/logs/run.json', remote: 'https://traces
 /** Workers of the older generation: their outputs are wrapped, their failures say where the trace is. */
 export function olderWorkers(api: () => ApiFixture): void {
   const send = (workflowName: string, input: unknown, headers: Record<string, string> = {}) =>
-    api().service.call('POST', '/workflow/run', { workflowName, input, catalog: api().plainTaskQueue }, headers)
+    api().service.post('run', { workflowName, input, catalog: api().plainTaskQueue }, headers)
 
   test('older workers: run, result and events answer the output and the trace that are in the wrapper', async () => {
     const input = { output: { n: 1 }, trace: TRACE }
 
     const { body: ran } = await send('olderReturns', input)
-    const { body: read } = await api().service.call('GET', `/workflow/${ran.workflowId}/result`)
+    const { body: read } = await api().service.get(`${ran.workflowId}/result`)
     const { text } = await send('olderReturns', input, { Accept: 'text/event-stream' })
 
     expect(ran).toMatchObject({ status: 'completed', input, output: { n: 1 }, trace: TRACE, error: null })
@@ -30,7 +30,7 @@ export function olderWorkers(api: () => ApiFixture): void {
 
   test('older workers: a failure has the error of its step, and the trace that its details name', async () => {
     const { body: ran } = await send('olderFails', { trace: TRACE })
-    const { body: read } = await api().service.call('GET', `/workflow/${ran.workflowId}/result`)
+    const { body: read } = await api().service.get(`${ran.workflowId}/result`)
 
     expect(ran).toMatchObject({ status: 'failed', output: null, trace: TRACE, error: 'no retry please' })
     expect(ran.errorDetails).toMatchObject({ name: 'BadInput', retryable: false, activityId: '1' })
@@ -39,7 +39,7 @@ export function olderWorkers(api: () => ApiFixture): void {
 
   test('older workers: the trace shows the outputs of the run, its steps and its children unwrapped', async () => {
     const { body: ran } = await send('parent', { child: 'olderReturns', input: { output: 7 } })
-    const { body: log } = await api().service.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+    const { body: log } = await api().service.get(`${ran.workflowId}/trace-log`)
 
     const outputs = nodesIn(log.data).map(({ kind, name, output }) => [kind, name, output])
     expect(outputs).toEqual([

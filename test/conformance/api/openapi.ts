@@ -27,7 +27,7 @@ export function openApi(api: () => ApiFixture): void {
       const { service } = api()
 
       const request = { workflowName: 'sleepFor', input: { ms: 0 } }
-      const { status, body } = await service.call('POST', '/workflow/run#sleepFor', request)
+      const { status, body } = await service.post('run#sleepFor', request)
 
       expect([status, body.status]).toEqual([200, 'completed'])
     })

@@ -3,9 +3,9 @@ import { type ApiFixture, startDirectly, untilStatus } from './api-fixture.ts'
 
 /** GET result of a run whose result has been read before. */
 export function readAgain(api: () => ApiFixture): void {
-  const resultOf = (workflowId: string) => api().service.call('GET', `/workflow/${workflowId}/result`)
+  const resultOf = (workflowId: string) => api().service.get(`${workflowId}/result`)
   const resultOfRun = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
-    api().service.call('GET', `/workflow/${workflowId}/runs/${runId}/result`)
+    api().service.get(`${workflowId}/runs/${runId}/result`)
 
   /** A closed run whose result was read, without and with its run id. */
   async function closedRun(workflowName: string, input: unknown = null) {
@@ -41,9 +41,9 @@ export function readAgain(api: () => ApiFixture): void {
 
   test('result: of a workflow that was reset is that of the new run', async () => {
     const { run, result } = await closedRun('echo', { again: true })
-    await api().service.call('POST', `/workflow/${run.workflowId}/reset`, { eventId: 1 })
+    await api().service.post(`${run.workflowId}/reset`, { eventId: 1 })
     await untilStatus(api(), run.workflowId, 'completed')
-    const { body: latest } = await api().service.call('GET', `/workflow/${run.workflowId}/status`)
+    const { body: latest } = await api().service.get(`${run.workflowId}/status`)
 
     expect(latest.runId).not.toBe(run.runId)
     expect((await resultOf(run.workflowId)).body).toEqual({ ...result, runId: latest.runId })

@@ -41,7 +41,7 @@ export function runEnds(api: () => ApiFixture): void {
     ] as const) {
       const ran = await runOf(workflowName, input)
 
-      const { status, body } = await api().service.call('GET', `/workflow/${ran.workflowId}/result`)
+      const { status, body } = await api().service.get(`${ran.workflowId}/result`)
 
       expect([status, body]).toEqual([200, ran])
     }
@@ -126,9 +126,7 @@ export function runEnds(api: () => ApiFixture): void {
   })
 
   test('run: a workflow terminated meanwhile is terminated, with the reason', async () => {
-    const { body } = await runWhile('neverEnds', (id) =>
-      api().service.call('POST', `/workflow/${id}/terminate`, { reason: 'no use' }),
-    )
+    const { body } = await runWhile('neverEnds', (id) => api().service.post(`${id}/terminate`, { reason: 'no use' }))
 
     expect(body).toMatchObject({
       status: 'terminated',
@@ -143,7 +141,7 @@ export function runEnds(api: () => ApiFixture): void {
       await pause(api(), workflowId)
       await untilStatus(api(), workflowId, 'paused')
       await unpause(api(), workflowId)
-      await api().service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'later' })
+      await api().service.post(`${workflowId}/signal/finish`, { payload: 'later' })
     })
 
     expect([body.status, body.output]).toEqual(['completed', ['later']])
@@ -152,10 +150,10 @@ export function runEnds(api: () => ApiFixture): void {
   test('run: a run that is reset while it is waited for is terminated', async () => {
     const { body } = await runWhile('waitForSignal', (workflowId) => reset(api(), workflowId))
 
-    const { body: now } = await api().service.call('GET', `/workflow/${body.workflowId}/status`)
+    const { body: now } = await api().service.get(`${body.workflowId}/status`)
     expect([body.status, now.status]).toEqual(['terminated', 'running'])
     expect(body.runId).not.toBe(now.runId)
-    await api().service.call('POST', `/workflow/${body.workflowId}/terminate`)
+    await api().service.post(`${body.workflowId}/terminate`)
   })
 
   test('result: of a reset run speaks of the new run', async () => {
@@ -163,11 +161,11 @@ export function runEnds(api: () => ApiFixture): void {
     const { workflowId, firstExecutionRunId } = await startDirectly(api(), 'waitForSignal', { args: ['the input'] })
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     const runId = await reset(api(), workflowId)
-    await service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'after' })
+    await service.post(`${workflowId}/signal/finish`, { payload: 'after' })
     await untilStatus(api(), workflowId, 'completed')
 
-    const { body: latest } = await service.call('GET', `/workflow/${workflowId}/result`)
-    const { body: base } = await service.call('GET', `/workflow/${workflowId}/runs/${firstExecutionRunId}/result`)
+    const { body: latest } = await service.get(`${workflowId}/result`)
+    const { body: base } = await service.get(`${workflowId}/runs/${firstExecutionRunId}/result`)
 
     expect([latest.runId, latest.status, latest.input, latest.output]).toEqual([
       runId,
@@ -199,7 +197,7 @@ export function runEnds(api: () => ApiFixture): void {
     })
     await untilStatus(api(), workflowId, 'failed')
 
-    const { body } = await api().service.call('GET', `/workflow/${workflowId}/result`)
+    const { body } = await api().service.get(`${workflowId}/result`)
 
     expect([body.status, body.trace]).toEqual(['failed', { destinations: { local: '/traces/failed.json' } }])
   })
@@ -207,7 +205,7 @@ export function runEnds(api: () => ApiFixture): void {
   test('SERVICE_CHECK_OUTPUTS: run and result warn of an output that does not match its schema, and do not change it', async () => {
     const { service, restrictedService } = api()
     const workflowId = anId()
-    const read = (from: typeof service | typeof restrictedService) => from.call('GET', `/workflow/${workflowId}/result`)
+    const read = (from: typeof service | typeof restrictedService) => from.get(`${workflowId}/result`)
 
     // A busy machine may not read the schema in time, and then there is no warning.
     const warned = (send: () => Promise<Answer>) =>
@@ -233,8 +231,7 @@ export function runEnds(api: () => ApiFixture): void {
 
   test('SERVICE_CHECK_OUTPUTS: an update warns of a result that does not match its schema', async () => {
     const { workflowId } = await startMessages(api())
-    const update = (payload: number) =>
-      api().restrictedService.call('POST', `/workflow/${workflowId}/update/validated`, { payload })
+    const update = (payload: number) => api().restrictedService.post(`${workflowId}/update/validated`, { payload })
 
     // As above.
     const answer = await until('the result is checked', async () => {
@@ -242,7 +239,7 @@ export function runEnds(api: () => ApiFixture): void {
       return answer.headers.has('Portico-Output-Warning') && answer
     })
     const matching = await update(1000)
-    await api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    await api().service.post(`${workflowId}/terminate`)
 
     expect([answer.status, answer.body, matching.status, matching.body]).toEqual([200, 1001, 200, 1000])
     expect([answer, matching].map(({ headers }) => headers.get('Portico-Output-Warning'))).toEqual([

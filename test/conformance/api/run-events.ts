@@ -7,7 +7,7 @@ const EVENTS = { Accept: 'text/event-stream' }
 /** `run` as server-sent events. */
 export function runEvents(api: () => ApiFixture): void {
   const run = async (body: object) => {
-    const { status, headers, text } = await api().service.call('POST', '/workflow/run', body, EVENTS)
+    const { status, headers, text } = await api().service.post('run', body, EVENTS)
     return { status, type: headers.get('Content-Type'), events: eventsIn(text) }
   }
 
@@ -46,16 +46,11 @@ export function runEvents(api: () => ApiFixture): void {
       event: 'timeout',
       data: { status: 408, error: 'WorkflowExecutionTimedOutError', workflowStatus: 'running', ...started?.data },
     })
-    await api().service.call('POST', `/workflow/${started?.data.workflowId}/terminate`)
+    await api().service.post(`${started?.data.workflowId}/terminate`)
   })
 
   test('run as events: a refusal is an answer like any other', async () => {
-    const { status, body, headers } = await api().service.call(
-      'POST',
-      '/workflow/run',
-      { workflowName: 'echo' },
-      EVENTS,
-    )
+    const { status, body, headers } = await api().service.post('run', { workflowName: 'echo' }, EVENTS)
 
     expect([status, body.error, headers.get('Content-Type')]).toEqual([
       400,

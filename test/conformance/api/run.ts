@@ -15,7 +15,7 @@ export function run(api: () => ApiFixture): void {
   })
 
   rule('run.workflowName-is-required', async () => {
-    const missing = await api().service.call('POST', '/workflow/run', { input: null })
+    const missing = await api().service.post('run', { input: null })
     const empty = await api().service.run('')
 
     expect([missing.status, missing.body.error, missing.body.issues]).toEqual([
@@ -27,7 +27,7 @@ export function run(api: () => ApiFixture): void {
   })
 
   rule('run.input-is-required', async () => {
-    const { status, body } = await api().service.call('POST', '/workflow/run', { workflowName: 'echo' })
+    const { status, body } = await api().service.post('run', { workflowName: 'echo' })
 
     expect([status, body.error, body.issues]).toEqual([
       400,
@@ -70,15 +70,15 @@ export function run(api: () => ApiFixture): void {
         source: 'engine',
       }),
     ])
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    await service.post(`${workflowId}/terminate`)
   })
 
   test('run: a workflowId whose run is closed can be used again', async () => {
     const workflowId = anId()
     const request = { workflowName: 'echo', input: 1, workflowId }
 
-    const first = await api().service.call('POST', '/workflow/run', request)
-    const second = await api().service.call('POST', '/workflow/run', request)
+    const first = await api().service.post('run', request)
+    const second = await api().service.post('run', request)
 
     expect([first.status, second.status]).toEqual([200, 200])
     expect(second.body.runId).not.toBe(first.body.runId)
@@ -146,9 +146,9 @@ export function run(api: () => ApiFixture): void {
       `/workflow/${workflowId}/result`,
       false,
     ])
-    const goesOn = await service.call('GET', `/workflow/${workflowId}/runs/${answer.body.runId}/status`)
+    const goesOn = await service.get(`${workflowId}/runs/${answer.body.runId}/status`)
     expect(goesOn.body.status).toBe('running')
-    await service.call('POST', `/workflow/${workflowId}/terminate`)
+    await service.post(`${workflowId}/terminate`)
   })
 
   rule(
@@ -162,7 +162,7 @@ export function run(api: () => ApiFixture): void {
       expect([status, body.error]).toEqual([408, 'WorkflowExecutionTimedOutError'])
       expect(performance.now() - sentAt).toBeGreaterThan(29_900)
       expect(passedMs()).toBeLessThan(35_000)
-      await api().service.call('POST', `/workflow/${body.workflowId}/terminate`)
+      await api().service.post(`${body.workflowId}/terminate`)
     },
     60_000,
   )
@@ -176,13 +176,13 @@ export function run(api: () => ApiFixture): void {
     expect(status).toBe(408)
     expect(passedMs()).toBeLessThan(10_000)
     expect(Number(/within (\d+) ms/.exec(body.message)?.[1])).toBeLessThan(10_000)
-    await service.call('POST', `/workflow/${body.workflowId}/terminate`)
+    await service.post(`${body.workflowId}/terminate`)
   })
 
   test('run: numbers leave as exactly as they came, in both directions', async () => {
     const sent = '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
 
-    const given = await api().service.call('POST', '/workflow/run', sent)
+    const given = await api().service.post('run', sent)
     const made = await api().service.run('hugeNumbers')
 
     expect(given.text).toContain('"input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}')
@@ -190,11 +190,7 @@ export function run(api: () => ApiFixture): void {
   })
 
   test('run: a key called __proto__ is a key like any other', async () => {
-    const { text } = await api().service.call(
-      'POST',
-      '/workflow/run',
-      '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}',
-    )
+    const { text } = await api().service.post('run', '{"workflowName":"echo","input":{"__proto__":{"a":1},"b":2}}')
 
     expect(text).toContain('"input":{"__proto__":{"a":1},"b":2},"output":{"__proto__":{"a":1},"b":2}')
   })
@@ -203,7 +199,7 @@ export function run(api: () => ApiFixture): void {
     const { service } = api()
 
     const { body } = await service.run('parrot', 'hi')
-    const { body: status } = await service.call('GET', `/workflow/${body.workflowId}/status`)
+    const { body: status } = await service.get(`${body.workflowId}/status`)
 
     expect([body.output, status.workflowName]).toEqual(['hi', 'echo'])
   })
@@ -222,21 +218,15 @@ export function run(api: () => ApiFixture): void {
     const workflowId = anId()
     const client = new AbortController()
 
-    const answer = service.call(
-      'POST',
-      '/workflow/run',
-      { workflowName: 'waitForSignal', input: null, workflowId },
-      {},
-      client.signal,
-    )
+    const answer = service.post('run', { workflowName: 'waitForSignal', input: null, workflowId }, {}, client.signal)
     const gone = expect(answer).rejects.toThrow(/abort/i)
     await untilStatus(api(), workflowId, 'running', { events: 4 })
     client.abort()
     await gone
 
-    await service.call('POST', `/workflow/${workflowId}/signal/finish`, { payload: 'still here' })
+    await service.post(`${workflowId}/signal/finish`, { payload: 'still here' })
     await untilStatus(api(), workflowId, 'completed')
-    expect((await service.call('GET', `/workflow/${workflowId}/result`)).body.output).toEqual(['still here'])
+    expect((await service.get(`${workflowId}/result`)).body.output).toEqual(['still here'])
   })
 
   test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
@@ -253,13 +243,13 @@ export function run(api: () => ApiFixture): void {
     const { body } = await service.run('chain', { links: 3 })
 
     expect([body.status, body.input, body.output]).toEqual(['completed', { links: 3, link: 3 }, { links: 3, link: 3 }])
-    const { body: last } = await service.call('GET', `/workflow/${body.workflowId}/status`)
+    const { body: last } = await service.get(`${body.workflowId}/status`)
     expect(last.runId).toBe(body.runId)
   })
 
   test('run: a timeout in the middle of a chain names the current run', async () => {
     const { service } = api()
-    const status = (workflowId: string) => service.call('GET', `/workflow/${workflowId}/status`)
+    const status = (workflowId: string) => service.get(`${workflowId}/status`)
 
     /** Null if the time was over before the chain continued, on a slow machine. */
     async function timedOut(timeout: number) {
@@ -270,12 +260,12 @@ export function run(api: () => ApiFixture): void {
       })
       await untilStatus(api(), workflowId, 'running', { events: 4 })
       const { body: before } = await status(workflowId)
-      await service.call('POST', `/workflow/${workflowId}/signal/next`)
+      await service.post(`${workflowId}/signal/next`)
       await untilStatus(api(), workflowId, 'continued', { runId: before.runId })
       const isInTime = !isOver
       const answer = await running
       const { body: now } = await status(workflowId)
-      await service.call('POST', `/workflow/${workflowId}/terminate`)
+      await service.post(`${workflowId}/terminate`)
       return isInTime ? { answer, before, now } : null
     }
 

@@ -16,7 +16,7 @@ export function runs(api: () => ApiFixture): void {
     return { runIds: started.map((run) => run.firstExecutionRunId), filter }
   }
 
-  const get = (path: string): Promise<Answer> => api().service.call('GET', `/workflow/runs${path}`)
+  const get = (path: string): Promise<Answer> => api().service.get(`runs${path}`)
 
   test('runs: are listed page by page, and counted', async () => {
     const { runIds, filter } = await startListed(5)

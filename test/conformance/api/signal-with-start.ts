@@ -3,8 +3,8 @@ import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
 /** POST /workflow/signal-with-start/:name. */
 export function signalWithStart(api: () => ApiFixture): void {
-  const post = (name: string, body: unknown) => api().service.call('POST', `/workflow/signal-with-start/${name}`, body)
-  const result = (workflowId: string) => api().service.call('GET', `/workflow/${workflowId}/result`)
+  const post = (name: string, body: unknown) => api().service.post(`signal-with-start/${name}`, body)
+  const result = (workflowId: string) => api().service.get(`${workflowId}/result`)
 
   test('signal-with-start: starts the run with the signal; the next request finds it', async () => {
     const workflowId = anId()
@@ -59,6 +59,6 @@ export function signalWithStart(api: () => ApiFixture): void {
       [400, 'ValidationError', '/workflowIdConflictPolicy'],
       [503, 'CatalogNotAvailableError', undefined],
     ])
-    expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+    expect((await api().service.get(`${workflowId}/status`)).status).toBe(404)
   })
 }

@@ -4,7 +4,7 @@ import { type ApiFixture, anId } from './api-fixture.ts'
 /** The options of `run`, `start` and `update-with-start`, and the headers of messages. */
 export function startOptions(api: () => ApiFixture): void {
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    api().service.call('POST', `/workflow/${path}`, body, headers)
+    api().service.post(path, body, headers)
 
   /** What the engine has recorded about the start of the run. */
   async function recorded(workflowId: string) {
@@ -100,7 +100,7 @@ export function startOptions(api: () => ApiFixture): void {
     expect(answers.map(({ status, body }) => [status, body.issues?.[0]?.path])).toEqual(
       rejected.map(([path]) => [400, path]),
     )
-    expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+    expect((await api().service.get(`${workflowId}/status`)).status).toBe(404)
   })
 
   test('update-with-start: takes the options of a start, without those that would delay it', async () => {
@@ -122,7 +122,7 @@ export function startOptions(api: () => ApiFixture): void {
     const { restrictedService } = api()
     const body = { workflowName: 'echo', input: 1, workflowId: anId() }
 
-    await restrictedService.call('POST', '/workflow/run', body, { 'X-Tenant': 'acme', 'X-Other': 'no' })
+    await restrictedService.post('run', body, { 'X-Tenant': 'acme', 'X-Other': 'no' })
 
     expect((await recorded(body.workflowId)).headers).toEqual({ 'x-tenant': 'acme' })
   })

@@ -15,28 +15,28 @@ export function start(api: () => ApiFixture): void {
       { workflowId: expect.any(String), runId: expect.any(String), status: 'running' },
     ])
     expect(headers.get('Location')).toBe(`/workflow/${body.workflowId}/result`)
-    await service.call('POST', `/workflow/${body.workflowId}/signal/finish`, { payload: 'later' })
+    await service.post(`${body.workflowId}/signal/finish`, { payload: 'later' })
     await untilStatus(api(), body.workflowId, 'completed')
-    expect((await service.call('GET', `/workflow/${body.workflowId}/result`)).body.output).toEqual(['later'])
+    expect((await service.get(`${body.workflowId}/result`)).body.output).toEqual(['later'])
   })
 
   rule('start.takes-name-and-input', async () => {
     const { service } = api()
 
     const started = await service.start('echo', { a: 1 })
-    const nameless = await service.call('POST', '/workflow/start', { input: { a: 1 } })
+    const nameless = await service.post('start', { input: { a: 1 } })
 
     await untilStatus(api(), started.body.workflowId, 'completed')
-    expect((await service.call('GET', `/workflow/${started.body.workflowId}/result`)).body.input).toEqual({ a: 1 })
+    expect((await service.get(`${started.body.workflowId}/result`)).body.input).toEqual({ a: 1 })
     expect([nameless.status, nameless.body.error]).toEqual([400, 'ValidationError'])
   })
 
   test('run and start: each element of args is one argument, and [] starts without arguments', async () => {
     const { service } = api()
-    const run = (args: unknown[]) => service.call('POST', '/workflow/run', { workflowName: 'several', args })
+    const run = (args: unknown[]) => service.post('run', { workflowName: 'several', args })
 
     const [several, one, none] = await Promise.all([run(['Alice', null, ['Bob']]), run([['Alice', 'Bob']]), run([])])
-    const started = await service.call('POST', '/workflow/start', { workflowName: 'several', args: [1, 2] })
+    const started = await service.post('start', { workflowName: 'several', args: [1, 2] })
 
     expect([several, one, none].map(({ status, body }) => [status, body.output, body.input])).toEqual([
       [200, ['Alice', null, ['Bob']], ['Alice', null, ['Bob']]],
@@ -44,9 +44,7 @@ export function start(api: () => ApiFixture): void {
       [200, [], null],
     ])
     await untilStatus(api(), started.body.workflowId, 'completed')
-    const results = [several, one, none, started].map(({ body }) =>
-      service.call('GET', `/workflow/${body.workflowId}/result`),
-    )
+    const results = [several, one, none, started].map(({ body }) => service.get(`${body.workflowId}/result`))
     const inputs = (await Promise.all(results)).map(({ body }) => body.input)
     expect(inputs).toEqual([['Alice', null, ['Bob']], ['Alice', 'Bob'], null, [1, 2]])
   })
@@ -54,17 +52,16 @@ export function start(api: () => ApiFixture): void {
   test('start: a missing parameter has its default; null does not select the default', async () => {
     const { service } = api()
 
-    const { body } = await service.call('POST', '/workflow/start', { workflowName: 'cleansUp', args: [] })
+    const { body } = await service.post('start', { workflowName: 'cleansUp', args: [] })
 
     await untilStatus(api(), body.workflowId, 'running', { events: 4 })
-    expect((await service.call('POST', `/workflow/${body.workflowId}/query/state`)).body).toBe('working')
-    await service.call('POST', `/workflow/${body.workflowId}/terminate`)
+    expect((await service.post(`${body.workflowId}/query/state`)).body).toBe('working')
+    await service.post(`${body.workflowId}/terminate`)
   })
 
   test('run and start: the published schema applies to the first argument; without a schema nothing is validated', async () => {
     const { service } = api()
-    const send = (verb: string, args: unknown[]) =>
-      service.call('POST', `/workflow/${verb}`, { workflowName: 'sleepFor', args })
+    const send = (verb: string, args: unknown[]) => service.post(verb, { workflowName: 'sleepFor', args })
 
     const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
     const taken = await send('run', [{ ms: 0 }, 'more'])
@@ -75,7 +72,7 @@ export function start(api: () => ApiFixture): void {
       [400, '/args/0/ms'],
     ])
     expect([taken.body.status, unchecked.status]).toEqual(['completed', 200])
-    await service.call('POST', `/workflow/${unchecked.body.workflowId}/terminate`)
+    await service.post(`${unchecked.body.workflowId}/terminate`)
   })
 
   test('start: catalog takes precedence over taskQueue, which is reported as deprecated', async () => {
@@ -84,22 +81,22 @@ export function start(api: () => ApiFixture): void {
     const { body, headers } = await service.start('nothing', 1, { catalog, taskQueue: plainTaskQueue })
 
     expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
-    expect((await service.call('GET', `/workflow/${body.workflowId}/status`)).body.catalog).toBe(catalog)
+    expect((await service.get(`${body.workflowId}/status`)).body.catalog).toBe(catalog)
   })
 
   test('start: an id in use is rejected, and the error names its run', async () => {
     const { service } = api()
     const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
 
-    const first = await service.call('POST', '/workflow/start', request)
-    const second = await service.call('POST', '/workflow/start', request)
+    const first = await service.post('start', request)
+    const second = await service.post('start', request)
 
     expect([second.status, second.body.error, second.body.runId]).toEqual([
       409,
       'WorkflowAlreadyStartedError',
       first.body.runId,
     ])
-    await service.call('POST', `/workflow/${request.workflowId}/terminate`)
+    await service.post(`${request.workflowId}/terminate`)
   })
 
   test('start: of twenty starts with one id exactly one succeeds', async () => {
@@ -108,7 +105,7 @@ export function start(api: () => ApiFixture): void {
 
     const untilDecided = () =>
       until('the engine has decided', async () => {
-        const answer = await service.call('POST', '/workflow/start', request)
+        const answer = await service.post('start', request)
         // An engine whose lock on the id others hold for too long rejects a start.
         return [429, 503].includes(answer.status) ? null : answer
       })
@@ -120,7 +117,7 @@ export function start(api: () => ApiFixture): void {
       19,
       new Set([started?.body.runId]),
     ])
-    await service.call('POST', `/workflow/${request.workflowId}/terminate`)
+    await service.post(`${request.workflowId}/terminate`)
   })
 
   test('start: checks the timeout that it has no use for', async () => {
@@ -153,7 +150,7 @@ export function start(api: () => ApiFixture): void {
     const workflowId = `${anId()}/a`
 
     const start = await service.start('nothing', null, { workflowId })
-    const status = await service.call('GET', `/workflow/${encodeURIComponent(workflowId)}/status`)
+    const status = await service.get(`${encodeURIComponent(workflowId)}/status`)
 
     if (!hasGap('slashes')) return expect([start.status, status.status]).toEqual([200, 200])
     expect([start.status, start.body.error, status.status, status.body.error]).toEqual([

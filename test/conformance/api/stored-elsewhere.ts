@@ -34,12 +34,12 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
 
     test('stored elsewhere: with a codec server that has /download result, query, update and trace have the values', async () => {
       const { body: ran } = await withCodec.run('bigOutput', { bytes: 600 })
-      const { body: log } = await withCodec.call('GET', `/workflow/${ran.workflowId}/trace-log`)
+      const { body: log } = await withCodec.get(`${ran.workflowId}/trace-log`)
       const { body: capabilities } = await withCodec.call('GET', '/capabilities')
       const { body: run } = await withCodec.start('messages')
-      const set = await withCodec.call('POST', `/workflow/${run.workflowId}/update/echo`, { payload: LARGE })
-      await withCodec.call('POST', `/workflow/${run.workflowId}/update/set`, { payload: LARGE })
-      const state = await withCodec.call('POST', `/workflow/${run.workflowId}/query/state`)
+      const set = await withCodec.post(`${run.workflowId}/update/echo`, { payload: LARGE })
+      await withCodec.post(`${run.workflowId}/update/set`, { payload: LARGE })
+      const state = await withCodec.post(`${run.workflowId}/query/state`)
 
       expect(ran).toMatchObject({ status: 'completed', input: { bytes: 600 }, output: LARGE })
       expect(nodesIn(log.data)).toMatchObject([{ input: { bytes: 600 }, output: LARGE }])
@@ -52,8 +52,8 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
       const { body: ran } = await withCodec.run('bigOutput', { bytes: 600 })
       const { workflowId, runId } = ran
 
-      const { status, body } = await service.call('GET', `/workflow/${workflowId}/result`)
-      const { body: log } = await service.call('GET', `/workflow/${workflowId}/trace-log`)
+      const { status, body } = await service.get(`${workflowId}/result`)
+      const { body: log } = await service.get(`${workflowId}/trace-log`)
 
       expect([status, body]).toMatchObject([
         501,
@@ -74,9 +74,9 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
         options: { dataConverter: plainStore.dataConverter },
       })
 
-      const { status, body } = await service.call('POST', '/workflow/run', request)
-      const { text } = await service.call('POST', '/workflow/run', request, { Accept: 'text/event-stream' })
-      const { body: read } = await service.call('GET', `/workflow/${body.workflowId}/result`)
+      const { status, body } = await service.post('run', request)
+      const { text } = await service.post('run', request, { Accept: 'text/event-stream' })
+      const { body: read } = await service.get(`${body.workflowId}/result`)
       const ids = { workflowId: expect.any(String), runId: expect.any(String) }
 
       const refusal = { status: 501, error: 'NotSupportedError', workflowStatus: 'completed', sizeBytes: 629, ...ids }
@@ -101,7 +101,7 @@ export function storedElsewhere(api: () => ApiFixture, serve: Serve): void {
         memo: { workflowNames: { greet: 'greet' }, hash: 'a', traces: false },
       })
 
-      const { status, body } = await service.call('GET', `/workflow/catalog/${taskQueue}`)
+      const { status, body } = await service.get(`catalog/${taskQueue}`)
 
       expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
       await Promise.all([handle.terminate(), plainTaskQueue.stop()])

@@ -6,7 +6,7 @@ export function updateWithStart(api: () => ApiFixture): void {
   const MESSAGES = { workflowName: 'messages', input: null }
 
   function post(path: string, body?: unknown, service: 'restrictedService' | 'service' = 'service') {
-    return api()[service].call('POST', `/workflow/${path}`, body)
+    return api()[service].post(path, body)
   }
 
   /** Where the engine is reached over its HTTP API that is the answer to all of these. */
@@ -42,9 +42,7 @@ export function updateWithStart(api: () => ApiFixture): void {
 
     expect([status, answered.started, answered.result]).toEqual([200, true, [1, null]])
     await post(`${answered.workflowId}/terminate`)
-    expect((await api().service.call('GET', `/workflow/${answered.workflowId}/result`)).text).toContain(
-      '"input":9007199254740993',
-    )
+    expect((await api().service.get(`${answered.workflowId}/result`)).text).toContain('"input":9007199254740993')
   })
 
   test('update-with-start: startArgs are the arguments of the start, several or none', async () => {
@@ -59,7 +57,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       [200, []],
       [200, []],
     ])
-    const inputs = answers.map(({ body }) => api().service.call('GET', `/workflow/${body.workflowId}/input`))
+    const inputs = answers.map(({ body }) => api().service.get(`${body.workflowId}/input`))
     expect((await Promise.all(inputs)).map(({ body }) => body.args)).toEqual([[1, [2]], [], [5]])
     await Promise.all(answers.map(({ body }) => post(`${body.workflowId}/terminate`)))
   })
@@ -85,7 +83,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       [400, expect.stringMatching(/input.*startArgs/)],
     ])
     expect([nowhere.status, nowhere.body.error]).toEqual([503, 'CatalogNotAvailableError'])
-    expect((await api().service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+    expect((await api().service.get(`${workflowId}/status`)).status).toBe(404)
   })
 
   test('update-with-start: an alias starts the workflow that it is one of', async () => {
@@ -95,7 +93,7 @@ export function updateWithStart(api: () => ApiFixture): void {
     const { status, body: refused } = await post('update-with-start/nope', body)
 
     expect([status, refused.error, refused.available]).toEqual([404, 'HandlerNotFoundError', []])
-    const { body: run } = await api().service.call('GET', `/workflow/${refused.workflowId}/status`)
+    const { body: run } = await api().service.get(`${refused.workflowId}/status`)
     expect([run.workflowName, run.runId, run.status]).toEqual(['sleepFor', refused.runId, 'running'])
     await post(`${refused.workflowId}/terminate`)
   })
@@ -112,10 +110,7 @@ export function updateWithStart(api: () => ApiFixture): void {
       runId: expect.any(String),
       updateId: expect.any(String),
     })
-    const { body: run } = await api().service.call(
-      'GET',
-      `/workflow/${refused.workflowId}/runs/${refused.runId}/status`,
-    )
+    const { body: run } = await api().service.get(`${refused.workflowId}/runs/${refused.runId}/status`)
     expect(run.status).toBe('running')
     await post(`${refused.workflowId}/terminate`)
   })
@@ -128,7 +123,7 @@ export function updateWithStart(api: () => ApiFixture): void {
 
     const { status, headers, body: late } = await post('update-with-start/wait', body, 'restrictedService')
 
-    const { body: run } = await api().service.call('GET', `/workflow/${workflowId}/status`)
+    const { body: run } = await api().service.get(`${workflowId}/status`)
     expect([status, late.error, late.workflowId, late.runId]).toEqual([
       504,
       'DeadlineExceededError',
@@ -143,7 +138,7 @@ export function updateWithStart(api: () => ApiFixture): void {
   test('update-with-start: where it is not supported, neither catalog nor engine is called', async () => {
     const { serviceWithoutEngine, hasGap } = api()
 
-    const { status, body } = await serviceWithoutEngine.call('POST', '/workflow/update-with-start/set', MESSAGES)
+    const { status, body } = await serviceWithoutEngine.post('update-with-start/set', MESSAGES)
 
     expect([status, body.error]).toEqual(
       hasGap('update-with-start') ? [501, 'NotSupportedError'] : [503, 'EngineUnavailableError'],

@@ -7,7 +7,7 @@ const MEBIBYTE = 1 << 20
 /** POST /workflow/validate. */
 export function validate(api: () => ApiFixture): void {
   const post = (verb: string, body: unknown, headers?: Record<string, string>) =>
-    api().service.call('POST', `/workflow/${verb}`, body, headers)
+    api().service.post(verb, body, headers)
 
   /** What a client acts on, without what differs between two requests. */
   function refusal({ status, body, headers }: Answer) {
@@ -29,7 +29,7 @@ export function validate(api: () => ApiFixture): void {
 
     expect(answers.map((answer) => [answer.status, answer.body])).toEqual(answers.map(() => [200, { valid: true }]))
     expect(answers.map(({ headers }) => headers.get('Idempotency-Replayed'))).toEqual(answers.map(() => null))
-    expect((await service.call('GET', `/workflow/${workflowId}/status`)).status).toBe(404)
+    expect((await service.get(`${workflowId}/status`)).status).toBe(404)
   })
 
   test('validate: an id in use is valid', async () => {
@@ -96,12 +96,7 @@ export function validate(api: () => ApiFixture): void {
   })
 
   test('validate: needs a token, as run does', async () => {
-    const { status } = await api().restrictedService.call(
-      'POST',
-      '/workflow/validate',
-      {},
-      { Authorization: 'Basic no' },
-    )
+    const { status } = await api().restrictedService.post('validate', {}, { Authorization: 'Basic no' })
 
     expect(status).toBe(401)
   })

@@ -7,13 +7,12 @@ const EVENTS = { Accept: 'text/event-stream' }
 
 /** Waiting for runs that exist already: GET result with `wait` and as events, `Prefer`, `Last-Event-ID`. */
 export function waiting(api: () => ApiFixture): void {
-  const get = (path: string, headers?: Record<string, string>): Promise<Answer> =>
-    api().service.call('GET', `/workflow/${path}`, undefined, headers)
+  const get = (path: string, headers?: Record<string, string>): Promise<Answer> => api().service.get(path, headers)
   const run = (body: object, headers: Record<string, string>): Promise<Answer> =>
-    api().service.call('POST', '/workflow/run', { input: null, ...body }, headers)
+    api().service.post('run', { input: null, ...body }, headers)
   const signal = (workflowId: string, name = 'finish'): Promise<Answer> =>
-    api().service.call('POST', `/workflow/${workflowId}/signal/${name}`, { payload: 'done' })
-  const terminate = (workflowId: string) => api().service.call('POST', `/workflow/${workflowId}/terminate`)
+    api().service.post(`${workflowId}/signal/${name}`, { payload: 'done' })
+  const terminate = (workflowId: string) => api().service.post(`${workflowId}/terminate`)
 
   async function startWaiting(): Promise<{ workflowId: string; runId: string }> {
     const { body } = await api().service.start('waitForSignal')
