@@ -47,9 +47,9 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     /** Sends one message whose first attempt meets this fault. */
     async function faulted(path: string, fault: Fault, payload: unknown = null, through: Api = api): Promise<Answer> {
       const method = path.includes('/signal/') ? 'SignalWorkflowExecution' : 'UpdateWorkflowExecution'
-      const [, , containing = ''] = path.split('/')
+      const [containing = ''] = path.split('/')
       const takeBack = proxy.on({ method, containing, fault, times: 1 })
-      const answer = await through.call('POST', path, { payload })
+      const answer = await through.post(path, { payload })
       takeBack()
       return answer
     }
@@ -88,8 +88,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('signal: is delivered once to a run that is still the latest', async () => {
       const { workflowId, runId } = await start('messages')
 
-      const lost = await faulted(`/workflow/${workflowId}/signal/add`, { lost: nothing }, 1)
-      const dropped = await faulted(`/workflow/${workflowId}/signal/add`, { dropped: nothing }, 2)
+      const lost = await faulted(`${workflowId}/signal/add`, { lost: nothing }, 1)
+      const dropped = await faulted(`${workflowId}/signal/add`, { dropped: nothing }, 2)
 
       expect([lost.status, lost.body.runId]).toEqual([200, runId])
       expect([dropped.status, dropped.body.runId]).toEqual([200, runId])
@@ -101,7 +101,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('chainOnSignal', 1)
       const { workflowId, runId } = run
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, { lost: () => ended(run) })
+      const { status, body } = await faulted(`${workflowId}/signal/next`, { lost: () => ended(run) })
 
       expect([status, body.runId]).toEqual([200, runId])
       expect(await round(workflowId)).toBe(2)
@@ -112,7 +112,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
-      const answer = await faulted(`/workflow/${workflowId}/signal/next`, { dropped: () => continueAsNew(run) })
+      const answer = await faulted(`${workflowId}/signal/next`, { dropped: () => continueAsNew(run) })
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
       expect(await round(workflowId)).toBe(2)
@@ -127,7 +127,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         await end(workflowId)
       }
 
-      const answer = await faulted(`/workflow/${workflowId}/signal/next`, { dropped: goOnAndEnd })
+      const answer = await faulted(`${workflowId}/signal/next`, { dropped: goOnAndEnd })
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
     })
@@ -135,11 +135,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('signal: the run that accepted it and ended is returned', async () => {
       const run = await start('waitForSignal')
 
-      const { status, body } = await faulted(
-        `/workflow/${run.workflowId}/signal/finish`,
-        { lost: () => ended(run) },
-        'once',
-      )
+      const { status, body } = await faulted(`${run.workflowId}/signal/finish`, { lost: () => ended(run) }, 'once')
 
       expect([status, body.runId]).toEqual([200, run.runId])
     })
@@ -148,7 +144,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('messages')
       const { workflowId, runId } = run
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/signal/add`, { dropped: () => end(workflowId) })
+      const { status, body } = await faulted(`${workflowId}/signal/add`, { dropped: () => end(workflowId) })
 
       expect([status, body.error, body.runId, body.workflowStatus]).toEqual([
         409,
@@ -162,12 +158,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const [open, closed] = [await start('messages'), await start('messages')]
 
       const refused = [
-        await faulted(`/workflow/${open.workflowId}/signal/add`, { lost: () => reuse(open) }, 'for the first'),
-        await faulted(
-          `/workflow/${closed.workflowId}/signal/add`,
-          { lost: () => reuseAndClose(closed) },
-          'for the first',
-        ),
+        await faulted(`${open.workflowId}/signal/add`, { lost: () => reuse(open) }, 'for the first'),
+        await faulted(`${closed.workflowId}/signal/add`, { lost: () => reuseAndClose(closed) }, 'for the first'),
       ]
 
       expect(refused.map(unknown)).toEqual([
@@ -190,7 +182,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
         retryPolicy: { initialInterval: { nanos: 1_000_000 }, maximumAttempts: 5 },
       })
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/signal/next`, {
+      const { status, body } = await faulted(`${workflowId}/signal/next`, {
         lost: () => ended({ workflowId, runId }),
       })
 
@@ -203,8 +195,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('chainOnSignal', 1)
       const { workflowId, runId } = run
 
-      const updated = await faulted(`/workflow/${workflowId}/runs/${runId}/update/round`, { lost: nothing })
-      const signalled = await faulted(`/workflow/${workflowId}/runs/${runId}/signal/next`, { lost: () => ended(run) })
+      const updated = await faulted(`${workflowId}/runs/${runId}/update/round`, { lost: nothing })
+      const signalled = await faulted(`${workflowId}/runs/${runId}/signal/next`, { lost: () => ended(run) })
 
       expect([updated.status, updated.body]).toEqual([200, 1])
       expect([signalled.status, signalled.body.runId]).toEqual([200, runId])
@@ -216,11 +208,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('messages')
       const { workflowId, runId } = run
 
-      const { status, body } = await faulted(
-        `/workflow/${workflowId}/runs/${runId}/signal/add`,
-        { lost: () => reuse(run) },
-        1,
-      )
+      const { status, body } = await faulted(`${workflowId}/runs/${runId}/signal/add`, { lost: () => reuse(run) }, 1)
 
       expect([status, body.runId]).toEqual([200, runId])
       expect((await state(workflowId)).gathered).toEqual([])
@@ -247,8 +235,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('update: is carried out once, and its result is returned', async () => {
       const { workflowId } = await start('messages')
 
-      const lost = await faulted(`/workflow/${workflowId}/update/set`, { lost: nothing }, 'a')
-      const dropped = await faulted(`/workflow/${workflowId}/update/set`, { dropped: nothing }, 'b')
+      const lost = await faulted(`${workflowId}/update/set`, { lost: nothing }, 'a')
+      const dropped = await faulted(`${workflowId}/update/set`, { dropped: nothing }, 'b')
 
       expect([lost.status, lost.body]).toEqual([200, { before: null, after: 'a' }])
       expect([dropped.status, dropped.body]).toEqual([200, { before: 'a', after: 'b' }])
@@ -274,7 +262,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
-      const { status, body } = await faulted(`/workflow/${workflowId}/update/round`, { lost: () => continueAsNew(run) })
+      const { status, body } = await faulted(`${workflowId}/update/round`, { lost: () => continueAsNew(run) })
 
       expect([status, body]).toEqual([200, 1])
       const [first, successor] = await Promise.all(
@@ -288,7 +276,7 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const run = await start('chainOnSignal', 1)
       const { workflowId } = run
 
-      const answer = await faulted(`/workflow/${workflowId}/update/round`, { dropped: () => continueAsNew(run) })
+      const answer = await faulted(`${workflowId}/update/round`, { dropped: () => continueAsNew(run) })
 
       expect(unknown(answer)).toEqual([503, 'EngineUnavailableError', workflowId, null])
       expect(answer.body.updateId).toMatch(/./)
@@ -301,12 +289,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
       const [open, closed] = [await start('messages'), await start('messages')]
 
       const refused = [
-        await faulted(`/workflow/${open.workflowId}/update/set`, { lost: () => reuse(open) }, 'for the first'),
-        await faulted(
-          `/workflow/${closed.workflowId}/update/set`,
-          { lost: () => reuseAndClose(closed) },
-          'for the first',
-        ),
+        await faulted(`${open.workflowId}/update/set`, { lost: () => reuse(open) }, 'for the first'),
+        await faulted(`${closed.workflowId}/update/set`, { lost: () => reuseAndClose(closed) }, 'for the first'),
       ]
 
       expect(refused.map(unknown)).toEqual([
@@ -322,16 +306,8 @@ function describeLostMessages(transport: 'grpc' | 'http'): void {
     test('update: a run that ended after it is answered from, one that ended without it is not running', async () => {
       const [after, without] = [await start('messages'), await start('messages')]
 
-      const value = await faulted(
-        `/workflow/${after.workflowId}/update/set`,
-        { lost: () => end(after.workflowId) },
-        'a',
-      )
-      const refused = await faulted(
-        `/workflow/${without.workflowId}/update/set`,
-        { dropped: () => end(without.workflowId) },
-        'a',
-      )
+      const value = await faulted(`${after.workflowId}/update/set`, { lost: () => end(after.workflowId) }, 'a')
+      const refused = await faulted(`${without.workflowId}/update/set`, { dropped: () => end(without.workflowId) }, 'a')
 
       expect([value.status, value.body]).toEqual([200, { before: null, after: 'a' }])
       expect([refused.status, refused.body.error, refused.body.runId]).toEqual([
