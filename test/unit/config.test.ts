@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig, type Surroundings } from '../../src/config.ts'
 import { issuesOf, parse, required } from './config/parsed.ts'
 
 test('parseConfig: requires only the catalog', () => {
@@ -91,34 +91,97 @@ test('parseConfig: durations are milliseconds, or have a unit', () => {
   ])
 })
 
-test('parseConfig: rejects durations that no timer supports', () => {
-  expect(
-    issuesOf({
-      ...required,
-      SERVICE_RUN_MAX_TIMEOUT: '25d',
-      SERVICE_MESSAGE_TIMEOUT: '0',
-      SERVICE_CATALOG_TTL: '5 minutes',
-    }),
-  ).toEqual([
-    'SERVICE_RUN_MAX_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
-    'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with a unit, like 30s or 5m',
-    'SERVICE_MESSAGE_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
-  ])
+test.for<[sentence: string, env: Record<string, string>, issues: string[], options?: Surroundings]>([
+  [
+    'durations that no timer supports',
+    { SERVICE_RUN_MAX_TIMEOUT: '25d', SERVICE_MESSAGE_TIMEOUT: '0', SERVICE_CATALOG_TTL: '5 minutes' },
+    [
+      'SERVICE_RUN_MAX_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
+      'SERVICE_CATALOG_TTL must be a number of milliseconds or a duration with a unit, like 30s or 5m',
+      'SERVICE_MESSAGE_TIMEOUT must be from 1 ms to 2147483647 ms (24 days)',
+    ],
+  ],
+  [
+    'sizes that are not positive integers',
+    { SERVICE_MAX_BODY_BYTES: '2MB', SERVICE_MAX_PAYLOAD_BYTES: '0', SERVICE_TRACE_MAX_BYTES: '1.5' },
+    ['SERVICE_MAX_BODY_BYTES', 'SERVICE_MAX_PAYLOAD_BYTES', 'SERVICE_TRACE_MAX_BYTES'].map(
+      (name) => `${name} must be an integer of at least 1`,
+    ),
+  ],
+  [
+    'a catalog that the engine reserves',
+    { SERVICE_CATALOG_ID: '__temporal_x' },
+    ['SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved'],
+  ],
+  [
+    'a flag that is neither true nor false',
+    { SERVICE_TRACE_LOCAL_ON: 'perhaps' },
+    ['SERVICE_TRACE_LOCAL_ON must be true or false'],
+  ],
+  [
+    'a list without a token, instead of allowing anonymous access',
+    { SERVICE_API_AUTH_TOKEN: ' , ' },
+    ['SERVICE_API_AUTH_TOKEN must contain at least one token'],
+  ],
+  [
+    'an address that is not loopback without a token',
+    { SERVICE_HOST: '0.0.0.0' },
+    [
+      'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+    ],
+  ],
+  [
+    'a loopback address without a token if the service does not bind its own socket',
+    { SERVICE_HOST: '127.0.0.1' },
+    [
+      'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
+    ],
+    { binds: false },
+  ],
+  [
+    'a client certificate without its key',
+    { ENGINE_TLS_CERT: '/cert.pem' },
+    ['ENGINE_TLS_CERT and ENGINE_TLS_KEY must be set together'],
+  ],
+  [
+    'the HTTP transport without its URL',
+    { ENGINE_TRANSPORT: 'http' },
+    ["ENGINE_TRANSPORT=http requires ENGINE_HTTP_URL, the base URL of the engine's HTTP API"],
+  ],
+])('parseConfig: rejects %s', ([, env, issues, options]) => {
+  expect(issuesOf({ ...required, ...env }, options)).toEqual(issues)
 })
 
-test('parseConfig: rejects sizes that are not positive integers', () => {
-  expect(
-    issuesOf({
-      ...required,
-      SERVICE_MAX_BODY_BYTES: '2MB',
-      SERVICE_MAX_PAYLOAD_BYTES: '0',
-      SERVICE_TRACE_MAX_BYTES: '1.5',
-    }),
-  ).toEqual([
-    'SERVICE_MAX_BODY_BYTES must be an integer of at least 1',
-    'SERVICE_MAX_PAYLOAD_BYTES must be an integer of at least 1',
-    'SERVICE_TRACE_MAX_BYTES must be an integer of at least 1',
-  ])
+test.for<[sentence: string, env: Record<string, string>, config: object]>([
+  [
+    'with a token the server listens on all addresses',
+    { SERVICE_API_AUTH_TOKEN: 's3cret' },
+    { server: { host: '0.0.0.0' }, access: { tokens: ['s3cret'] } },
+  ],
+  [
+    'tokens are a list without its empty entries',
+    { SERVICE_API_AUTH_TOKEN: 'new, ,old,' },
+    { access: { tokens: ['new', 'old'] } },
+  ],
+  [
+    'SERVICE_ALLOW_ANONYMOUS=true allows unauthenticated access from anywhere',
+    { SERVICE_HOST: '0.0.0.0', SERVICE_ALLOW_ANONYMOUS: 'true' },
+    { server: { host: '0.0.0.0' }, access: { tokens: null, loopbackOnly: false } },
+  ],
+  [
+    'a token is required even if SERVICE_ALLOW_ANONYMOUS=true',
+    { SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' },
+    { access: { tokens: ['s3cret'] } },
+  ],
+  [
+    'an API key is sent unencrypted only with ENGINE_TLS=false',
+    { ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' },
+    { engine: { tls: null } },
+  ],
+  ['a certificate file implies TLS', { ENGINE_TLS_CA: '/ca.pem' }, { engine: { tls: { caPath: '/ca.pem' } } }],
+  ['the address of the engine may be IPv6', { ENGINE_ADDRESS: '[::1]:7233' }, { engine: { address: '[::1]:7233' } }],
+])('parseConfig: %s', ([, env, config]) => {
+  expect(parse(env)).toMatchObject(config)
 })
 
 test('parseConfig: the memory for results may be 0', () => {
@@ -128,18 +191,6 @@ test('parseConfig: the memory for results may be 0', () => {
   ])
   expect(issuesOf({ ...required, SERVICE_RESULT_CACHE_BYTES: '-1' })).toEqual([
     'SERVICE_RESULT_CACHE_BYTES must be an integer of at least 0',
-  ])
-})
-
-test('parseConfig: rejects a catalog that the engine reserves', () => {
-  expect(issuesOf({ SERVICE_CATALOG_ID: '__temporal_x' })).toEqual([
-    'SERVICE_CATALOG_ID must not start with "__temporal_", which is reserved',
-  ])
-})
-
-test('parseConfig: rejects a flag that is neither true nor false', () => {
-  expect(issuesOf({ ...required, SERVICE_TRACE_LOCAL_ON: 'perhaps' })).toEqual([
-    'SERVICE_TRACE_LOCAL_ON must be true or false',
   ])
 })
 
@@ -158,29 +209,6 @@ test('parseConfig: accepts origins only in the form that browsers send', () => {
   )
 })
 
-test('parseConfig: with a token the server listens on all addresses', () => {
-  expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret' })).toMatchObject({
-    server: { host: '0.0.0.0' },
-    access: { tokens: ['s3cret'] },
-  })
-})
-
-test('parseConfig: tokens are a list without its empty entries', () => {
-  expect(parse({ SERVICE_API_AUTH_TOKEN: 'new, ,old,' }).access.tokens).toEqual(['new', 'old'])
-})
-
-test('parseConfig: rejects a list without a token instead of allowing anonymous access', () => {
-  expect(issuesOf({ ...required, SERVICE_API_AUTH_TOKEN: ' , ' })).toEqual([
-    'SERVICE_API_AUTH_TOKEN must contain at least one token',
-  ])
-})
-
-test('parseConfig: without a token the server must be bound to loopback', () => {
-  expect(issuesOf({ ...required, SERVICE_HOST: '0.0.0.0' })).toEqual([
-    'SERVICE_API_AUTH_TOKEN is required when the server is not bound to loopback; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
-  ])
-})
-
 test('parseConfig: a host name that begins like a loopback address is not one', () => {
   expect(issuesOf({ ...required, SERVICE_HOST: '127.0.0.1.example.com' })).toHaveLength(1)
 })
@@ -191,27 +219,10 @@ test('parseConfig: no token is required on any loopback address', () => {
   ).toEqual(Array(5).fill(null))
 })
 
-test('parseConfig: a loopback address does not count if the service does not bind its own socket', () => {
-  expect(issuesOf({ ...required, SERVICE_HOST: '127.0.0.1' }, { binds: false })).toEqual([
-    'SERVICE_API_AUTH_TOKEN is required when the service does not bind its own socket; set SERVICE_ALLOW_ANONYMOUS=true to allow unauthenticated access',
-  ])
-})
-
-test('parseConfig: SERVICE_ALLOW_ANONYMOUS=true allows unauthenticated access from anywhere', () => {
-  expect(parse({ SERVICE_HOST: '0.0.0.0', SERVICE_ALLOW_ANONYMOUS: 'true' })).toMatchObject({
-    server: { host: '0.0.0.0' },
-    access: { tokens: null, loopbackOnly: false },
-  })
-})
-
 test('parseConfig: loopbackOnly is set only without a token and without SERVICE_ALLOW_ANONYMOUS', () => {
   expect(parse({}).access.loopbackOnly).toBe(true)
   expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_HOST: '127.0.0.1' }).access.loopbackOnly).toBe(false)
   expect(parse({ SERVICE_ALLOW_ANONYMOUS: 'true' }).access.loopbackOnly).toBe(false)
-})
-
-test('parseConfig: a token is required even if SERVICE_ALLOW_ANONYMOUS=true', () => {
-  expect(parse({ SERVICE_API_AUTH_TOKEN: 's3cret', SERVICE_ALLOW_ANONYMOUS: 'true' }).access.tokens).toEqual(['s3cret'])
 })
 
 test('SERVICE_BASE_PATH: a path, without its trailing slash', () => {
@@ -239,26 +250,8 @@ test('parseConfig: an API key implies TLS', () => {
   })
 })
 
-test('parseConfig: an API key is sent unencrypted only with ENGINE_TLS=false', () => {
-  expect(parse({ ENGINE_API_KEY: 'key', ENGINE_TLS: 'false' }).engine.tls).toBeNull()
-})
-
-test('parseConfig: a certificate file implies TLS', () => {
-  expect(parse({ ENGINE_TLS_CA: '/ca.pem' }).engine.tls).toMatchObject({ caPath: '/ca.pem' })
-})
-
-test('parseConfig: a client certificate requires its key', () => {
-  expect(issuesOf({ ...required, ENGINE_TLS_CERT: '/cert.pem' })).toEqual([
-    'ENGINE_TLS_CERT and ENGINE_TLS_KEY must be set together',
-  ])
-})
-
 test('parseConfig: certificates contradict ENGINE_TLS=false', () => {
   expect(issuesOf({ ...required, ENGINE_TLS: 'false', ENGINE_TLS_CA: '/ca.pem' })).toHaveLength(1)
-})
-
-test('parseConfig: the address of the engine may be IPv6', () => {
-  expect(parse({ ENGINE_ADDRESS: '[::1]:7233' }).engine.address).toBe('[::1]:7233')
 })
 
 test.each(['ENGINE_HTTP_URL', 'ENGINE_CODEC_ENDPOINT', 'ENGINE_UI_URL'])('parseConfig: %s is a base URL', (name) => {
@@ -277,12 +270,6 @@ test('parseConfig: over gRPC the namespace must be printable ASCII', () => {
   ])
   expect(issuesOf({ ...required, ENGINE_NAMESPACE: 'shop\n' })).toHaveLength(1)
   expect(parse({ ENGINE_NAMESPACE: 'a b/c.~d' }).engine.namespace).toBe('a b/c.~d')
-})
-
-test('parseConfig: the HTTP transport requires its URL', () => {
-  expect(issuesOf({ ...required, ENGINE_TRANSPORT: 'http' })).toEqual([
-    "ENGINE_TRANSPORT=http requires ENGINE_HTTP_URL, the base URL of the engine's HTTP API",
-  ])
 })
 
 /** Every variable that parseConfig reads. */

@@ -34,29 +34,93 @@ test('toServiceError: adds the details of the request', () => {
   })
 })
 
-test('toServiceError: an unreachable engine is EngineUnavailableError', () => {
-  expect(translated(answer(GrpcCode.UNAVAILABLE)).error).toBe('EngineUnavailableError')
-})
+const UNPOLLED = 'no poller seen for task queue recently, worker may be down'
+const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
+const AWAITED: RequestFacts = { ...READ, waitsForWorker: true }
+const OTHER_CODES = [
+  GrpcCode.INVALID_ARGUMENT,
+  GrpcCode.FAILED_PRECONDITION,
+  GrpcCode.PERMISSION_DENIED,
+  GrpcCode.UNAUTHENTICATED,
+  ...[2, 10, 13, 15, 99],
+]
 
-test('toServiceError: a timeout is blamed on the worker if the request waits for one, otherwise on the engine', () => {
-  expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED)).error).toBe('EngineUnavailableError')
-  expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true }).error).toBe(
-    'DeadlineExceededError',
-  )
-})
-
-test('toServiceError: a request without a worker polling the task queue is DeadlineExceededError', () => {
-  const unpolled = answer(GrpcCode.FAILED_PRECONDITION, 'no poller seen for task queue recently, worker may be down')
-
-  expect(translated(unpolled, { ...WRITE, waitsForWorker: true })).toMatchObject({
-    error: 'DeadlineExceededError',
-    message: 'No worker responded for workflow orders-17: no worker has polled its task queue recently',
-  })
-})
-
-test('toServiceError: a call that our signal aborted counts as a timeout', () => {
-  expect(translated(answer(GrpcCode.CANCELLED)).error).toBe('EngineUnavailableError')
-  expect(translated(answer(GrpcCode.CANCELLED), { ...READ, waitsForWorker: true }).error).toBe('DeadlineExceededError')
+test.for<[sentence: string, error: RpcError, request: RequestFacts, expected: object]>([
+  ['an unreachable engine', answer(GrpcCode.UNAVAILABLE), READ, { error: 'EngineUnavailableError' }],
+  ['a timeout of the engine', answer(GrpcCode.DEADLINE_EXCEEDED), READ, { error: 'EngineUnavailableError' }],
+  [
+    'a timeout of a request that waits for a worker',
+    answer(GrpcCode.DEADLINE_EXCEEDED),
+    AWAITED,
+    { error: 'DeadlineExceededError', retryAfterSeconds: undefined },
+  ],
+  [
+    'a request without a worker that polls the task queue',
+    answer(GrpcCode.FAILED_PRECONDITION, UNPOLLED),
+    { ...WRITE, waitsForWorker: true },
+    {
+      error: 'DeadlineExceededError',
+      message: 'No worker responded for workflow orders-17: no worker has polled its task queue recently',
+    },
+  ],
+  ['a call that our signal aborted', answer(GrpcCode.CANCELLED), READ, { error: 'EngineUnavailableError' }],
+  ['the same while it waits for a worker', answer(GrpcCode.CANCELLED), AWAITED, { error: 'DeadlineExceededError' }],
+  [
+    'an unknown namespace, not an unknown workflow',
+    answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
+    READ,
+    { error: 'EngineError' },
+  ],
+  ['an unknown path', answer(GrpcCode.NOT_FOUND, 'Not Found'), READ, { error: 'EngineError' }],
+  [
+    'a payload that is too large for the engine',
+    answer(GrpcCode.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
+    WRITE,
+    { error: 'PayloadTooLargeError', source: 'engine' },
+  ],
+  [
+    'a memo that is too large for the engine',
+    answer(GrpcCode.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
+    WRITE,
+    { error: 'PayloadTooLargeError', source: 'engine' },
+  ],
+  [
+    'a message that is too large for the engine',
+    answer(GrpcCode.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (5000000 vs. 4194304)'),
+    WRITE,
+    { error: 'PayloadTooLargeError', source: 'engine' },
+  ],
+  [
+    'a response that is too large for us',
+    answer(GrpcCode.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)'),
+    READ,
+    { error: 'EngineError' },
+  ],
+  [
+    'a run that cannot accept the request now',
+    answer(GrpcCode.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure')),
+    READ,
+    { error: 'WorkflowNotReadyError' },
+  ],
+  [
+    'an update of a paused run',
+    answer(GrpcCode.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.'),
+    READ,
+    { error: 'WorkflowNotReadyError', workflowStatus: 'paused' },
+  ],
+  ['a call that the engine does not support', answer(GrpcCode.UNIMPLEMENTED), READ, { error: 'NotSupportedError' }],
+  ...OTHER_CODES.map((code): [string, RpcError, RequestFacts, object] => [
+    `the code ${code}`,
+    answer(code),
+    READ,
+    { error: 'EngineError' },
+  ]),
+  ['a read, which can always be retried', answer(GrpcCode.UNAVAILABLE), READ, { retryAfterSeconds: 1 }],
+  ['a write that was never sent', UNSENT, WRITE, { retryAfterSeconds: 1 }],
+  ['a write that may have been sent', answer(GrpcCode.UNAVAILABLE), WRITE, { retryAfterSeconds: undefined }],
+  ['a write that was not answered', answer(GrpcCode.DEADLINE_EXCEEDED), WRITE, { retryAfterSeconds: undefined }],
+])('toServiceError: %s', ([, error, request, expected]) => {
+  expect({ retryAfterSeconds: undefined, ...translated(error, request) }).toMatchObject(expected)
 })
 
 test('toServiceError: names an unknown workflow or run', () => {
@@ -69,11 +133,6 @@ test('toServiceError: names an unknown workflow or run', () => {
   expect(translated(unknown, { kind: 'read', details: { workflowId: 'orders-17', runId: 'r' } }).message).toBe(
     'Workflow orders-17 has no run r',
   )
-})
-
-test('toServiceError: an unknown namespace is not an unknown workflow', () => {
-  expect(translated(answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure'))).error).toBe('EngineError')
-  expect(translated(answer(GrpcCode.NOT_FOUND, 'Not Found')).error).toBe('EngineError')
 })
 
 test('toServiceError: an id in use is returned with its run', () => {
@@ -117,58 +176,6 @@ test('toServiceError: a rate limit, a concurrency limit and a busy workflow are 
   ])
 })
 
-test('toServiceError: a payload, memo or message that is too large for the engine is PayloadTooLargeError', () => {
-  const answers = [
-    answer(GrpcCode.INVALID_ARGUMENT, 'Blob data size exceeds limit.'),
-    answer(GrpcCode.INVALID_ARGUMENT, 'Memo size exceeds limit.'),
-    answer(GrpcCode.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (5000000 vs. 4194304)'),
-  ].map((error) => translated(error, WRITE))
-
-  expect(answers.map(({ error, source }) => [error, source])).toEqual([
-    ['PayloadTooLargeError', 'engine'],
-    ['PayloadTooLargeError', 'engine'],
-    ['PayloadTooLargeError', 'engine'],
-  ])
-})
-
-test('toServiceError: a response that is too large for us is EngineError', () => {
-  expect(
-    translated(answer(GrpcCode.RESOURCE_EXHAUSTED, 'Received message larger than max (134217729 vs. 134217728)')).error,
-  ).toBe('EngineError')
-})
-
-test('toServiceError: a run that cannot accept the request now is WorkflowNotReadyError', () => {
-  expect(translated(answer(GrpcCode.FAILED_PRECONDITION, 'text', detail('WorkflowNotReadyFailure'))).error).toBe(
-    'WorkflowNotReadyError',
-  )
-})
-
-test('toServiceError: an update of a paused run is WorkflowNotReadyError with its status', () => {
-  expect(
-    translated(answer(GrpcCode.FAILED_PRECONDITION, 'Workflow is paused. Cannot update the workflow.')),
-  ).toMatchObject({ error: 'WorkflowNotReadyError', workflowStatus: 'paused' })
-})
-
-test('toServiceError: a call that the engine does not support is NotSupportedError', () => {
-  expect(translated(answer(GrpcCode.UNIMPLEMENTED)).error).toBe('NotSupportedError')
-})
-
-test('toServiceError: any other error is EngineError', () => {
-  const codes = [
-    GrpcCode.INVALID_ARGUMENT,
-    GrpcCode.FAILED_PRECONDITION,
-    GrpcCode.PERMISSION_DENIED,
-    GrpcCode.UNAUTHENTICATED,
-    2,
-    10,
-    13,
-    15,
-    99,
-  ]
-
-  expect(codes.map((code) => translated(answer(code)).error)).toEqual(codes.map(() => 'EngineError'))
-})
-
 test('toServiceError: the cause of the error names the variable to check', () => {
   const causes = [
     answer(GrpcCode.NOT_FOUND, 'text', detail('NamespaceNotFoundFailure')),
@@ -196,35 +203,12 @@ test('toServiceError: never passes on a message of the engine', () => {
   expect(left.filter((answered) => /10\.1\.2\.3|ECONNREFUSED|Last error/.test(answered))).toEqual([])
 })
 
-test('Retry-After: a read can always be retried', () => {
-  expect(translated(answer(GrpcCode.UNAVAILABLE), READ).retryAfterSeconds).toBe(1)
-})
-
-test('Retry-After: a write can be retried if it was never sent', () => {
-  const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
-
-  expect(translated(unsent, WRITE).retryAfterSeconds).toBe(1)
-})
-
-test('Retry-After: a write that may have been sent has none', () => {
-  expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE)).not.toHaveProperty('retryAfterSeconds')
-  expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), WRITE)).not.toHaveProperty('retryAfterSeconds')
-})
-
 test('Retry-After: the message of a write that may have been sent says so', () => {
-  const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
-
   expect(translated(answer(GrpcCode.UNAVAILABLE), WRITE).message).toContain('the request may have been carried out')
-  expect([translated(unsent, WRITE).message, translated(answer(GrpcCode.UNAVAILABLE), READ).message]).toEqual([
+  expect([translated(UNSENT, WRITE).message, translated(answer(GrpcCode.UNAVAILABLE), READ).message]).toEqual([
     'The workflow engine is not responding.',
     'The workflow engine is not responding.',
   ])
-})
-
-test('Retry-After: a worker that did not respond in time has none', () => {
-  expect(translated(answer(GrpcCode.DEADLINE_EXCEEDED), { ...READ, waitsForWorker: true })).not.toHaveProperty(
-    'retryAfterSeconds',
-  )
 })
 
 test('isGoneOrClosed: is true for unknown and closed runs, not for an unknown namespace', () => {

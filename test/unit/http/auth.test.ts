@@ -15,32 +15,18 @@ async function statusFor(authorization: string | null, tokens = ['s3cret']) {
   return response.status
 }
 
-test('requireToken: accepts the raw token after Basic, as in the specification', async () => {
-  expect(await statusFor('Basic s3cret')).toBe(200)
-})
-
-test('requireToken: accepts a Bearer token', async () => {
-  expect(await statusFor('Bearer s3cret')).toBe(200)
-})
-
-test('requireToken: accepts the token as the password of any user, as curl -u sends it', async () => {
-  expect(await statusFor(`Basic ${btoa('anything:s3cret')}`)).toBe(200)
-  expect(await statusFor(`Basic ${btoa(':s3cret')}`)).toBe(200)
-})
-
-test('requireToken: accepts a token with a colon from curl -u', async () => {
-  expect(await statusFor(`Basic ${btoa('user:a:b')}`, ['a:b'])).toBe(200)
-})
-
-test('requireToken: ignores the case of the scheme', async () => {
-  expect(await statusFor('bAsIc s3cret')).toBe(200)
-  expect(await statusFor('BEARER s3cret')).toBe(200)
-})
-
-test('requireToken: accepts every token of a list', async () => {
-  expect([await statusFor('Basic new', ['new', 'old']), await statusFor('Basic old', ['new', 'old'])]).toEqual([
-    200, 200,
-  ])
+test.for<[form: string, authorization: string, tokens?: string[]]>([
+  ['the raw token after Basic, as in the specification', 'Basic s3cret'],
+  ['a Bearer token', 'Bearer s3cret'],
+  ['the token as the password of any user, as curl -u sends it', `Basic ${btoa('anything:s3cret')}`],
+  ['the token as the password of no user', `Basic ${btoa(':s3cret')}`],
+  ['a token with a colon from curl -u', `Basic ${btoa('user:a:b')}`, ['a:b']],
+  ['Basic in any case', 'bAsIc s3cret'],
+  ['Bearer in any case', 'BEARER s3cret'],
+  ['the first token of a list', 'Basic new', ['new', 'old']],
+  ['the last token of a list', 'Basic old', ['new', 'old']],
+])('requireToken: accepts %s', async ([, authorization, tokens]) => {
+  expect(await statusFor(authorization, tokens)).toBe(200)
 })
 
 test('requireToken: rejects a token that is missing, wrong, truncated, too long, a list, or of another scheme', async () => {
