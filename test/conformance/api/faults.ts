@@ -13,7 +13,6 @@ const RESOURCE_EXHAUSTED = 8
 const UNIMPLEMENTED = 12
 const INTERNAL = 13
 const UNAVAILABLE = 14
-const UNAUTHENTICATED = 16
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
@@ -165,21 +164,6 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
     expect(text).not.toContain('no-such-namespace')
     expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
-  })
-
-  test('faults: an API key that the engine rejects is an error without details', async () => {
-    const { serviceBehindFaultProxy, faultProxy } = api()
-    const workflowId = anId()
-    faultProxy.on({
-      method: 'DescribeWorkflowExecution',
-      containing: workflowId,
-      fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
-    })
-
-    const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
-
-    expect([status, body.error]).toEqual([502, 'EngineError'])
-    expect(text).not.toContain('k3y')
   })
 
   test('faults: an operation that the engine does not support is a 501', async () => {

@@ -240,27 +240,4 @@ export function inspect(api: () => ApiFixture): void {
     expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
     expect(pinned.body).toEqual(body)
   })
-
-  test('trace-log: an open run has an incomplete trace', async () => {
-    const { service } = api()
-    const { body: started } = await service.start('neverEnds')
-
-    const { body } = await service.get(`${started.workflowId}/trace-log`)
-
-    expect([body.complete, body.data.endedAt]).toEqual([false, null])
-    expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
-    await service.post(`${started.workflowId}/terminate`)
-  })
-
-  test('trace-log: a failed run has its failure and the number of attempts', async () => {
-    const { service } = api()
-    const { body: ran } = await service.run('failAfterRetries')
-
-    const { body } = await service.get(`${ran.workflowId}/trace-log`)
-
-    expect(body.data.error).toMatchObject({ message: expect.any(String) })
-    expect(body.data.children).toMatchObject([
-      { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
-    ])
-  })
 }
