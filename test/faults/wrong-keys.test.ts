@@ -83,58 +83,46 @@ async function expiredEngine(): Promise<string> {
   return proxy.address
 }
 
-describe('an API key that is rejected', () => {
-  test('wrong keys: is logged once, with the variable to check and without its value', async () => {
-    expect((await warningsOf(refused)).map(({ message }) => message)).toEqual([
-      expect.stringContaining('ENGINE_API_KEY'),
-    ])
-    expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
+describe.for([
+  {
+    of: 'an API key that is rejected',
+    service: () => refused,
+    variable: 'ENGINE_API_KEY',
+    reason: /key|unauthorized/i,
+  },
+  { of: 'a namespace that is missing', service: () => missing, variable: 'ENGINE_NAMESPACE', reason: /namespace/i },
+])('wrong keys: $of', ({ service, variable, reason }) => {
+  test('is logged once, with the variable to check', async () => {
+    expect((await warningsOf(service())).map(({ message }) => message)).toEqual([expect.stringContaining(variable)])
   })
 
-  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
-    const answers = await callEach(refused, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+  test('is a 502 on every endpoint, without the reason', async () => {
+    const answers = await callEach(service(), [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
     expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
-    expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
+    expect(answers.map(({ text }) => text).join()).not.toMatch(reason)
+    const message = 'rejected the configuration of this service; the log names the setting to check'
+    expect(answers[0]?.body.message).toContain(message)
   })
 
-  test('wrong keys: is not ready', async () => {
-    const { status, body } = await refused.call('GET', '/ready')
+  test('is not ready', async () => {
+    const { status, body } = await service().call('GET', '/ready')
 
     expect([status, body.engine]).toEqual([503, 'misconfigured'])
   })
 })
 
-describe('a namespace that is missing', () => {
-  test('wrong keys: is logged once, with the variable to check', async () => {
-    expect((await warningsOf(missing)).map(({ message }) => message)).toEqual([
-      expect.stringContaining('ENGINE_NAMESPACE'),
-    ])
-  })
+test('wrong keys: the value of a key is never logged', () => {
+  expect(JSON.stringify(refused.events)).not.toContain(API_KEY)
+})
 
-  test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
-    const answers = await callEach(missing, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
+test('wrong keys: a namespace that is missing is in the log of each request, with the variable', async () => {
+  const { body } = await missing.get('nobody/status')
 
-    expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
-    expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
-  })
+  const event = await until('it is logged', () => missing.events.find(({ requestId }) => requestId === body.requestId))
 
-  test('wrong keys: is not ready', async () => {
-    const { status, body } = await missing.call('GET', '/ready')
-
-    expect([status, body.engine]).toEqual([503, 'misconfigured'])
-  })
-
-  test('wrong keys: is in the log of each request too, with the variable', async () => {
-    const { body } = await missing.get('nobody/status')
-
-    const event = await until('it is logged', () =>
-      missing.events.find(({ requestId }) => requestId === body.requestId),
-    )
-
-    expect(event.level).toBe('error')
-    expect(JSON.stringify(event)).toContain('ENGINE_NAMESPACE')
-  })
+  expect(event.level).toBe('error')
+  expect(JSON.stringify(event)).toContain('ENGINE_NAMESPACE')
 })
 
 describe('a certificate that has expired', () => {

@@ -1,9 +1,8 @@
 import proto from '@temporalio/proto'
-import { expect, inject, test } from 'vitest'
-import { makeApi } from '../../support/api.ts'
+import { expect, test } from 'vitest'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
-import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
@@ -15,7 +14,7 @@ const INTERNAL = 13
 const UNAVAILABLE = 14
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
-export function faults(api: () => ApiFixture, serve: Serve): void {
+export function faults(api: () => ApiFixture): void {
   test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
     const { serviceWithoutEngine, hasGap } = api()
     const onWrites = hasGap('what-was-sent') ? null : '1'
@@ -146,24 +145,6 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
       'engine',
       '1',
     ])
-  })
-
-  test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
-    const { catalog } = api()
-    const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
-    const { address, httpUrl } = inject('engine')
-    const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
-    const server = await serve({ ...env, ...engine })
-
-    const { call } = makeApi({ url: server.url })
-    const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
-    const ready = await call('GET', '/ready')
-    await server.stop()
-
-    expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
-    expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
-    expect(text).not.toContain('no-such-namespace')
-    expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
   })
 
   test('faults: an operation that the engine does not support is a 501', async () => {
