@@ -19,24 +19,27 @@ const ENDED = new DOMException('the call has ended', 'AbortError')
 export async function withEngineWatchdog<T>(rpc: Rpc, call: Call, act: (call: Call) => Promise<T>): Promise<T> {
   const linked = linkSignals(call.signal)
   let unavailable: RpcError | null = null
+  let pings = 0
 
   async function check(): Promise<void> {
+    pings++
     const cause = await unansweredPing(rpc, { ...call, signal: linked.signal })
+    pings--
     if (cause === null || linked.signal.aborted) return
     unavailable = new RpcError('the engine stopped responding', { code: GrpcCode.UNAVAILABLE, cause })
     linked.abort()
   }
 
   const waiting = setTimeout(() => call.startWaiting(), TIMEOUT_MS.workerResponse)
-  const pings = setInterval(check, TIMEOUT_MS.pingInterval)
+  const pinging = setInterval(check, TIMEOUT_MS.pingInterval)
   try {
     return await act({ ...call, signal: linked.signal })
   } catch (error) {
     throw unavailable ?? error
   } finally {
     clearTimeout(waiting)
-    clearInterval(pings)
-    linked.abort(ENDED)
+    clearInterval(pinging)
+    if (pings > 0) linked.abort(ENDED)
     linked.release()
   }
 }
