@@ -76,35 +76,12 @@ export function catalogs(api: () => ApiFixture): void {
     ])
   })
 
-  test('catalog: an unpublished catalog is an error', async () => {
-    const { status, body } = await api().service.get(`catalog/${randomUUID()}`)
-
-    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
-  })
-
   test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
     const { service, plainTaskQueue } = api()
 
     const { status, body } = await service.get(`catalog/${plainTaskQueue}`)
 
     expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
-  })
-
-  test('catalog: is not sent again to a client that already has it', async () => {
-    const { service } = api()
-    const first = await service.get('catalog')
-    const etag = first.headers.get('ETag') ?? ''
-
-    const same = await service.get('catalog', { 'If-None-Match': etag })
-    const other = await service.get('catalog', { 'If-None-Match': '"of another"' })
-
-    expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
-      expect.stringMatching(/^(?:W\/)?".+"$/),
-      304,
-      '',
-      etag,
-      200,
-    ])
   })
 
   test('catalog: a replaced catalog has another ETag', async () => {
@@ -166,14 +143,6 @@ export function catalogs(api: () => ApiFixture): void {
       expected,
     ])
     expect((await service.get(`${catalog}/status`)).body.status).toBe('running')
-  })
-
-  test('catalog: the parked run of one is reserved', async () => {
-    const { service, catalog } = api()
-
-    const { status, body } = await service.post(`${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
-
-    expect([status, body.error]).toEqual([400, 'ValidationError'])
   })
 
   test('names: a worker that has just started is found at once', async () => {
