@@ -45,13 +45,17 @@ test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
   const untrusted = await expiredEngine()
   ;[refused, missing, expired] = await Promise.all([
     started(await refusingEngine(), { ENGINE_API_KEY: API_KEY, ENGINE_TLS: 'false' }),
-    started(address, { ENGINE_NAMESPACE: 'missing' }),
+    started(address, { ENGINE_NAMESPACE: 'missing' }, 'real'),
     started(untrusted, { ENGINE_TLS_CA: join(folder, 'ca.pem'), ENGINE_TLS_SERVER_NAME: 'localhost' }),
   ])
 })
 
-async function started(address: string, env: Record<string, string>): Promise<Service> {
-  const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
+async function started(
+  address: string,
+  env: Record<string, string>,
+  engine: 'faulty' | 'real' = 'faulty',
+): Promise<Service> {
+  const service = await startService({ address, catalog: 'keys', env, engine })
   cleanup.defer(async () => void (await service.kill()))
   return service
 }
