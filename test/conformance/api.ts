@@ -69,6 +69,6 @@ export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] 
     common(api, serve)
     docsPage(api)
     badInput(api)
-    faults(api)
+    faults(api, serve)
   })
 }

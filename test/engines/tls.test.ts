@@ -86,18 +86,23 @@ describe.concurrent('over gRPC', () => {
     expect(await ended).toMatchObject({ outcome: { status: 'terminated' } })
   })
 
-  test.for<[title: string, tls: () => GrpcTls | null, engine?: TlsOptions]>([
-    ['TLS: an engine with another authority', () => trusted({ ca: strangers.authority.cert })],
-    ['TLS: an engine with an authority that the system does not trust', () => ({ serverName: 'localhost' })],
-    ['TLS: an engine with another name, unless it is configured,', () => ({ ca: certificates.authority.cert })],
-    ['TLS: an engine that requires TLS, without it,', () => null],
-    ['mTLS: an engine that requires a client certificate, without one,', trusted, MUTUAL],
-    ['mTLS: the same with a certificate of another authority', () => trusted(strangers.client), MUTUAL],
-  ])('%s is unreachable', async ([, tls, engine]) => {
-    expect(await unreachable(await secured(engine), tls())).toEqual(UNAVAILABLE)
+  test('TLS: an engine with another authority is unreachable', async () => {
+    expect(await unreachable(await secured(), trusted({ ca: strangers.authority.cert }))).toEqual(UNAVAILABLE)
   })
 
-  test('TLS: an engine without TLS is unreachable with it', async () => {
+  test('TLS: an engine with an authority that the system does not trust is unreachable', async () => {
+    expect(await unreachable(await secured(), { serverName: 'localhost' })).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine whose certificate has another name is unreachable unless the name is configured', async () => {
+    expect(await unreachable(await secured(), { ca: certificates.authority.cert })).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine that wants TLS is out of reach without', async () => {
+    expect(await unreachable(await secured(), null)).toEqual(UNAVAILABLE)
+  })
+
+  test('TLS: an engine without TLS is out of reach with', async () => {
     expect(await unreachable(inject('engine').address, trusted())).toEqual(UNAVAILABLE)
   })
 
@@ -105,6 +110,14 @@ describe.concurrent('over gRPC', () => {
     const engine = anEngine(await secured(MUTUAL), { tls: trusted(certificates.client) })
 
     expect((await refusal(engine.describe({ workflowId: 'none' }, call()))).error).toBe('WorkflowNotFoundError')
+  })
+
+  test('mTLS: an engine that requires a client certificate is unreachable without one', async () => {
+    expect(await unreachable(await secured(MUTUAL), trusted())).toEqual(UNAVAILABLE)
+  })
+
+  test('mTLS: an engine that requires a client certificate is unreachable with one of another authority', async () => {
+    expect(await unreachable(await secured(MUTUAL), trusted(strangers.client))).toEqual(UNAVAILABLE)
   })
 
   test('API key: every call carries it, on both connections', async () => {
@@ -116,6 +129,16 @@ describe.concurrent('over gRPC', () => {
 
     expect(seen.map(({ path }) => path)).toEqual(['DescribeWorkflowExecution', 'GetWorkflowExecutionHistory'])
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer a-key', 'Bearer a-key'])
+  })
+
+  test('API key: a rejected key is an EngineError that shows nothing of the key', async () => {
+    const { address } = await refusingServer()
+    const engine = anEngine(address, { tls: trusted(), apiKey: 'a-key' })
+
+    const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ error: 'EngineError', cause: { message: expect.stringContaining('ENGINE_API_KEY') } })
+    expect(String(error)).not.toMatch(/a-key|bad token/)
   })
 
   test('API key: no header is sent without a key', async () => {
@@ -145,6 +168,17 @@ describe.concurrent('over gRPC', () => {
     expect((await refusal(anEngine(address, { tls: null }).describe(started, call()))).error).toBe(
       'WorkflowNotFoundError',
     )
+  })
+
+  test('namespace: one that is not there is EngineError, no unknown workflow', async () => {
+    const engine = anEngine(inject('engine').address, { tls: null, namespace: 'nowhere' })
+
+    const error = await engine.describe({ workflowId: 'any' }, call()).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({
+      error: 'EngineError',
+      cause: { message: expect.stringContaining('ENGINE_NAMESPACE') },
+    })
   })
 })
 

@@ -1,5 +1,6 @@
 /** Bytes that no client would send, on a server as `npm start` runs it. */
 
+import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { serveNode } from '../../src/runtime/node/server.ts'
@@ -30,6 +31,8 @@ async function exchange(bytes: string | Uint8Array) {
 function head(path: string, ...lines: string[]): string {
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
 }
+
+const authorized = ['Connection: close', `Authorization: Basic ${TOKEN}`]
 
 test('hostile bytes: an endless body without a token gets its response at once and ends within a second', async () => {
   const wire = await dial(service.url)
@@ -73,6 +76,28 @@ test('hostile bytes: without a token nothing of a body reaches our code', async 
 
   expect(wire.text()).toContain('401 Unauthorized')
   expect(touched).toEqual([])
+})
+
+test('hostile bytes: JSON nested 100 000 deep is a 400', async () => {
+  const body = `{"workflowName":"echo","input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+
+  const answers = await exchange(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`) + body)
+
+  expect(answers).toMatchObject([{ status: 400, error: 'ValidationError' }])
+})
+
+test('hostile bytes: a gzip body is a 415, with or without Content-Encoding', async () => {
+  const body = gzipSync(JSON.stringify({ workflowName: 'echo', input: 'x'.repeat(1_000_000) }))
+  const send = (...lines: string[]) =>
+    exchange(
+      Buffer.concat([
+        Buffer.from(head('/workflow/run', ...authorized, `Content-Length: ${body.length}`, ...lines)),
+        body,
+      ]),
+    )
+
+  expect(await send('Content-Encoding: gzip')).toMatchObject([{ status: 415, error: 'UnsupportedMediaTypeError' }])
+  expect(await send()).toMatchObject([{ status: 400, error: 'ValidationError' }])
 })
 
 test('hostile bytes: 64 KiB of headers and a megabyte of query string are a 431 with the usual error body', async () => {

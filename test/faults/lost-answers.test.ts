@@ -18,6 +18,21 @@ test.beforeAll(async ({ faultProxy, serviceBehindFaultProxy }) => {
   await until('the catalog is published', async () => (await api.get('catalog')).status === 200)
 })
 
+test('lost answers: a start is sent again as the same request, and returns its one run', async () => {
+  const workflowId = `lost-${crypto.randomUUID()}`
+  const lost = async () => {}
+  const takeBack = proxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault: { lost }, times: 1 })
+
+  const started = await api.start('neverEnds', null, { workflowId })
+  takeBack()
+  const again = await api.start('neverEnds', null, { workflowId })
+
+  expect([started.status, started.body.status]).toEqual([200, 'running'])
+  // Had a second run been started, the id would be its.
+  expect([again.status, again.body.runId]).toEqual([409, started.body.runId])
+  await api.post(`${workflowId}/terminate`)
+})
+
 test.for(['reject-duplicate', 'allow-duplicate-failed-only'])(
   'lost answers: a start with %s returns its own run after that has completed, and none if the id was used before',
   async (workflowIdReusePolicy) => {

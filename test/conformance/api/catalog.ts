@@ -76,12 +76,35 @@ export function catalogs(api: () => ApiFixture): void {
     ])
   })
 
+  test('catalog: an unpublished catalog is an error', async () => {
+    const { status, body } = await api().service.get(`catalog/${randomUUID()}`)
+
+    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
   test('catalog: a worker that publishes no catalog has no catalog to list', async () => {
     const { service, plainTaskQueue } = api()
 
     const { status, body } = await service.get(`catalog/${plainTaskQueue}`)
 
     expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
+  test('catalog: is not sent again to a client that already has it', async () => {
+    const { service } = api()
+    const first = await service.get('catalog')
+    const etag = first.headers.get('ETag') ?? ''
+
+    const same = await service.get('catalog', { 'If-None-Match': etag })
+    const other = await service.get('catalog', { 'If-None-Match': '"of another"' })
+
+    expect([etag, same.status, same.text, same.headers.get('ETag'), other.status]).toEqual([
+      expect.stringMatching(/^(?:W\/)?".+"$/),
+      304,
+      '',
+      etag,
+      200,
+    ])
   })
 
   test('catalog: a replaced catalog has another ETag', async () => {
@@ -143,6 +166,93 @@ export function catalogs(api: () => ApiFixture): void {
       expected,
     ])
     expect((await service.get(`${catalog}/status`)).body.status).toBe('running')
+  })
+
+  test('catalog: the parked run of one is reserved', async () => {
+    const { service, catalog } = api()
+
+    const { status, body } = await service.post(`${encodeURIComponent(`$catalog:${catalog}`)}/terminate`)
+
+    expect([status, body.error]).toEqual([400, 'ValidationError'])
+  })
+
+  test('names: a workflow that is not in the catalog is rejected, and the error lists the ones that are', async () => {
+    const { service } = api()
+    const catalog = `names-${randomUUID()}`
+    await publish(catalog, ['echo', 'nothing'])
+
+    const { status, body } = await service.run('toString', null, { catalog })
+
+    expect([status, body.error, body.available, body.source]).toEqual([
+      424,
+      'UnsupportedWorkflowError',
+      ['echo', 'nothing'],
+      'gateway',
+    ])
+  })
+
+  test('names: a workflow of a published catalog is started even if no worker is running', async () => {
+    const { service } = api()
+    const catalog = `parked-${randomUUID()}`
+    await publish(catalog, ['echo'])
+
+    const { status, body } = await service.start('echo', 1, { catalog })
+
+    expect(status).toBe(200)
+    await service.post(`${body.workflowId}/terminate`)
+  })
+
+  test('names: the error for an input that does not match its schema names the path', async () => {
+    const { service } = api()
+
+    const wrong = await service.run('sleepFor', { ms: 'long' })
+    const missing = await service.start('nap', {})
+
+    expect([wrong.status, wrong.body.error, wrong.body.issues[0].path]).toEqual([400, 'ValidationError', '/input/ms'])
+    expect([missing.status, missing.body.error, missing.body.issues[0].path]).toEqual([
+      400,
+      'ValidationError',
+      '/input',
+    ])
+  })
+
+  test('names: without a catalog any workflow name is accepted, except names of object properties', async () => {
+    const { service, plainTaskQueue } = api()
+
+    const known = await service.run('echo', 1, { catalog: plainTaskQueue })
+    const ofObjects = await Promise.all(
+      ['toString', 'constructor', '__proto__', 'hasOwnProperty'].map((workflowName) =>
+        service.run(workflowName, null, { catalog: plainTaskQueue }),
+      ),
+    )
+
+    expect([known.status, known.body.output]).toEqual([200, 1])
+    expect(ofObjects.map(({ status, body }) => [status, body.error])).toEqual(
+      ofObjects.map(() => [424, 'UnsupportedWorkflowError']),
+    )
+  })
+
+  test('names: without a worker and a catalog nothing is started', async () => {
+    const { service } = api()
+
+    const { status, body, headers } = await service.run('echo', 1, { catalog: randomUUID() })
+
+    expect([status, body.error, headers.get('Retry-After')]).toEqual([503, 'CatalogNotAvailableError', '3'])
+  })
+
+  test('names: a workflow of a new deployment is never rejected', async () => {
+    const { service } = api()
+    const catalog = `fresh-${randomUUID()}`
+    const request = { workflowName: 'nothing', input: null, catalog }
+
+    const nothingThere = await service.post('start', request)
+    await publish(catalog, ['echo'])
+    const notInIt = await service.post('start', request)
+    await publish(catalog, ['echo', 'nothing'])
+    const there = await service.post('start', request)
+
+    expect([nothingThere.status, notInIt.status, there.status]).toEqual([503, 424, 200])
+    await service.post(`${there.body.workflowId}/terminate`)
   })
 
   test('names: a worker that has just started is found at once', async () => {

@@ -122,6 +122,14 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     expect(answers.map(({ status }) => status)).toEqual(routes.map(() => 401))
   })
 
+  test('auth: health, readiness and OPTIONS need no token', async () => {
+    const { call } = makeApi({ url: api().restrictedService.url })
+
+    const answers = [await call('GET', '/health'), await call('GET', '/ready'), await call('OPTIONS', '/workflow/run')]
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 204])
+  })
+
   test('routes: a missing execution is 404 on each of them', async () => {
     const workflowId = anId()
     const routes = [
@@ -200,6 +208,18 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     expect([run.status, run.body.output]).toEqual([200, 1])
     expect(location).toBe(`/portico/workflow/${start.body.workflowId}/result`)
     expect(result.body.error).toBe('WorkflowNotCompletedError')
+  })
+
+  test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
+    const { service } = api()
+
+    const own = await service.get(`${anId()}/status`, {
+      'X-Request-Id': 'order_17.retry-2',
+    })
+    const odd = await service.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
+
+    expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
+    expect(odd.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/)
   })
 
   test('CORS: a preflight needs no token, and allows the headers that it names to known origins alone', async () => {

@@ -19,6 +19,16 @@ export function docsPage(api: () => ApiFixture): void {
     expect(sizes.filter((size) => size > 1_000_000)).toHaveLength(1)
   })
 
+  test('docs: a file that the page does not have is a 404', async () => {
+    const { url } = api().restrictedService
+    const names = ['nope.js', 'page.html', 'page.css.json', '..%2Fpage.css', '%2e%2e%2fopenapi.json', 'constructor']
+
+    const { call } = makeApi({ url })
+    const answers = await Promise.all(names.map((name) => call('GET', `/docs/${name}`)))
+
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 404))
+  })
+
   test('docs: the page is off by default, and the capabilities say whether it is on', async () => {
     const { service, restrictedService } = api()
 

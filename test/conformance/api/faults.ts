@@ -1,8 +1,9 @@
 import proto from '@temporalio/proto'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
+import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
-import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, type Serve, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const { google, temporal } = proto
 const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExhaustedCause
@@ -12,9 +13,10 @@ const RESOURCE_EXHAUSTED = 8
 const UNIMPLEMENTED = 12
 const INTERNAL = 13
 const UNAVAILABLE = 14
+const UNAUTHENTICATED = 16
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
-export function faults(api: () => ApiFixture): void {
+export function faults(api: () => ApiFixture, serve: Serve): void {
   test('faults: an unreachable engine is reported within 5 s, with Retry-After, because nothing was sent', async () => {
     const { serviceWithoutEngine, hasGap } = api()
     const onWrites = hasGap('what-was-sent') ? null : '1'
@@ -145,6 +147,39 @@ export function faults(api: () => ApiFixture): void {
       'engine',
       '1',
     ])
+  })
+
+  test('faults: a missing namespace is an EngineError without the engine’s message', async () => {
+    const { catalog } = api()
+    const env = { PATH: process.env.PATH ?? '', SERVICE_CATALOG_ID: catalog, SERVICE_PORT: '0' }
+    const { address, httpUrl } = inject('engine')
+    const engine = { ENGINE_ADDRESS: address, ENGINE_HTTP_URL: httpUrl ?? '', ENGINE_NAMESPACE: 'no-such-namespace' }
+    const server = await serve({ ...env, ...engine })
+
+    const { call } = makeApi({ url: server.url })
+    const { status, body, text } = await call('GET', `/workflow/${anId()}/status`)
+    const ready = await call('GET', '/ready')
+    await server.stop()
+
+    expect([status, body.error, body.source]).toEqual([502, 'EngineError', 'engine'])
+    expect(body.message).toContain('rejected the configuration of this service; the log names the setting to check')
+    expect(text).not.toContain('no-such-namespace')
+    expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', engine: 'misconfigured' }])
+  })
+
+  test('faults: an API key that the engine rejects is an error without details', async () => {
+    const { serviceBehindFaultProxy, faultProxy } = api()
+    const workflowId = anId()
+    faultProxy.on({
+      method: 'DescribeWorkflowExecution',
+      containing: workflowId,
+      fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
+    })
+
+    const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
+
+    expect([status, body.error]).toEqual([502, 'EngineError'])
+    expect(text).not.toContain('k3y')
   })
 
   test('faults: an operation that the engine does not support is a 501', async () => {

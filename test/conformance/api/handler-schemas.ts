@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../../../src/worker/catalog/define-catalog.ts'
 import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { type ApiFixture, anId, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
+// gRPC's.
+const PERMISSION_DENIED = 7
+
 /** Schemas that a catalog publishes for signals, queries and updates. */
 export function handlerSchemas(api: () => ApiFixture): void {
-  const post = (path: string, body?: unknown) => api().service.post(path, body)
+  function post(path: string, body?: unknown, service: 'service' | 'serviceBehindFaultProxy' = 'service') {
+    return api()[service].post(path, body)
+  }
 
   /** Whether the service says that it could not read the schema within half a second, which a busy machine can cause. */
   async function isUnchecked({ headers }: Answer): Promise<boolean> {
@@ -110,6 +116,29 @@ export function handlerSchemas(api: () => ApiFixture): void {
   )
 
   schemaTest(
+    'signal: an argument is accepted if the catalog has changed to allow it, or if another workflow has the id now',
+    async (post) => {
+      const catalog = `cart-${anId()}`
+      await publishCart(catalog, z.string())
+      const changed = await startCart(catalog)
+      const reused = await startCart(catalog)
+      const send = (workflowId: string, by: unknown) => post(`${workflowId}/signal/checkout`, { payload: { by } })
+      const before = await Promise.all([changed, reused].map(({ workflowId }) => send(workflowId, 17)))
+      const kept = await send(reused.workflowId, 'Ada')
+
+      await post(`${reused.workflowId}/terminate`)
+      await startCart(catalog, 'basket', reused.workflowId)
+      const other = await send(reused.workflowId, 17)
+      await publishCart(catalog, z.number())
+      const allowed = await send(changed.workflowId, 17)
+
+      expect([...before, kept, other, allowed].map(({ status }) => status)).toEqual([400, 400, 200, 200, 200])
+      await post(`${changed.workflowId}/terminate`)
+      await post(`${reused.workflowId}/terminate`)
+    },
+  )
+
+  schemaTest(
     'signal and update: a missing run is 404 and a closed run 409 for any argument; a query is validated',
     async (post) => {
       const { workflowId } = await startMessages(api())
@@ -129,6 +158,55 @@ export function handlerSchemas(api: () => ApiFixture): void {
       ])
     },
   )
+
+  test('signal: schemas of the older form are not enforced', async () => {
+    const catalog = `older-${anId()}`
+    const workflows = [{ name: 'cart', signals: [{ name: 'checkout', inputSchema: { type: 'string' } }] }]
+    const workflowNames = { cart: 'cart' }
+    const options = {
+      workflowId: catalog,
+      taskQueue: `${catalog}-itself`,
+      args: [{ workflows, workflowNames }],
+      memo: { workflowNames },
+    }
+    await startDirectly(api(), '$catalog', options)
+    const { workflowId } = await startCart(catalog)
+
+    const { status } = await post(`${workflowId}/signal/checkout`, { payload: 17 })
+
+    expect(status).toBe(200)
+    await post(`${workflowId}/terminate`)
+    await api().client.workflow.getHandle(catalog).terminate()
+  })
+
+  test('signal: is sent without validation if the run or its catalog cannot be read within half a second', async () => {
+    const { faultProxy } = api()
+    const catalogs = [`cart-${anId()}`, `cart-${anId()}`] as const
+    await Promise.all(catalogs.map((catalog) => publishCart(catalog, z.string())))
+    const [denied, hanging, unread] = await Promise.all([
+      startCart(catalogs[0]),
+      startCart(catalogs[0]),
+      startCart(catalogs[1]),
+    ])
+    const method = 'DescribeWorkflowExecution'
+    const heal = [
+      faultProxy.on({ method, containing: denied.workflowId, fault: { code: PERMISSION_DENIED, message: 'no' } }),
+      faultProxy.on({ method, containing: hanging.workflowId, fault: 'hang' }),
+      faultProxy.on({ method, containing: `$catalog:${catalogs[1]}`, fault: 'hang' }),
+    ]
+    const send = ({ workflowId }: { workflowId: string }) =>
+      post(`${workflowId}/signal/checkout`, { payload: { by: 17 } }, 'serviceBehindFaultProxy')
+
+    const unchecked = await Promise.all([denied, hanging, unread].map(send))
+    for (const end of heal) end()
+    const checked = await until('the schema is read in time', async () => {
+      const answer = await send(hanging)
+      return (await isUnchecked(answer)) ? null : answer
+    })
+
+    expect([...unchecked, checked].map(({ status }) => status)).toEqual([200, 200, 200, 400])
+    for (const { workflowId } of [denied, hanging, unread]) await post(`${workflowId}/terminate`)
+  })
 
   schemaTest(
     'update-with-start: is validated against the workflow to start, or against the open run of that id',
@@ -159,6 +237,27 @@ export function handlerSchemas(api: () => ApiFixture): void {
         started.body.runId,
       ])
       await post(`${workflowId}/terminate`)
+    },
+  )
+
+  schemaTest(
+    'update-with-start: for an open run of another workflow, the schema of that workflow applies',
+    async (post) => {
+      if (api().hasGap('update-with-start')) return
+      const catalog = `other-${anId()}`
+      const { connection } = api().client
+      const definition = defineCatalog({ other: { updates: { set: { input: z.number() } } } })
+      await publishCatalog({ connection, namespace: 'default', catalog, definition, traces: false, identity: 'test' })
+      const { workflowId, runId } = await startMessages(api())
+      const body = { workflowName: 'other', catalog, input: null, workflowId, payload: 'new' }
+
+      const accepted = await post('update-with-start/set', body)
+
+      expect([accepted.status, accepted.body]).toEqual([
+        200,
+        { workflowId, runId, started: false, result: { before: null, after: 'new' } },
+      ])
+      await post(`${workflowId}/signal/finish`)
     },
   )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rule } from '../../support/rules.ts'
-import { type ApiFixture, anId, pause, startDirectly, untilStatus } from './api-fixture.ts'
+import { type ApiFixture, anId, pause, startDirectly, startMessages, untilStatus } from './api-fixture.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
 
@@ -145,6 +145,18 @@ export function inspect(api: () => ApiFixture): void {
     }
   })
 
+  test('status: a run id in upper case identifies the same run, also when waiting', async () => {
+    const { service } = api()
+    const { workflowId, runId } = await startMessages(api())
+    const run = `/workflow/${workflowId}/runs/${runId.toUpperCase()}`
+
+    const status = await service.call('GET', `${run}/status`)
+    const update = await service.call('POST', `${run}/update/set`, { payload: 1 })
+
+    expect([status.status, status.body.runId, update.status]).toEqual([200, runId, 200])
+    await service.call('POST', `${run}/signal/finish`)
+  })
+
   test('result: an open run has no result yet', async () => {
     const { service } = api()
     const { body: started } = await service.start('neverEnds')
@@ -161,6 +173,17 @@ export function inspect(api: () => ApiFixture): void {
     })
     expect([latest.status, latest.body, pinned.status, pinned.body]).toEqual([424, expected, 424, expected])
     await service.post(`${workflowId}/terminate`)
+  })
+
+  test('result: the input is null for no argument and the array for several', async () => {
+    const none = await statusOf('nothing', 'completed')
+    const several = await statusOf('several', 'completed', { args: [1, 'two', null] })
+
+    expect([none.result.input, several.result.input, several.result.output]).toEqual([
+      null,
+      [1, 'two', null],
+      [1, 'two', null],
+    ])
   })
 
   test('result: is found in a history longer than a page', async () => {
@@ -216,5 +239,28 @@ export function inspect(api: () => ApiFixture): void {
     ])
     expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
     expect(pinned.body).toEqual(body)
+  })
+
+  test('trace-log: an open run has an incomplete trace', async () => {
+    const { service } = api()
+    const { body: started } = await service.start('neverEnds')
+
+    const { body } = await service.get(`${started.workflowId}/trace-log`)
+
+    expect([body.complete, body.data.endedAt]).toEqual([false, null])
+    expect(body.data.startedAt).toBeGreaterThan(Date.now() - 60_000)
+    await service.post(`${started.workflowId}/terminate`)
+  })
+
+  test('trace-log: a failed run has its failure and the number of attempts', async () => {
+    const { service } = api()
+    const { body: ran } = await service.run('failAfterRetries')
+
+    const { body } = await service.get(`${ran.workflowId}/trace-log`)
+
+    expect(body.data.error).toMatchObject({ message: expect.any(String) })
+    expect(body.data.children).toMatchObject([
+      { kind: 'step', attributes: { attempts: 5 }, error: { name: 'RangeError' } },
+    ])
   })
 }

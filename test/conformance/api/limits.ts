@@ -104,6 +104,28 @@ export function limits(api: () => ApiFixture): void {
     expect(passedMs()).toBeLessThan(31_000)
   })
 
+  test('limits: an eleventh update of a run while ten are in flight', async () => {
+    const { service } = api()
+    const { workflowId } = await startMessages(api())
+    const wait = () => service.post(`${workflowId}/update/wait`, { payload: 600_000 })
+    const waiting = Array.from({ length: 10 }, wait)
+    await until('all ten are accepted', async () => {
+      const { body } = await service.get(`${workflowId}/trace-log`)
+      return body.data.children.filter(({ kind }: { kind: string }) => kind === 'update').length === 10
+    })
+
+    const eleventh = await service.post(`${workflowId}/update/wait`, { payload: 1 })
+    await service.post(`${workflowId}/terminate`)
+
+    expect([eleventh.status, eleventh.body.error, eleventh.body.source]).toEqual([
+      429,
+      'ResourceExhaustedError',
+      'engine',
+    ])
+    expect(eleventh.headers.get('Retry-After')).toBe('1')
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 409))
+  })
+
   test('limits: a second query of a run while one waits for a worker', async () => {
     const { restrictedService } = api()
     const { workflowId } = await startDirectly(api(), 'messages', { taskQueue: `nobody-${anId()}` })

@@ -1,33 +1,56 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ApiFixture } from './api-fixture.ts'
 
 /** GET /openapi.json. That it describes every response is checked with each response (`test/support/api.ts`). */
 export function openApi(api: () => ApiFixture): void {
-  test('OpenAPI: the document has an operation for each workflow and handler of the default catalog', async () => {
-    const { service, catalog } = api()
+  describe('OpenAPI', () => {
+    test('the document has an operation for each workflow and handler of the default catalog', async () => {
+      const { service, catalog } = api()
 
-    const { status, body } = await service.call('GET', '/openapi.json')
+      const { status, body } = await service.call('GET', '/openapi.json')
 
-    const paths = Object.keys(body.paths)
-    expect([status, body['x-catalog']]).toEqual([200, { name: catalog, state: 'described', omittedOperations: 0 }])
-    expect(paths).toEqual(
-      expect.arrayContaining([
-        '/workflow/run#sleepFor',
-        '/workflow/start#sleepFor',
-        '/workflow/{id}/signal/add#messages',
-        '/workflow/{id}/query/state#messages',
-        '/workflow/{id}/update/validated#messages',
-      ]),
-    )
-    expect(body.components.schemas.sleepFor_input.required).toEqual(['ms'])
-  })
+      const paths = Object.keys(body.paths)
+      expect([status, body['x-catalog']]).toEqual([200, { name: catalog, state: 'described', omittedOperations: 0 }])
+      expect(paths).toEqual(
+        expect.arrayContaining([
+          '/workflow/run#sleepFor',
+          '/workflow/start#sleepFor',
+          '/workflow/{id}/signal/add#messages',
+          '/workflow/{id}/query/state#messages',
+          '/workflow/{id}/update/validated#messages',
+        ]),
+      )
+      expect(body.components.schemas.sleepFor_input.required).toEqual(['ms'])
+    })
 
-  test('OpenAPI: the path of a typed operation is that of the request', async () => {
-    const { service } = api()
+    test('the path of a typed operation is that of the request', async () => {
+      const { service } = api()
 
-    const request = { workflowName: 'sleepFor', input: { ms: 0 } }
-    const { status, body } = await service.post('run#sleepFor', request)
+      const request = { workflowName: 'sleepFor', input: { ms: 0 } }
+      const { status, body } = await service.post('run#sleepFor', request)
 
-    expect([status, body.status]).toEqual([200, 'completed'])
+      expect([status, body.status]).toEqual([200, 'completed'])
+    })
+
+    test('the document is not sent again to a client that already has it', async () => {
+      const { service } = api()
+      const etag = (await service.call('GET', '/openapi.json')).headers.get('ETag') ?? ''
+
+      const { status, text } = await service.call('GET', '/openapi.json', undefined, { 'If-None-Match': etag })
+
+      expect([etag, status, text]).toEqual([expect.stringMatching(/^(?:W\/)?".+"$/), 304, ''])
+    })
+
+    test('without an engine the document has the general operations, and says so', async () => {
+      const { status, body } = await api().serviceWithoutEngine.call('GET', '/openapi.json')
+
+      expect([status, body['x-catalog'].state, Object.keys(body.paths).length > 40]).toEqual([200, 'unavailable', true])
+    })
+
+    test('a catalog that is not published is an error for a client that names it', async () => {
+      const { status, body } = await api().service.call('GET', `/openapi.json?catalog=${crypto.randomUUID()}`)
+
+      expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+    })
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ApiFixture, startDirectly } from './api-fixture.ts'
+import { type ApiFixture, startDirectly, untilStatus } from './api-fixture.ts'
 
 /** GET result of a run whose result has been read before. */
 export function readAgain(api: () => ApiFixture): void {
@@ -36,6 +36,17 @@ export function readAgain(api: () => ApiFixture): void {
 
     expect([open.status, open.body.runId, open.body.workflowStatus]).toEqual([424, runId, 'running'])
     expect([terminated.body.runId, terminated.body.status]).toEqual([runId, 'terminated'])
+    expect((await resultOfRun(run)).body).toEqual(result)
+  })
+
+  test('result: of a workflow that was reset is that of the new run', async () => {
+    const { run, result } = await closedRun('echo', { again: true })
+    await api().service.post(`${run.workflowId}/reset`, { eventId: 1 })
+    await untilStatus(api(), run.workflowId, 'completed')
+    const { body: latest } = await api().service.get(`${run.workflowId}/status`)
+
+    expect(latest.runId).not.toBe(run.runId)
+    expect((await resultOf(run.workflowId)).body).toEqual({ ...result, runId: latest.runId })
     expect((await resultOfRun(run)).body).toEqual(result)
   })
 

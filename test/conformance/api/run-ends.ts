@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { until } from '../../../src/cli/dev/servers/until.ts'
+import { publishCatalog } from '../../../src/worker/catalog/publish-catalog.ts'
 import type { Answer } from '../../support/api.ts'
 import { rule } from '../../support/rules.ts'
+import { testCatalog } from '../../support/test-catalog.ts'
+import { startWorker } from '../../support/worker.ts'
 import { type ApiFixture, anId, pause, startDirectly, startMessages, unpause, untilStatus } from './api-fixture.ts'
 
 const RESULT_KEYS = ['error', 'errorDetails', 'input', 'output', 'runId', 'status', 'trace', 'workflowId']
@@ -243,6 +246,36 @@ export function runEnds(api: () => ApiFixture): void {
       '/result must be at most 1000',
       null,
     ])
+  })
+
+  test('run: every result names the trace destinations of its catalog', async () => {
+    const { service, client } = api()
+    const catalog = `traced-${randomUUID()}`
+    const { connection } = client
+    const traces = {
+      local: '/traces/{namespace}/{runId}.json',
+      remote: 'https://b.s3.eu-central-1.amazonaws.com/{namespace}/{runId}',
+    }
+    await publishCatalog({
+      connection,
+      namespace: 'default',
+      catalog,
+      definition: testCatalog,
+      traces,
+      identity: 'test',
+    })
+    const worker = await startWorker({ address: inject('engine').address, taskQueue: catalog })
+    const workflowId = anId()
+
+    const { body } = await service.run('failRetryable', null, { workflowId, catalog })
+    await worker.stop()
+
+    expect(body.trace).toEqual({
+      destinations: {
+        local: `/traces/default/${body.runId}.json`,
+        remote: `https://b.s3.eu-central-1.amazonaws.com/default/${body.runId}`,
+      },
+    })
   })
 }
 

@@ -73,6 +73,17 @@ export function run(api: () => ApiFixture): void {
     await service.post(`${workflowId}/terminate`)
   })
 
+  test('run: a workflowId whose run is closed can be used again', async () => {
+    const workflowId = anId()
+    const request = { workflowName: 'echo', input: 1, workflowId }
+
+    const first = await api().service.post('run', request)
+    const second = await api().service.post('run', request)
+
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(second.body.runId).not.toBe(first.body.runId)
+  })
+
   test('run: generated ids are safe in a URL and sort by time', async () => {
     const ids: string[] = []
     for (let nth = 0; nth < 3; nth++) {
@@ -156,6 +167,18 @@ export function run(api: () => ApiFixture): void {
     60_000,
   )
 
+  test('run: the timeout may be a duration with its unit', async () => {
+    const { service } = api()
+    const passedMs = idleClock(service)
+
+    const { status, body } = await service.run('neverEnds', null, { timeout: '0.2s' })
+
+    expect(status).toBe(408)
+    expect(passedMs()).toBeLessThan(10_000)
+    expect(Number(/within (\d+) ms/.exec(body.message)?.[1])).toBeLessThan(10_000)
+    await service.post(`${body.workflowId}/terminate`)
+  })
+
   test('run: numbers leave as exactly as they came, in both directions', async () => {
     const sent = '{"workflowName":"nothing","input":{"id":9007199254740993,"price":0.12345678901234567890,"far":1e400}}'
 
@@ -204,6 +227,14 @@ export function run(api: () => ApiFixture): void {
     await service.post(`${workflowId}/signal/finish`, { payload: 'still here' })
     await untilStatus(api(), workflowId, 'completed')
     expect((await service.get(`${workflowId}/result`)).body.output).toEqual(['still here'])
+  })
+
+  test('run: a workflow of a worker without a catalog is waited for as any other', async () => {
+    const { service, plainTaskQueue } = api()
+
+    const { status, body } = await service.run('everyKind', { a: 1 }, { catalog: plainTaskQueue })
+
+    expect([status, body.status, body.input, body.output]).toEqual([200, 'completed', { a: 1 }, { a: 1 }])
   })
 
   test('run: follows continue-as-new, and speaks of the last run alone', async () => {

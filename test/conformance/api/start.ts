@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { until } from '../../../src/cli/dev/servers/until.ts'
 import { rule } from '../../support/rules.ts'
 import { type ApiFixture, anId, untilStatus } from './api-fixture.ts'
 
@@ -58,6 +59,31 @@ export function start(api: () => ApiFixture): void {
     await service.post(`${body.workflowId}/terminate`)
   })
 
+  test('run and start: the published schema applies to the first argument; without a schema nothing is validated', async () => {
+    const { service } = api()
+    const send = (verb: string, args: unknown[]) => service.post(verb, { workflowName: 'sleepFor', args })
+
+    const refused = await Promise.all(['run', 'start'].map((verb) => send(verb, [{ ms: 'x' }, 1])))
+    const taken = await send('run', [{ ms: 0 }, 'more'])
+    const unchecked = await send('start', [])
+
+    expect(refused.map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+      [400, '/args/0/ms'],
+      [400, '/args/0/ms'],
+    ])
+    expect([taken.body.status, unchecked.status]).toEqual(['completed', 200])
+    await service.post(`${unchecked.body.workflowId}/terminate`)
+  })
+
+  test('start: catalog takes precedence over taskQueue, which is reported as deprecated', async () => {
+    const { service, catalog, plainTaskQueue } = api()
+
+    const { body, headers } = await service.start('nothing', 1, { catalog, taskQueue: plainTaskQueue })
+
+    expect(headers.get('Deprecation')).toMatch(/^@\d+$/)
+    expect((await service.get(`${body.workflowId}/status`)).body.catalog).toBe(catalog)
+  })
+
   test('start: an id in use is rejected, and the error names its run', async () => {
     const { service } = api()
     const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
@@ -71,6 +97,36 @@ export function start(api: () => ApiFixture): void {
       first.body.runId,
     ])
     await service.post(`${request.workflowId}/terminate`)
+  })
+
+  test('start: of twenty starts with one id exactly one succeeds', async () => {
+    const { service } = api()
+    const request = { workflowName: 'neverEnds', input: null, workflowId: anId() }
+
+    const untilDecided = () =>
+      until('the engine has decided', async () => {
+        const answer = await service.post('start', request)
+        // An engine whose lock on the id others hold for too long rejects a start.
+        return [429, 503].includes(answer.status) ? null : answer
+      })
+    const answers = await Promise.all(Array.from({ length: 20 }, untilDecided))
+
+    const [started] = answers.filter(({ status }) => status === 200)
+    const refused = answers.filter(({ status }) => status === 409)
+    expect([refused.length, new Set(refused.map(({ body }) => body.runId))]).toEqual([
+      19,
+      new Set([started?.body.runId]),
+    ])
+    await service.post(`${request.workflowId}/terminate`)
+  })
+
+  test('start: checks the timeout that it has no use for', async () => {
+    const { service } = api()
+
+    const right = await service.start('nothing', null, { timeout: '30s' })
+    const wrong = await service.start('nothing', null, { timeout: -1 })
+
+    expect([right.status, wrong.status, wrong.body.issues[0].path]).toEqual([200, 400, '/timeout'])
   })
 
   test('start: ids may hold slashes, spaces, letters of any script, and 1000 bytes', async () => {

@@ -232,4 +232,27 @@ export function waiting(api: () => ApiFixture): void {
   function accepted(workflowId: string) {
     return { workflowId, runId: expect.stringMatching(/^[\da-f-]{36}$/), status: 'running' }
   }
+
+  test('Prefer: a result that comes within wait is returned, and a shorter timeout counts', async () => {
+    const done = await run({ workflowName: 'echo', input: 1 }, { Prefer: 'respond-async, wait=60' })
+    const short = await run({ workflowName: 'neverEnds', timeout: 300 }, { Prefer: 'respond-async, wait=60' })
+
+    expect([done.status, done.body.output]).toEqual([200, 1])
+    expect(facts(short)).toEqual([
+      202,
+      'respond-async',
+      `/workflow/${short.body.workflowId}/result`,
+      accepted(short.body.workflowId),
+    ])
+    await terminate(short.body.workflowId)
+  })
+
+  test('Prefer: without respond-async it has no effect, and errors before the start stay errors', async () => {
+    const timedOut = await run({ workflowName: 'neverEnds', timeout: 300 }, { Prefer: 'wait=1' })
+    const refused = await run({}, { Prefer: 'respond-async' })
+
+    expect([timedOut.status, timedOut.headers.get('Preference-Applied')]).toEqual([408, null])
+    expect([refused.status, refused.body.error]).toEqual([400, 'ValidationError'])
+    await terminate(timedOut.body.workflowId)
+  })
 }

@@ -60,6 +60,23 @@ function slowResult() {
   return { workflows, seen, finish: resolve }
 }
 
+test('serveNode: an endless body without a token gets a response at once, and its connection is closed within a second', async () => {
+  const { dial } = await serveApi({ auth: { tokens: ['s3cret'] } })
+  const { socket, seen } = await dial()
+
+  const startedAt = runningMs()
+  socket.write(
+    'POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+  )
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+  const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
+  await expect.poll(() => seen.text).toContain('401 Unauthorized')
+  await expect.poll(() => seen.closed).toBe(true)
+  clearInterval(sending)
+
+  expect(runningMs() - startedAt).toBeLessThan(1000)
+})
+
 test('serveNode: a rejected body that turns out to be invalid gets no second response', async () => {
   const { dial } = await serveApi({ bodyTimeoutMs: 50 })
   const { socket, seen } = await dial()
@@ -146,6 +163,30 @@ test('serveNode: a client that keeps its connections loses no request after a re
   }
 
   expect(statuses).toEqual(Array.from({ length: 20 }, () => [413, 400]).flat())
+})
+
+test('serveNode: 64 KiB of headers are a 431, a megabyte of query string too', async () => {
+  const { dial } = await serveApi()
+  const headers = await dial()
+  const query = await dial()
+
+  headers.socket.write(`GET /health HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(65_536)}\r\n\r\n`)
+  query.socket.write(`GET /health?${'x'.repeat(1_048_576)} HTTP/1.1\r\nHost: a\r\n\r\n`)
+
+  await expect.poll(() => headers.seen.text).toContain('431 ')
+  await expect.poll(() => query.seen.text).toContain('431 ')
+})
+
+test('serveNode: invalid HTTP closes its own connection and no other', async () => {
+  const { dial } = await serveApi()
+  const garbage = await dial()
+  const other = await dial()
+
+  garbage.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n\0garbage\r\n\r\n')
+  await expect.poll(() => garbage.seen.closed).toBe(true)
+  other.socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+
+  await expect.poll(() => other.seen.text).toContain('{"status":"ok"}')
 })
 
 test.for<[title: string, request: string, answer: RegExp]>([
