@@ -79,34 +79,18 @@ export function updateWithStart(fixture: EngineFixture): void {
     await end({ workflowId, runId })
   })
 
-  test('update-with-start: a run that ends during the update is not running', async () => {
+  test.for<[when: string, handler: string, sent: Sent, events: number]>([
+    ['during the update', 'wait', { args: [60_000] }, 5],
+    ['before it receives the update', 'set', { catalog: 'nobody' }, 1],
+  ])('update-with-start: a run that ends %s is not running', async ([, handler, sent, events]) => {
     const workflowId = crypto.randomUUID()
-    const waiting = refusal(send('wait', { workflowId, args: [60_000], updateId: 'u' }))
-    const run = await underWay(workflowId, 5)
+    const waiting = refusal(send(handler, { workflowId, updateId: 'u', ...sent }))
+    const run = await underWay(workflowId, events)
 
     await end(run)
 
-    expect(await waiting).toMatchObject({
-      error: 'WorkflowNotRunningError',
-      workflowStatus: 'terminated',
-      ...run,
-      updateId: 'u',
-    })
-  })
-
-  test('update-with-start: a run that ends before it receives the update is not running', async () => {
-    const workflowId = crypto.randomUUID()
-    const waiting = refusal(send('set', { workflowId, catalog: 'nobody', updateId: 'u' }))
-    const run = await underWay(workflowId, 1)
-
-    await end(run)
-
-    expect(await waiting).toMatchObject({
-      error: 'WorkflowNotRunningError',
-      workflowStatus: 'terminated',
-      ...run,
-      updateId: 'u',
-    })
+    const expected = { error: 'WorkflowNotRunningError', workflowStatus: 'terminated', ...run, updateId: 'u' }
+    expect(await waiting).toMatchObject(expected)
   })
 
   test('update-with-start: follows a run that it has started and that continues as new before it receives the update', async () => {

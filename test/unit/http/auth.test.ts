@@ -46,6 +46,7 @@ test('requireToken: rejects a token that is missing, wrong, truncated, too long,
     `Bearer ${btoa('anything:s3cret')}`,
     `Basic ${btoa('s3cret')}`,
     `Basic ${btoa('s3cret:')}`,
+    `Basic ${btoa(':')}`,
     'Basic !!!!',
     'Basic A',
   ]

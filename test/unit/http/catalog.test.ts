@@ -18,7 +18,8 @@ test('catalog: its route wins over an execution of that name', async () => {
 test('catalog: rejects invalid names of task queues', async () => {
   const { call } = makeRunApi()
 
-  expect(await refusal(await call('GET', '/workflow/catalog/%2F_sys%2Fx'))).toEqual([400, 'ValidationError'])
+  for (const name of ['%2F_sys%2Fx', '%00', '__temporal_x', 'x'.repeat(992)])
+    expect(await refusal(await call('GET', `/workflow/catalog/${name}`))).toEqual([400, 'ValidationError'])
 })
 
 test.for([

@@ -97,11 +97,10 @@ test('execution: reserved handler names are a 400', async () => {
   const { call } = makeRunApi()
 
   for (const name of ['__stack_trace', '__proto__', '%24x', 'x'.repeat(1001), 'a%00']) {
-    expect([name, ...(await refusal(await call('POST', `/workflow/w/query/${name}`)))]).toEqual([
-      name,
-      400,
-      'ValidationError',
-    ])
+    for (const kind of ['signal', 'query', 'update']) {
+      const response = await call('POST', `/workflow/w/${kind}/${name}`)
+      expect([kind, name, ...(await refusal(response))]).toEqual([kind, name, 400, 'ValidationError'])
+    }
   }
   expect((await call('POST', '/workflow/w/query/toString')).status).toBe(200)
 })
