@@ -34,6 +34,8 @@ const dynamicConfig = {
   'frontend.namespaceRPS': 1_000_000,
   'frontend.namespaceRPS.visibility': 1_000_000,
   'frontend.namespaceCount': 100_000,
+  // The engine reads search attributes from its store for lists. From 2000 a second on it rejected lists.
+  'frontend.persistenceMaxQPS': 1_000_000,
 }
 
 // About 20 runs: fewer than the scenario "result" reads in turns, so that it reads each of them from the engine.
