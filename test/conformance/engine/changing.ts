@@ -124,6 +124,24 @@ export function changing(fixture: EngineFixture): void {
     await end(run)
   })
 
+  test('pause and unpause: closed and unknown runs are rejected', async () => {
+    const run = await fixture.start('nothing')
+    await fixture.closed(run)
+    const unknown = { workflowId: crypto.randomUUID(), runId: crypto.randomUUID() }
+
+    const refused = await Promise.all([
+      refusal(fixture.engine.pause(run, null, call())),
+      refusal(fixture.engine.unpause(run, null, call())),
+      refusal(fixture.engine.pause(unknown, null, call())),
+    ])
+
+    expect(refused.map(({ error }) => error)).toEqual([
+      'WorkflowNotRunningError',
+      'WorkflowNotRunningError',
+      'WorkflowNotFoundError',
+    ])
+  })
+
   test('pause: the engine says whether the namespace allows it', async () => {
     expect(await fixture.engine.pauseSupported(call())).toBe(true)
   })

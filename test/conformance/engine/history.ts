@@ -7,7 +7,7 @@ import {
   type HistoryEvent,
 } from '../../../src/domain/inspect/history-page.ts'
 import type { RunRef } from '../../../src/protocol/run-ref.ts'
-import { call, type EngineFixture } from './engine-fixture.ts'
+import { call, type EngineFixture, refusal } from './engine-fixture.ts'
 
 const REQUEST: EventsRequest = {
   from: HISTORY_START,
@@ -90,6 +90,26 @@ export function history(fixture: EngineFixture): void {
     }
   })
 
+  test('events: the next one is waited for, and nothing is missing or doubled', async () => {
+    const run = await waiting()
+    const before = await read(run)
+
+    const nothing = await read(run, { from: before.next })
+    const waited = read(run, { from: before.next, waitMs: 20_000 })
+    await signal(run, 'add', 1)
+    const first = await waited
+    await signal(run, 'finish')
+    await fixture.closed(run)
+    const rest: EventPage[] = [first]
+    while (rest.at(-1)?.end === null)
+      rest.push(await read(run, { from: rest.at(-1)?.next ?? HISTORY_START, waitMs: 20_000, maxEvents: 2 }))
+
+    expect([nothing.events, nothing.end]).toEqual([[], null])
+    expect(first.events[0]).toMatchObject({ eventType: 'WorkflowExecutionSignaled', signalName: 'add', input: [1] })
+    const all = [...before.events, ...rest.flatMap(({ events }) => events)]
+    expect(all).toEqual((await read(run)).events)
+  })
+
   test('events: a position that waited also continues without waiting', async () => {
     const run = await waiting()
     const { next } = await read(run)
@@ -157,5 +177,11 @@ export function history(fixture: EngineFixture): void {
       failure: { message: '[redacted]', cause: { message: '[redacted]' } },
     })
     expect(JSON.stringify([without, redacted])).not.toContain('confidential')
+  })
+
+  test('events: an unknown run is not found', async () => {
+    const run = { workflowId: crypto.randomUUID(), runId: crypto.randomUUID() }
+
+    expect(await refusal(read(run))).toMatchObject({ error: 'WorkflowNotFoundError', ...run })
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, type EngineFixture, refusal, UNANSWERED_MS } from './engine-fixture.ts'
 
-/** What the API suite cannot show about query, update and cancel. */
+/** What the API suite cannot show about query, update, cancel and terminate. */
 export function messages(fixture: EngineFixture): void {
   test('query and update: without a worker they are DeadlineExceededError', async () => {
     const run = await fixture.engine.start(
@@ -24,5 +24,27 @@ export function messages(fixture: EngineFixture): void {
     await fixture.closed(run)
 
     await fixture.engine.cancel(run, { reason: null, pinned: true }, call())
+  })
+
+  test('cancel: cancels the latest run of the chain if it is not pinned', async () => {
+    const first = await fixture.start('chainOnSignal', 1)
+    await fixture.engine.signal(first, { name: 'next', args: [] }, call())
+    const { nextRunId } = await fixture.closed(first)
+
+    await fixture.engine.cancel(first, { reason: null, pinned: false }, call())
+
+    const latest = { workflowId: first.workflowId, runId: nextRunId ?? '' }
+    expect((await fixture.closed(latest)).outcome.status).toBe('canceled')
+  })
+
+  test('terminate: a closed run is not running', async () => {
+    const run = await fixture.start('nothing')
+    await fixture.closed(run)
+
+    expect(await refusal(fixture.engine.terminate(run, null, call()))).toMatchObject({
+      error: 'WorkflowNotRunningError',
+      workflowStatus: 'completed',
+      runId: run.runId,
+    })
   })
 }

@@ -152,6 +152,23 @@ export function running(fixture: EngineFixture): void {
     expect((await fixture.engine.describe(parent, call())).parent).toBeNull()
   })
 
+  test('describe: returns names, times and history length of a closed run', async () => {
+    const started = await fixture.start('nothing')
+    await fixture.closed(started)
+
+    const described = await fixture.engine.describe(started, call())
+
+    expect(described).toMatchObject({
+      workflowName: 'nothing',
+      catalog: fixture.taskQueue,
+      status: 'completed',
+      historyLength: 5,
+    })
+    expect(described.completedAt?.getTime()).toBeGreaterThanOrEqual(
+      described.startedAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    )
+  })
+
   test('lastPolledAt: returns the time of the last poll, or null for a task queue without a worker', async () => {
     const polledAt = await fixture.engine.lastPolledAt(fixture.taskQueue, call())
 
