@@ -12,6 +12,22 @@ export function asyncUpdates(fixture: EngineFixture): void {
   const end = ({ workflowId, runId }: { workflowId: string; runId: string }) =>
     fixture.engine.terminate({ workflowId, runId }, null, call())
 
+  test('async update: its result can be awaited before and after it has completed, also when its run has closed', async () => {
+    const { workflowId, runId } = await fixture.start('messages')
+    const update = { workflowId, runId, updateId: 'u' }
+    const accepted = await send({ workflowId }, 'waitFor', ['go'], 'u')
+
+    const early = await poll({ workflowId }, 'u', 300)
+    const waiting = poll({ workflowId, runId }, 'u', 20_000)
+    await fixture.engine.signal({ workflowId }, { name: 'add', args: ['go'] }, call())
+
+    expect([accepted, early]).toEqual([update, { ...update, stage: 'accepted' }])
+    const completed = { ...update, stage: 'completed', result: ['go'] }
+    expect(await waiting).toEqual(completed)
+    await end(update)
+    expect([await poll({ workflowId }, 'u'), await poll({ workflowId }, 'u', 5000)]).toEqual([completed, completed])
+  })
+
   test('async update: an update that the validator rejects, or that fails at once, is rejected; the latter can be read', async () => {
     const run = await fixture.start('messages')
 

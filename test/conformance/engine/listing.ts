@@ -55,6 +55,19 @@ export function listing(fixture: EngineFixture): void {
     expect(last?.runs ?? []).toEqual([])
   })
 
+  test('count: counts all runs, and by status', async () => {
+    const { runIds, filter } = await startListed(['nothing', 'waitForSignal', 'nothing'])
+
+    const total = await fixture.engine.countRuns(filter, false, call())
+    const { count, groups } = await fixture.engine.countRuns(filter, true, call())
+
+    expect([total, count]).toEqual([{ count: runIds.length, groups: [] }, runIds.length])
+    expect(groups).toEqual([
+      { status: 'running', count: 1 },
+      { status: 'completed', count: 2 },
+    ])
+  })
+
   test('list: selects by name, catalog, status and times', async () => {
     const { runIds, filter } = await startListed(['nothing', 'waitForSignal'])
     const [past, future] = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00+02:00']

@@ -73,6 +73,17 @@ export function pendingWork(fixture: EngineFixture): void {
     expect(Number(activity?.nextAttemptAt) - Number(activity?.since)).toBe(HOUR_MS)
   })
 
+  test('pendingWork: an activity that no worker has taken', async () => {
+    const taskQueue = crypto.randomUUID()
+    const work = await waitingRun('stepElsewhere', taskQueue, ({ activities }) => activities.length > 0)
+
+    expect(work.activities).toMatchObject([
+      { taskQueue, state: 'scheduled', attempt: 1, nextAttemptAt: null, lastFailure: null },
+    ])
+    expect(await fixture.engine.lastPolledAt(taskQueue, call(), 'activity')).toBeNull()
+    expect(await fixture.engine.lastPolledAt(fixture.taskQueue, call(), 'activity')).toBeInstanceOf(Date)
+  })
+
   test('pendingWork: a workflow task that no worker has taken', async () => {
     const request = { workflowId: crypto.randomUUID(), workflowName: 'nothing', args: [] }
     const run = await fixture.engine.start({ ...request, catalog: crypto.randomUUID() }, call())

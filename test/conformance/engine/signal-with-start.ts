@@ -25,6 +25,18 @@ export function signalWithStart(fixture: EngineFixture): void {
     return outcome.status === 'completed' ? outcome.output : outcome.status
   }
 
+  test('signal-with-start: keeps the arguments of the start and of the signal apart, however many there are', async () => {
+    const runs = await Promise.all([
+      send('finish', { workflowName: 'waitForSignal', startArgs: [1, [2]], args: [3, 4] }),
+      send('finish', { workflowName: 'waitForSignal', startArgs: [] }),
+      send('finish', { workflowName: 'waitForSignal', startArgs: [null] }),
+    ])
+
+    expect(await Promise.all(runs.map(output))).toEqual([[3, 4], [], []])
+    const inputs = await Promise.all(runs.map((run) => fixture.engine.input(run, call())))
+    expect(inputs).toEqual([[1, [2]], [], [null]].map((args) => ({ workflowName: 'waitForSignal', args })))
+  })
+
   test('signal-with-start: starts a new run if the latest run of the id is closed, unless the reuse policy says otherwise', async () => {
     const closed = await fixture.start('nothing')
     await fixture.closed(closed)

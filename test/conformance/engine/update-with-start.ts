@@ -38,6 +38,7 @@ export function updateWithStart(fixture: EngineFixture): void {
     const none = await send('void', { workflowId: several.workflowId })
 
     expect([several.result, none.result]).toEqual([[1, null, { a: 'b' }], null])
+    expect((await fixture.engine.input(several, call())).args).toEqual([null])
     await end(several)
   })
 
