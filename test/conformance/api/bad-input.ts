@@ -57,12 +57,14 @@ export function badInput(api: () => ApiFixture): void {
       ['   ', NOT_JSON],
       ['', invalid('/workflowName', '')],
       ['[]', invalid('')],
+      ['null', invalid('')],
       ['"echo"', invalid('')],
       ['\ufeff{}', expect.arrayContaining([400, 'ValidationError'])],
       [Buffer.from('{"workflowName":"echo","input":"\xe9"}', 'latin1'), NOT_JSON],
       [`{"workflowName":"echo","input":${'['.repeat(1000)}${']'.repeat(1000)}}`, NOT_JSON],
       [{ workflowName: null, input: 1 }, invalid('/workflowName')],
       [{ workflowName: 'echo' }, invalid('')],
+      [{ workflowName: 'echo', input: 1, args: [1] }, invalid('')],
       [{ workflowName: 'echo', args: null }, invalid('/args')],
       [{ workflowName: 'echo', input: 1, 'a/b~c': 1, urgency: 2 }, invalid('/a~1b~0c', '/urgency')],
       ['{"workflowName":"echo","input":1,"__proto__":{"catalog":"x"}}', invalid('/__proto__')],
@@ -74,10 +76,18 @@ export function badInput(api: () => ApiFixture): void {
         { workflowName: name, input: 1 },
         [424, 'UnsupportedWorkflowError', undefined],
       ]),
-      [{ workflowName: 'echo', input: 1, workflowId: 'ü'.repeat(501) }, invalid('/workflowId')],
-      [{ workflowName: 'echo', input: 1, catalog: '/_sys/x' }, invalid('/catalog')],
-      [{ workflowName: 'echo', input: 1, taskQueue: {} }, invalid('/taskQueue')],
-      ['{"workflowName":"echo","input":1,"timeout":1e999}', invalid('/timeout')],
+      ...[null, '..', 'catalog', '$x', 'nul\0', '\udc00', 'ü'.repeat(501)].map((workflowId): [unknown, Refusal] => [
+        { workflowName: 'echo', input: 1, workflowId },
+        invalid('/workflowId'),
+      ]),
+      ...[null, '', '/_sys/x', 'nul\0', '\ud800', 'x'.repeat(992)].flatMap((name): [unknown, Refusal][] => [
+        [{ workflowName: 'echo', input: 1, catalog: name }, invalid('/catalog')],
+        [{ workflowName: 'echo', input: 1, taskQueue: name }, invalid('/taskQueue')],
+      ]),
+      ...['0', '1e999', '86400001', '"30"', '"25h"', 'null'].map((timeout): [unknown, Refusal] => [
+        `{"workflowName":"echo","input":1,"timeout":${timeout}}`,
+        invalid('/timeout'),
+      ]),
     ]
 
     expect(await refusals(rows.map(([body]) => body))).toEqual(rows.map(([, expected]) => expected))
@@ -120,20 +130,61 @@ export function badInput(api: () => ApiFixture): void {
     expect(await messageOf('update', { payload: 1, sku: 'x' })).toBe('/sku is not a known field')
   })
 
+  test('bad input: bodies of messages', async () => {
+    const bodies = [
+      { payload: 1, args: [1] },
+      { args: null },
+      { args: { 0: 1 } },
+      { input: 1 },
+      [1],
+      'null',
+      '{"payload":',
+    ]
+
+    const answers = await Promise.all(
+      bodies.flatMap((body) =>
+        ['signal', 'query', 'update'].map((kind) => api().service.post(`${anId()}/${kind}/x`, body)),
+      ),
+    )
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'ValidationError']))
+  })
+
   test('bad input: ids and names in a path, which each runtime parses', async () => {
     const { service } = api()
     const names = ['$x', '%00', '%ED%A0%80', '%C3%28', '%zz', '%', 'x'.repeat(1001)]
 
+    const answers = await Promise.all([
+      ...names.flatMap((name) => [service.get(`${name}/status`), service.get(`w/runs/${name}/status`)]),
+      ...['__temporal_x', 'runs', '%C3%BC'.repeat(501)].map((id) => service.get(`${id}/status`)),
+      ...['1', `${randomUUID()}0`].map((id) => service.get(`w/runs/${id}/status`)),
+      ...[...names, '__stack_trace', '__proto__'].flatMap((name) =>
+        ['signal', 'query', 'update'].map((kind) => service.post(`${anId()}/${kind}/${name}`)),
+      ),
+      ...['%00', '%2F_sys%2Fx', 'x'.repeat(992)].map((id) => service.get(`catalog/${id}`)),
+      // The workflow in which a catalog is stored.
+      service.post(`${encodeURIComponent(`$catalog:${api().catalog}`)}/terminate`),
+    ])
+
+    for (const { status, body } of answers) expect([status, body.error]).toEqual([400, 'ValidationError'])
+    const { status, body } = await service.get('catalog/status')
+    expect([status, body.error]).toEqual([404, 'CatalogNotFoundError'])
+  })
+
+  test('bad input: bodies of stop and terminate, which end nothing', async () => {
+    const { service } = api()
+    const { workflowId } = (await service.start('neverEnds')).body
+    const bodies = [{ reason: null }, { reason: 'nul\0' }, { reason: '\ud800' }, { why: 'x' }, []]
+
     const answers = await Promise.all(
-      names.flatMap((name) => [
-        service.get(`${name}/status`),
-        service.post(`${anId()}/query/${name}`),
-        service.get(`w/runs/${name}/status`),
+      bodies.flatMap((body) => [
+        service.call('PATCH', `/workflow/${workflowId}/stop`, body),
+        service.post(`${workflowId}/terminate`, body),
       ]),
     )
-    const catalogs = await Promise.all(['%00', '%2F_sys%2Fx'].map((id) => service.get(`catalog/${id}`)))
 
-    for (const { status, body } of [...answers, ...catalogs])
-      expect([status, body.error]).toEqual([400, 'ValidationError'])
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'ValidationError']))
+    expect((await service.get(`${workflowId}/status`)).body.status).toBe('running')
+    await service.post(`${workflowId}/terminate`)
   })
 }
