@@ -85,8 +85,17 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   })
 
   test('auth: tokens in each form, and values that are not one', async () => {
-    const valid = [`Basic ${OTHER_TOKEN}`, `bearer ${TOKEN}`, `BASIC ${btoa(`anybody:${TOKEN}`)}`]
-    const invalid = ['', 'Basic', 'Basic ', `Basic ${TOKEN}x`, `Basic ${TOKEN}, ,${OTHER_TOKEN}`, `Digest ${TOKEN}`]
+    const curl = [`anybody:${TOKEN}`, `:${OTHER_TOKEN}`].map((user) => `BASIC ${btoa(user)}`)
+    const valid = [`Basic ${OTHER_TOKEN}`, `Bearer ${TOKEN}`, `bearer ${OTHER_TOKEN}`, ...curl]
+    const wrong = ['', 'wrong', TOKEN.slice(0, -1), `${TOKEN}x`, `${TOKEN}, ,${OTHER_TOKEN}`]
+    const wrongUsers = [`${TOKEN}:anybody`, ':'].map((user) => btoa(user))
+    const invalid = [
+      '',
+      'Basic',
+      TOKEN,
+      `Digest ${TOKEN}`,
+      ...[...wrong, ...wrongUsers].map((token) => `Basic ${token}`),
+    ]
 
     expect(await Promise.all(valid.map(knock))).toEqual(valid.map(() => 404))
     expect(await Promise.all(invalid.map(knock))).toEqual(invalid.map(() => 401))
@@ -120,6 +129,8 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     const answers = await Promise.all(routes.map(([method, path]) => call(method, path)))
 
     expect(answers.map(({ status }) => status)).toEqual(routes.map(() => 401))
+    expect(answers[0]?.body).toMatchObject({ error: 'UnauthorizedError', source: 'gateway' })
+    expect(answers[0]?.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="/)
   })
 
   test('auth: health, readiness and OPTIONS need no token', async () => {
@@ -149,23 +160,41 @@ export function common(api: () => ApiFixture, serve: Serve): void {
 
   test('routes: an unknown route is a 404; a 405 and OPTIONS list the allowed methods', async () => {
     const { call } = api().service
+    const unknown = ['/', '/nope', '/workflow', '/health/', '/workflow//status', '/workflow/w/status/']
+    const notFound = await Promise.all(unknown.map((path) => call('GET', path)))
     const answers = [
-      await call('GET', '/workflow//status'),
-      await call('GET', '/workflow/w/status/'),
+      await call('GET', '/workflow/run'),
+      await call('POST', '/workflow/w/stop'),
       await call('DELETE', '/workflow/w/status'),
-      await call('OPTIONS', '/workflow/w/status'),
-      await call('POST', '/workflow/run', 'text', { 'Content-Type': 'text/plain' }),
-      await call('POST', '/workflow/run', '{}', { 'Content-Type': '' }),
+      await call('OPTIONS', '/workflow/w/stop'),
+      await call('OPTIONS', '/workflow/w/runs/00000000-0000-4000-8000-000000000000/status'),
     ]
 
+    expect(notFound.map(({ status, body }) => [status, body.error])).toEqual(unknown.map(() => [404, 'NotFoundError']))
     expect(answers.map(({ status, body, headers }) => [status, body?.error, headers.get('Allow')])).toEqual([
-      [404, 'NotFoundError', null],
-      [404, 'NotFoundError', null],
+      [405, 'MethodNotAllowedError', 'POST'],
+      [405, 'MethodNotAllowedError', 'PATCH'],
       [405, 'MethodNotAllowedError', 'GET, HEAD'],
+      [204, undefined, 'PATCH'],
       [204, undefined, 'GET, HEAD'],
-      [415, 'UnsupportedMediaTypeError', null],
-      [415, 'UnsupportedMediaTypeError', null],
     ])
+  })
+
+  test('Content-Type: a body of another type than JSON and a compressed one are rejected; any JSON type is accepted', async () => {
+    const sent = (type: string, more: Record<string, string> = {}) =>
+      api().service.post('run', '{"workflowName":"echo","input":1}', { 'Content-Type': type, ...more })
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp']
+
+    const refused = await Promise.all([
+      ...types.map((type) => sent(type)),
+      sent('application/json', { 'Content-Encoding': 'gzip' }),
+    ])
+    const json = await Promise.all([sent('application/json; charset=utf-8'), sent('application/merge-patch+json')])
+
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(
+      refused.map(() => [415, 'UnsupportedMediaTypeError']),
+    )
+    expect(json.map(({ status }) => status)).toEqual([200, 200])
   })
 
   test('routes: HEAD is GET without the body', async () => {
@@ -213,9 +242,7 @@ export function common(api: () => ApiFixture, serve: Serve): void {
   test('X-Request-Id: is the caller’s own when it is a plain one, on refusals too', async () => {
     const { service } = api()
 
-    const own = await service.get(`${anId()}/status`, {
-      'X-Request-Id': 'order_17.retry-2',
-    })
+    const own = await service.get(`${anId()}/status`, { 'X-Request-Id': 'order_17.retry-2' })
     const odd = await service.call('GET', '/health', undefined, { 'X-Request-Id': 'a b' })
 
     expect([own.headers.get('X-Request-Id'), own.body.requestId]).toEqual(['order_17.retry-2', 'order_17.retry-2'])
@@ -237,6 +264,15 @@ export function common(api: () => ApiFixture, serve: Serve): void {
     expect(known.headers.get('Access-Control-Allow-Methods')).toContain('PATCH')
     expect(known.headers.get('Access-Control-Allow-Headers')).toBe('traceparent,x-custom')
     expect(other.headers.has('Access-Control-Allow-Origin')).toBe(false)
+  })
+
+  test('CORS: other OPTIONS name the methods, and 404 stays 404', async () => {
+    const { call } = makeApi({ url: api().restrictedService.url })
+
+    const known = await call('OPTIONS', '/workflow/w/stop', undefined, { Origin: ORIGIN })
+    const unknown = await call('OPTIONS', '/nope', undefined, { Origin: ORIGIN })
+
+    expect([known.status, known.headers.get('Allow'), unknown.status]).toEqual([204, 'PATCH', 404])
   })
 
   test('Origin: a page of another host may not change anything, even if the browser sends only Origin', async () => {
