@@ -66,6 +66,7 @@ export function changeRuns(api: () => ApiFixture): void {
     const paused = [await post(`${workflowId}/pause`, { reason: 'lunch' }), await post(`${workflowId}/pause`)]
     const { body: held } = await get(`${workflowId}/status`)
     const update = await post(`${workflowId}/update/set`, { payload: 1 })
+    await post(`${workflowId}/signal/add`, { payload: 'held' })
     const pinned = `${workflowId}/runs/${runId}`
     const unpaused = [await post(`${pinned}/unpause`, { reason: 'back' }), await post(`${workflowId}/unpause`)]
     // A worker may still have to take the workflow task that follows the pause.
@@ -82,6 +83,7 @@ export function changeRuns(api: () => ApiFixture): void {
     expect([held.status, update.status, update.body.workflowStatus]).toEqual(['paused', 409, 'paused'])
     await post(`${workflowId}/signal/finish`)
     await untilStatus(api(), workflowId, 'completed')
+    expect((await get(`${workflowId}/result`)).body.output.gathered).toEqual(['held'])
   })
 
   test('pause: a run whose workflow task waits for a worker is a 409 with Retry-After, and is not paused', async () => {

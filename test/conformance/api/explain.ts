@@ -96,10 +96,13 @@ export function explain(api: () => ApiFixture): void {
       workflowName: 'longStep',
       input: { ms: HOUR_MS },
       reason: {
+        activityId: '1',
         name: 'sleeps',
+        taskQueue: api().plainTaskQueue,
         state: 'started',
         attempt: 1,
         maximumAttempts: 5,
+        nextAttemptAt: null,
         lastFailure: null,
         ...advice(`wait for attempt 1 of activity sleeps, running since ${AT}`),
       },
@@ -112,6 +115,7 @@ export function explain(api: () => ApiFixture): void {
         input: { child: 'sleepFor', input: { ms: HOUR_MS }, workflowId },
         reason: {
           childWorkflowId: workflowId,
+          childRunId: expect.any(String),
           childWorkflowName: 'sleepFor',
           ...advice(`the run waits for child workflow sleepFor \\(${workflowId}\\): .*`),
         },

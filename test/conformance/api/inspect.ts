@@ -231,12 +231,14 @@ export function inspect(api: () => ApiFixture): void {
       input: { a: 1 },
       output: { a: 1 },
       error: null,
+      attributes: { status: 'completed' },
     })
     expect(body.data.children.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
       ['step', 'echoBack'],
       ['timer', expect.any(String)],
       ['child_workflow', 'echo'],
     ])
+    expect(body.data.children[2]).toMatchObject({ attributes: { runId: expect.any(String) } })
     expect(body.data.children[0]).toMatchObject({ output: { a: 1 }, attributes: { attempts: 1 } })
     expect(pinned.body).toEqual(body)
   })
