@@ -52,7 +52,7 @@ test.for<[sentence: string, error: RpcError, request: RequestFacts, expected: ob
     'a timeout of a request that waits for a worker',
     answer(GrpcCode.DEADLINE_EXCEEDED),
     AWAITED,
-    { error: 'DeadlineExceededError', retryAfterSeconds: undefined },
+    { error: 'DeadlineExceededError', retryAfterSeconds: null },
   ],
   [
     'a request without a worker that polls the task queue',
@@ -117,10 +117,11 @@ test.for<[sentence: string, error: RpcError, request: RequestFacts, expected: ob
   ]),
   ['a read, which can always be retried', answer(GrpcCode.UNAVAILABLE), READ, { retryAfterSeconds: 1 }],
   ['a write that was never sent', UNSENT, WRITE, { retryAfterSeconds: 1 }],
-  ['a write that may have been sent', answer(GrpcCode.UNAVAILABLE), WRITE, { retryAfterSeconds: undefined }],
-  ['a write that was not answered', answer(GrpcCode.DEADLINE_EXCEEDED), WRITE, { retryAfterSeconds: undefined }],
+  ['a write that may have been sent', answer(GrpcCode.UNAVAILABLE), WRITE, { retryAfterSeconds: null }],
+  ['a write that was not answered', answer(GrpcCode.DEADLINE_EXCEEDED), WRITE, { retryAfterSeconds: null }],
 ])('toServiceError: %s', ([, error, request, expected]) => {
-  expect({ retryAfterSeconds: undefined, ...translated(error, request) }).toMatchObject(expected)
+  // Null stands for an error without the property.
+  expect({ retryAfterSeconds: null, ...translated(error, request) }).toMatchObject(expected)
 })
 
 test('toServiceError: names an unknown workflow or run', () => {

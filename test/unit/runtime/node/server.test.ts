@@ -192,34 +192,34 @@ test('serveNode: invalid HTTP closes its own connection and no other', async () 
 test.for<[title: string, request: string, answer: RegExp]>([
   [
     'a request target that is not a URL is a 400',
-    'GET /workflow/a\\b/status HTTP/1.1\r\nHost: a\r\n',
+    'GET /workflow/a\\b/status HTTP/1.1\r\nHost: a\r\n\r\n',
     /^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: [\s\S]*"error":"ValidationError"/i,
   ],
   [
     'a request without Host is a 400',
-    'GET /health HTTP/1.1\r\n',
+    'GET /health HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n',
     /^HTTP\/1.1 400 Bad Request[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i,
   ],
   [
     'an unknown expectation is a 417',
-    'GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\n',
+    'GET /health HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nX-Request-Id: mine\r\n\r\n',
     /^HTTP\/1.1 417 Expectation Failed[\s\S]*x-request-id: mine[\s\S]*"error":"ValidationError"/i,
   ],
   [
     'TRACE is a 405',
-    'TRACE /workflow/run HTTP/1.1\r\nHost: a\r\n',
+    'TRACE /workflow/run HTTP/1.1\r\nHost: a\r\n\r\n',
     /^HTTP\/1.1 405 Method Not Allowed[\s\S]*allow: POST[\s\S]*"error":"MethodNotAllowedError"/i,
   ],
   [
     'CONNECT is a 405',
-    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n',
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nX-Request-Id: mine\r\n\r\n',
     /^HTTP\/1.1 405 Method Not Allowed[\s\S]*X-Request-Id: mine[\s\S]*"error":"MethodNotAllowedError"/,
   ],
 ])('serveNode: %s with the error body and a request id', async ([, request, answer]) => {
   const { dial } = await serveApi()
   const { socket, seen } = await dial()
 
-  socket.write(`${request}X-Request-Id: mine\r\n\r\n`)
+  socket.write(request)
 
   await expect.poll(() => seen.text).toMatch(answer)
   if (!request.startsWith('CONNECT')) return
@@ -247,6 +247,22 @@ test.each([
     expect(seen.text).not.toContain('100 Continue')
   },
 )
+
+test('serveNode: a body that is announced and accepted gets one 100 Continue', async () => {
+  const { dial } = await serveApi()
+  const { socket, seen } = await dial()
+  const body = '{"workflowName": 17}'
+
+  socket.write(
+    `POST /workflow/run HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await expect.poll(() => seen.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  socket.write(body)
+
+  await expect
+    .poll(() => seen.text)
+    .toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 Bad Request[\s\S]*workflowName/)
+})
 
 test('serveNode: paths reach the app as they were sent', async () => {
   const ids: string[] = []
@@ -280,6 +296,21 @@ test('serveNode: a disconnect ends the wait of the request', async () => {
 
   await expect.poll(() => seen.aborted).toBe(true)
   await expect.poll(() => events).toMatchObject([{ fields: { status: 499 } }])
+})
+
+test('close: rejects new connections and finishes open requests with Connection: close', async () => {
+  const { workflows, seen, finish } = slowResult()
+  const { server, dial } = await serveApi({ workflows })
+  const busy = await dial()
+  busy.socket.write('GET /workflow/w/result HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => seen.called).toBe(true)
+
+  const closed = server.close()
+
+  await expect(fetch(`${server.url}/health`)).rejects.toThrow()
+  finish()
+  await closed
+  await expect.poll(() => busy.seen.text).toMatch(/200 OK[\s\S]*connection: close[\s\S]*"output":1/i)
 })
 
 test('close: connections that are idle or never sent a request are closed at once', async () => {
