@@ -95,6 +95,13 @@ export function pendingWork(fixture: EngineFixture): void {
     expect(work).toEqual({ ...idle, workflowTask, idleSince: null })
   })
 
+  test('pendingWork: a closed run waits for nothing', async () => {
+    const run = await fixture.start('nothing')
+    await fixture.closed(run)
+
+    expect((await fixture.engine.describe(run, call())).pendingWork).toBeUndefined()
+  })
+
   test('pendingWork: is as old as the description, whatever the history says since', async () => {
     const run = await fixture.start('messages')
     await until('it waits', async () => (await read(run))?.idleSince)
