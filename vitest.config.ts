@@ -15,9 +15,9 @@ const ALONE = [
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
-// They also wait for servers, so two processors can run three files at a time. With more than that, a machine whose host gives
-// it one processor would do the same work in the same time, but no engine would respond in time.
-const FILES_AT_ONCE = Math.min(Math.round(await processorsGiven()) + 1, Math.max(3, availableParallelism()))
+// They also wait for servers, so two processors can run four files at a time. A machine whose host gives it one and a half runs
+// three: with more, no engine would respond in time.
+const FILES_AT_ONCE = Math.min(Math.floor((await processorsGiven()) + 0.25) + 2, Math.max(4, availableParallelism()))
 
 // Only a test that hangs takes this long. A busy machine with two cores can take ten times as long as an idle one.
 const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
@@ -31,7 +31,7 @@ const onTheEngine = {
   setupFiles: 'test/support/setup.ts',
 }
 
-// Files that mostly compute alternate with files that mostly wait, so that three at a time keep two cores busy until the end.
+// Files that mostly compute alternate with files that mostly wait, so that four at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'long/waiting',
   'long/cutting-proxies',
