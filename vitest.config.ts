@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { processorsGiven } from './test/support/processors.ts'
@@ -15,9 +14,10 @@ const ALONE = [
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
-// They also wait for servers, so two processors can run four files at a time. A machine whose host gives it one and a half runs
-// three: with more, no engine would respond in time.
-const FILES_AT_ONCE = Math.min(Math.floor((await processorsGiven()) + 0.25) + 2, Math.max(4, availableParallelism()))
+// They also wait for servers, so two processors can run five files at a time. A machine whose host gives it less runs three: with
+// more, no engine would respond in time.
+const given = await processorsGiven()
+const FILES_AT_ONCE = given < 1.9 ? 3 : Math.max(5, Math.round(given))
 
 // Only a test that hangs takes this long. A busy machine with two cores can take ten times as long as an idle one.
 const PATIENT = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } }
@@ -31,7 +31,7 @@ const onTheEngine = {
   setupFiles: 'test/support/setup.ts',
 }
 
-// Files that mostly compute alternate with files that mostly wait, so that four at a time keep two cores busy until the end.
+// Files that mostly compute alternate with files that mostly wait, so that five at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'long/waiting',
   'long/cutting-proxies',
@@ -93,7 +93,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
           // Unit tests keep no global state, so they can share modules. Loading modules in each file would take two thirds of the time.
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 0 },
         },
       },
