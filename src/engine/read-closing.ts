@@ -13,7 +13,8 @@ export async function readClosing(
   payloads: PayloadReader,
   workflowId: string,
 ): Promise<Closing | null> {
-  const failure = events.at(-1)?.workflowExecutionFailedEventAttributes?.failure ?? {}
+  const failure = events.at(-1)?.workflowExecutionFailedEventAttributes?.failure
+  if (!failure) return toClosing(events, payloads, workflowId)
   const [closing, trace] = await Promise.all([
     toClosing(events, payloads, workflowId),
     traceInFailure(failure, payloads),
