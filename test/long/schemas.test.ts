@@ -260,9 +260,13 @@ test('schemas: two megabytes of numbers cost about the same in any notation, als
   }
   const bodyOf = (number: string, first = '0') =>
     `{"no":[${first},${`${number},`.repeat(2_000_000 / (number.length + 1))}0]}`
-  await cpuMsFor(bodyOf('1'))
-  const plainMs = await cpuMsFor(bodyOf('1'))
+  const medianMsFor = async (body: string) => {
+    const tries: number[] = []
+    for (let at = 0; at < 7; at++) tries.push(await cpuMsFor(body))
+    return tries.toSorted((one, other) => one - other)[3]
+  }
+  const plainMs = await medianMsFor(bodyOf('1'))
 
   for (const body of [bodyOf('1e1'), bodyOf('1e100'), bodyOf('1', '9007199254740993')])
-    expect(await cpuMsFor(body), body.slice(0, 40)).toBeLessThan(3 * plainMs + onThisMachine(100))
+    expect(await medianMsFor(body), body.slice(0, 40)).toBeLessThan(3 * (plainMs ?? 0) + onThisMachine(100))
 })
