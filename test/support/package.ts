@@ -25,6 +25,9 @@ export async function ensureTarball(): Promise<string> {
   return join(folder, tarball)
 }
 
+// rolldown writes its configuration as JavaScript beside it, and removes that while other tests copy.
+const isCopied = (name: string) => !NOT_COPIED.has(name) && !/^rolldown\.config\.\d/.test(name)
+
 /** Packs a copy of the repository, because another test uses `dist`. */
 async function packInto(folder: string): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'portico-source-'))
@@ -32,7 +35,7 @@ async function packInto(folder: string): Promise<void> {
     await mkdir(folder)
     await cp(ROOT, copy, {
       recursive: true,
-      filter: (path) => !NOT_COPIED.has(path.slice(ROOT.length).split(sep)[0] ?? ''),
+      filter: (path) => isCopied(path.slice(ROOT.length).split(sep)[0] ?? ''),
     })
     await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     // Left by an older build: must not be packed.
