@@ -19,6 +19,7 @@ export type ServeEntry = (env: Record<string, string>) => Promise<ServedEntry>
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_TIMEOUT_MS = 60_000
+const PROBE_MS = 10_000
 const STOP_GRACE_MS = 5000
 
 /** An entry that logs where it listens. */
@@ -91,7 +92,9 @@ export function wranglerOf(bundle: string): ServeEntry {
     })
     const url = `http://127.0.0.1:${port}`
     void server.ended.then(() => rm(folder, { recursive: true, force: true }))
-    await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
+    // It may hold a request back for good if it reloads its Worker just then. The next one is answered.
+    const isAnswered = async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(PROBE_MS) })).status > 0
+    await untilServing(server, isAnswered)
     // Its children survive its SIGTERM.
     return { ...served(server, url), stop: async () => void (await server.kill()) }
   }
