@@ -8,15 +8,12 @@ import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
-import { until } from '../../src/cli/dev/servers/until.ts'
+import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { ANY_INSPECTOR_PORT, untilServing } from '../support/entries.ts'
 import { serve } from '../support/serve.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000
-
-// `wrangler dev` may hold a request back for good if its Worker is reloaded just then. The next one is answered.
-const PROBE_MS = 10_000
 
 test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
   'npm run %s: the service listens on SERVICE_PORT, requires the token, has the reference page, and exits on SIGTERM',
@@ -26,7 +23,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
     const port = await freePort()
     const npm = await startProcess({
       command: 'npm',
-      args: ['run', script],
+      args: ['run', script, ...(script === 'start:workerd' ? ['--', ...ANY_INSPECTOR_PORT] : [])],
       cwd: ROOT,
       env: {
         ...process.env,
@@ -43,7 +40,7 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
       fetch(`http://127.0.0.1:${port}${path}`, {
         headers: { Authorization: `Basic ${token}`, 'Accept-Encoding': 'identity' },
       })
-    await firstAnswer(npm, `http://127.0.0.1:${port}/ready`, ({ ok }) => ok)
+    await untilServing(npm, async () => (await get('/ready', '')).ok)
 
     const statuses = [
       (await get('/workflow/nobody/status', 'wrong')).status,
@@ -59,20 +56,6 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
     await expect(get('/health', '')).rejects.toThrow('fetch failed')
   },
 )
-
-async function firstAnswer(
-  npm: RunningProcess,
-  url: string,
-  isReady: (answer: Response) => boolean,
-): Promise<Response> {
-  const probe = async () => {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) })
-    return isReady(answer) && answer
-  }
-  return until(`${url} is answered`, probe, { timeoutMs: START_MS }).catch((error: Error) => {
-    throw new Error(`${error.message}\n${npm.output()}`)
-  })
-}
 
 /** Responses for the page, two of its files, a name that it does not have, and the asset that workerd reads for the page. */
 function referencePage(
@@ -118,11 +101,11 @@ test('npm run start:workerd: the variables in wrangler.toml are not used', {
   const { SERVICE_CATALOG_ID: _, ENGINE_HTTP_URL: __, ...environment } = process.env
   const npm = await startProcess({
     command: 'npm',
-    args: ['run', 'start:workerd'],
+    args: ['run', 'start:workerd', '--', ...ANY_INSPECTOR_PORT],
     cwd: ROOT,
     env: { ...environment, SERVICE_PORT: String(port), SERVICE_API_AUTH_TOKEN: 't0ken' },
   })
-  const answer = await firstAnswer(npm, `http://127.0.0.1:${port}/health`, () => true)
+  const answer = await untilServing(npm, () => fetch(`http://127.0.0.1:${port}/health`))
   const { message } = (await answer.json()) as { message?: string }
   process.kill(-npm.pid, 'SIGTERM')
   await npm.ended

@@ -19,7 +19,6 @@ export type ServeEntry = (env: Record<string, string>) => Promise<ServedEntry>
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_TIMEOUT_MS = 60_000
-const PROBE_MS = 10_000
 const STOP_GRACE_MS = 5000
 
 /** An entry that logs where it listens. */
@@ -70,6 +69,9 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
   }
 }
 
+/** For `wrangler dev`. By default two that start at the same time choose the same port, and one of them ends with an error. */
+export const ANY_INSPECTOR_PORT = ['--inspector-port', '0']
+
 /** The same bundle behind `wrangler dev`, which puts a proxy of its own, on workerd too, before it. */
 export function wranglerOf(bundle: string): ServeEntry {
   return async (env) => {
@@ -79,7 +81,7 @@ export function wranglerOf(bundle: string): ServeEntry {
     await writeFile(join(folder, 'wrangler.toml'), wranglerConfig(join(dirname(bundle), 'workerd-assets')))
     const server = await startProcess({
       command: bin('wrangler'),
-      args: ['dev', '--ip', '127.0.0.1', '--port', String(port)],
+      args: ['dev', '--ip', '127.0.0.1', '--port', String(port), ...ANY_INSPECTOR_PORT],
       cwd: folder,
       env: {
         PATH: process.env.PATH,
@@ -92,9 +94,7 @@ export function wranglerOf(bundle: string): ServeEntry {
     })
     const url = `http://127.0.0.1:${port}`
     void server.ended.then(() => rm(folder, { recursive: true, force: true }))
-    // It may hold a request back for good if it reloads its Worker just then. The next one is answered.
-    const isAnswered = async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(PROBE_MS) })).status > 0
-    await untilServing(server, isAnswered)
+    await untilServing(server, async () => (await fetch(`${url}/health`)).status > 0)
     // Its children survive its SIGTERM.
     return { ...served(server, url), stop: async () => void (await server.kill()) }
   }
@@ -123,10 +123,18 @@ function withEngineHttpUrl(env: Record<string, string>): Record<string, string> 
   return env.ENGINE_ADDRESS === address && httpUrl !== null ? { ENGINE_HTTP_URL: httpUrl, ...env } : env
 }
 
-async function untilServing(server: RunningProcess, isServing: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits for a value other than false. Rejects with the output if the process ends first, or if there is none in a minute. */
+export async function untilServing<T>(
+  server: RunningProcess,
+  probe: () => T | Promise<T>,
+): Promise<Exclude<T, false | null | undefined>> {
   const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The service ended with ${code}:\n${server.output()}`)))
-  await until('the service listens', isServing, { timeoutMs: START_TIMEOUT_MS, signal: died.signal })
+  void server.ended.then(({ code }) => died.abort(new Error(`The service ended with ${code}`)))
+  return until('the service listens', probe, { timeoutMs: START_TIMEOUT_MS, signal: died.signal }).catch(
+    (error: Error) => {
+      throw new Error(`${error.message}:\n${server.output()}`)
+    },
+  )
 }
 
 function listeningAt(line: string): string | undefined {
