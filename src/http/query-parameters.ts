@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import { ServiceError } from '../domain/errors.ts'
+import { toPointer } from '../lib/json-pointer.ts'
 import { validate } from './json.ts'
 
 /**
@@ -17,10 +18,8 @@ export function queryParameters<T>(c: Context, schema: z.ZodMiniType<T>): T {
     if (map === undefined || key === undefined) parameters.push([name, value])
     else maps.set(map, [...(maps.get(map) ?? []), [key, value]])
   }
-  return validate(
-    schema,
-    toObject([...parameters, ...[...maps].map(([name, pairs]) => [name, toObject(pairs)] as const)]),
-  )
+  const objects = [...maps].map(([name, pairs]) => [name, toObject(pairs, name)] as const)
+  return validate(schema, toObject([...parameters, ...objects]))
 }
 
 function decodePairs(search: string): [string, string][] {
@@ -39,11 +38,11 @@ function decodePairs(search: string): [string, string][] {
   }
 }
 
-function toObject(pairs: readonly (readonly [string, unknown])[]): object {
+function toObject(pairs: readonly (readonly [string, unknown])[], ...path: string[]): object {
   const names = new Set<string>()
   for (const [name] of pairs) {
-    if (name === '__proto__') throw invalid(name, 'is not a known field')
-    if (names.has(name)) throw invalid(name, 'must not be repeated')
+    if (name === '__proto__') throw invalid([...path, name], 'is not a known field')
+    if (names.has(name)) throw invalid([...path, name], 'must not be repeated')
     names.add(name)
   }
   return Object.fromEntries(pairs)
@@ -52,7 +51,7 @@ function toObject(pairs: readonly (readonly [string, unknown])[]): object {
 // The response must not grow with the request.
 const MAX_SHOWN_NAME = 200
 
-function invalid(name: string, message: string): ServiceError {
-  const path = `/${name.slice(0, MAX_SHOWN_NAME)}`
+function invalid(names: string[], message: string): ServiceError {
+  const path = toPointer(names.map((name) => name.slice(0, MAX_SHOWN_NAME)))
   return new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
 }

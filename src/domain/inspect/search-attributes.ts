@@ -1,3 +1,4 @@
+import { toPointer } from '../../lib/json-pointer.ts'
 import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
@@ -55,6 +56,6 @@ function toFilter(name: string, value: string, known: ReadonlyMap<string, Search
   const type = known.get(name)
   if (type !== undefined) return { name, type, value }
   const message = `is not a search attribute of the namespace`
-  const path = `/searchAttributes/${name}`
+  const path = toPointer(['searchAttributes', name])
   throw new ServiceError('ValidationError', `${path} ${message}`, { details: { issues: [{ path, message }] } })
 }

@@ -1,5 +1,6 @@
 import { type Issue, ServiceError } from '../../domain/errors.ts'
 import type { TypedRunFilter } from '../../domain/inspect/run-filter.ts'
+import { toPointer } from '../../lib/json-pointer.ts'
 import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import { toAttributeCondition } from './attribute-condition.ts'
@@ -28,7 +29,7 @@ export function toRunQuery(filter: TypedRunFilter): string {
   for (const attribute of searchAttributes) {
     const compared = toAttributeCondition(attribute)
     if ('condition' in compared) conditions.push(compared.condition)
-    else issues.push({ path: `/searchAttributes/${attribute.name}`, message: compared.issue })
+    else issues.push({ path: toPointer(['searchAttributes', attribute.name]), message: compared.issue })
   }
   if (issues.length === 0) return conditions.join(' AND ')
   const message = issues.map(({ path, message }) => `${path} ${message}`).join('; ')

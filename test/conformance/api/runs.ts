@@ -47,12 +47,12 @@ export function runs(api: () => ApiFixture): void {
     const byId = (workflowId: string) => get(`?searchAttributes%5BWorkflowId%5D=${workflowId}`)
     await until('the run is listed', async () => (await byId(started.workflowId)).body.runs.length === 1)
 
-    const [other, unknown] = await Promise.all([byId(anId()), get('?searchAttributes[Nope]=1')])
+    const [other, unknown] = await Promise.all([byId(anId()), get('?searchAttributes[No/pe~]=1')])
 
     expect(other.body).toEqual({ runs: [], nextPageToken: null })
     expect([unknown.status, unknown.body.issues]).toEqual([
       400,
-      [{ path: '/searchAttributes/Nope', message: 'is not a search attribute of the namespace' }],
+      [{ path: '/searchAttributes/No~1pe~0', message: 'is not a search attribute of the namespace' }],
     ])
   })
 
@@ -95,8 +95,9 @@ export function runs(api: () => ApiFixture): void {
       ['?searchAttributes=x', '/searchAttributes'],
       ['?workflowId=x', '/workflowId'],
       ['?status=running&status=failed', '/status'],
+      ['?searchAttributes[a/b]=1&searchAttributes[a/b]=2', '/searchAttributes/a~1b'],
       ['?__proto__=x', '/__proto__'],
-      ['?searchAttributes[__proto__]=x', '/__proto__'],
+      ['?searchAttributes[__proto__]=x', '/searchAttributes/__proto__'],
       ['/count?groupBy=workflowName', '/groupBy'],
       ['/count?pageSize=1', '/pageSize'],
     ])

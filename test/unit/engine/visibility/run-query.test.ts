@@ -55,6 +55,7 @@ test('toRunQuery: reports every value that does not fit its place', () => {
     { name: 'B', type: 'bool', value: 'TRUE' },
     { name: 'T', type: 'datetime', value: '2026-99-01T00:00:00Z' },
     { name: 'W', type: 'text', value: '--' },
+    { name: 'My own/name', type: 'int', value: 'x' },
   ]
 
   const error = thrownBy(() => toRunQuery({ searchAttributes: wrong, query: '(' }))
@@ -62,7 +63,7 @@ test('toRunQuery: reports every value that does not fit its place', () => {
   expect(error.error).toBe('ValidationError')
   expect(error.details.issues?.map(({ path }) => path)).toEqual([
     '/query',
-    ...wrong.map(({ name }) => `/searchAttributes/${name}`),
+    ...['I', 'D', 'B', 'T', 'W', 'My own~1name'].map((name) => `/searchAttributes/${name}`),
   ])
 })
 
