@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { ServiceError } from '../domain/errors.ts'
 import type { ExecutionRef } from '../domain/execution.ts'
 import { percentEncode } from '../lib/percent-encode.ts'
-import { workflowIdIssue } from '../protocol/names.ts'
+import { UUID_PATTERN, workflowIdIssue } from '../protocol/names.ts'
 import type { RunRef } from '../protocol/run-ref.ts'
 
 /** Has only characters that every client can send in a header, whatever the workflow id. */
@@ -22,7 +22,7 @@ export interface ReadRun {
   isEnd: boolean
 }
 
-const RUN_EVENT_ID = /^([^/]+)\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(\/end)?$/i
+const RUN_EVENT_ID = new RegExp(`^([^/]+)/(${UUID_PATTERN})(/end)?$`)
 
 /** The run that `Last-Event-ID` names; null without it. Throws `WorkflowNotFoundError` if that is not a run of `expected`. */
 export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): ReadRun | null {

@@ -19,7 +19,10 @@ export function handlerNameIssue(name: string): string | null {
   return stringIssue(name, 1000) ?? prefixIssue(name, ['$', '__'])
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+/** A run id as a regular expression, which JSON Schema understands too. */
+export const UUID_PATTERN = '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
+
+const UUID = new RegExp(`^${UUID_PATTERN}$`)
 
 export function runIdIssue(id: string): string | null {
   return UUID.test(id) ? null : 'must be a UUID'

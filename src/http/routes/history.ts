@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
 import type { HistoryFeed, Workflows } from '../../domain/workflows.ts'
+import { UUID_PATTERN } from '../../protocol/names.ts'
 import { type Env, toCall } from '../context.ts'
 import { problemBody } from '../errors.ts'
 import { eventStream, type SendEvent } from '../events.ts'
@@ -43,7 +44,7 @@ export const pageParameters = z.strictObject({
 
 export const streamParameters = z.strictObject({ includePayloads: z.exactOptional(flag) })
 
-const EVENT_ID = /^(\d{1,15})(?:@([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))?$/i
+const EVENT_ID = new RegExp(`^(\\d{1,15})(?:@(${UUID_PATTERN}))?$`)
 
 /** The last event that the client has received, and the run that it belongs to. */
 function lastEvent(c: Context<Env>, path: ExecutionRef): { ref: ExecutionRef; after: number } {

@@ -5,6 +5,7 @@ import {
   characterIssue,
   handlerNameIssue,
   runIdIssue,
+  UUID_PATTERN,
   updateIdIssue,
   workflowIdIssue,
   workflowNameIssue,
@@ -35,9 +36,7 @@ export const requiredText = checkedString((value) =>
   value === '' ? 'must not be empty' : characterIssue(value),
 ).register(jsonForms, { minLength: 1, pattern: `^${NO_NUL}+$` })
 
-export const runId = checkedString(runIdIssue).register(jsonForms, {
-  pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
-})
+export const runId = checkedString(runIdIssue).register(jsonForms, { pattern: `^${UUID_PATTERN}$` })
 
 const NO_CONTROL = '[^\\u0000-\\u001f\\u007f-\\u009f]'
 
