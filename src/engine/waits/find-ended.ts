@@ -1,11 +1,14 @@
 import { backgroundCall } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
+import { isOpen, STATUSES } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
+import { toStatusWord } from '../../temporal/status.ts'
 import { quoteLiteral } from '../../temporal/visibility-query.ts'
 import type { EngineContext } from '../context.ts'
 
 // Not `!= 'Running'`: a paused run is open too, and older engines reject a query with the word `Paused`.
-const ENDED = `ExecutionStatus IN ('Completed','Failed','Canceled','Terminated','ContinuedAsNew','TimedOut')`
+const ENDED_WORDS = STATUSES.filter((status) => !isOpen(status)).map((status) => quoteLiteral(toStatusWord(status)))
+const ENDED = `ExecutionStatus IN (${ENDED_WORDS.join(',')})`
 
 /**
  * The run ids of those that the engine's visibility store lists as ended. It may list a run late, or not at all.
