@@ -1,7 +1,6 @@
 import { type Call, withTimeout } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { EventPage, EventsRequest, HistoryPosition } from '../../domain/inspect/history-page.ts'
-import { deadlineSignal } from '../../lib/abort.ts'
 import { fromBase64, toBase64 } from '../../lib/base64.ts'
 import type { Lazy } from '../../lib/lazy.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
@@ -13,7 +12,7 @@ import { decodeEvents } from '../events/decode-events.ts'
 import type { EventToJson } from '../events/event-json.ts'
 import { readPage } from './history-pages.ts'
 import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
-import { isOver, POLL_DEADLINE_MS, pauseSince } from './wait.ts'
+import { isOver, pauseSince, withPollDeadline } from './wait.ts'
 
 /** The next events, at most `maxEvents`. Waits until there is one, or `waitMs` are over. */
 export async function events(
@@ -96,23 +95,12 @@ async function poll(reader: Reader, from: HistoryPosition, call: Call): Promise<
 
 async function pollOnce({ context, run, maxEvents }: Reader, from: HistoryPosition, call: Call): Promise<Found> {
   const { page, live } = from
-  const deadlineAt = Date.now() + POLL_DEADLINE_MS
-  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
-  try {
-    const request = { maximumPageSize: maxEvents, waitNewEvent: true, ...toToken(live ?? page) }
-    const { events, nextPageToken } = await readPage(
-      context,
-      run,
-      { ...call, signal: linked.signal, deadlineAt },
-      request,
-    )
-    const nextLive = nextPageToken && toBase64(nextPageToken)
-    // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
-    const isRepeated = nextLive === null || (live !== null && events.length > 0)
-    return { ...select(events, from, maxEvents, { page, nextPage: null, live: nextLive }), isRepeated }
-  } finally {
-    linked.release()
-  }
+  const request = { maximumPageSize: maxEvents, waitNewEvent: true, ...toToken(live ?? page) }
+  const { events, nextPageToken } = await withPollDeadline(call, (polling) => readPage(context, run, polling, request))
+  const nextLive = nextPageToken && toBase64(nextPageToken)
+  // A paused run has no token. Its polls are answered at once, as are those that find nothing but a pending task.
+  const isRepeated = nextLive === null || (live !== null && events.length > 0)
+  return { ...select(events, from, maxEvents, { page, nextPage: null, live: nextLive }), isRepeated }
 }
 
 /** The events after the position, and the position after them. The engine's pages may be larger than requested. */

@@ -3,7 +3,6 @@ import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { UpdateState } from '../../domain/engine.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ExecutionRef } from '../../domain/execution.ts'
-import { deadlineSignal } from '../../lib/abort.ts'
 import { UpdateWorkflowExecutionLifecycleStage } from '../../temporal/enums.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { type EngineContext, executionIds, IDENTITY, toExecution } from '../context.ts'
@@ -11,7 +10,7 @@ import { toServiceError } from '../errors.ts'
 import { type Response, RpcError } from '../transport/transport.ts'
 import { classifyPollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
 import { resultOf, toUpdateError, UNTIL_COMPLETED } from './update-outcome.ts'
-import { isOver, POLL_DEADLINE_MS, pauseSince } from './wait.ts'
+import { isOver, pauseSince, withPollDeadline } from './wait.ts'
 
 interface SentUpdate {
   ref: ExecutionRef
@@ -64,15 +63,9 @@ async function waitUntilCompleted(context: EngineContext, update: SentUpdate, ca
 }
 
 /** The engine responds after 20 s at the latest. */
-async function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
-  const deadlineAt = Date.now() + POLL_DEADLINE_MS
-  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
+function pollOnce(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {
   const request = { ...toRequest(context, update), waitPolicy: UNTIL_COMPLETED }
-  try {
-    return await context.rpc('pollWorkflowExecutionUpdate', request, { ...call, signal: linked.signal, deadlineAt })
-  } finally {
-    linked.release()
-  }
+  return withPollDeadline(call, (polling) => context.rpc('pollWorkflowExecutionUpdate', request, polling))
 }
 
 function readNow(context: EngineContext, update: SentUpdate, call: Call): Promise<Polled> {

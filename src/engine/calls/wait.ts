@@ -10,9 +10,21 @@ import { readClosing } from '../read-closing.ts'
 import { readLast } from './history-pages.ts'
 import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './poll-failure.ts'
 
-// The engine holds a poll for 20 s, but returns at once if its deadline is less than a second away. Each poll
-// therefore has a deadline of its own, and the caller's deadline aborts it.
-export const POLL_DEADLINE_MS = 30_000
+const POLL_DEADLINE_MS = 30_000
+
+/**
+ * Calls `poll` with the deadline of a long poll. The engine holds it for 20 s, but returns at once if its deadline is less than
+ * a second away. Each poll therefore has a deadline of its own, and the caller's deadline aborts it.
+ */
+export async function withPollDeadline<T>(call: Call, poll: (call: Call) => Promise<T>): Promise<T> {
+  const deadlineAt = Date.now() + POLL_DEADLINE_MS
+  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
+  try {
+    return await poll({ ...call, signal: linked.signal, deadlineAt })
+  } finally {
+    linked.release()
+  }
+}
 
 /** How the run ended; null when `call` is over before. */
 export async function wait(context: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
@@ -61,7 +73,7 @@ interface PollResult {
 /** Rejects only if waiting longer cannot help. */
 async function pollOnce(context: EngineContext, run: RunRef, call: Call, isFirst: boolean): Promise<PollResult> {
   try {
-    return { closing: await poll(context, run, call), failure: null }
+    return { closing: await withPollDeadline(call, (polling) => poll(context, run, polling)), failure: null }
   } catch (error) {
     if (isOver(call)) return { closing: null, failure: null }
     const failure = classifyPollFailure(error)
@@ -76,23 +88,17 @@ async function pollOnce(context: EngineContext, run: RunRef, call: Call, isFirst
 
 /** Null if the run is still open when the engine ends the poll. */
 async function poll({ rpc, namespace, payloads }: EngineContext, run: RunRef, call: Call): Promise<Closing | null> {
-  const deadlineAt = Date.now() + POLL_DEADLINE_MS
-  const linked = deadlineSignal(Math.min(call.deadlineAt, deadlineAt), call.signal)
-  try {
-    const { history } = await rpc(
-      'getWorkflowExecutionHistory',
-      {
-        namespace,
-        execution: toExecution(run),
-        historyEventFilterType: HistoryEventFilterType.CLOSE_EVENT,
-        waitNewEvent: true,
-      },
-      { ...call, signal: linked.signal, deadlineAt },
-    )
-    return await readClosing(history?.events ?? [], payloads, run.workflowId)
-  } finally {
-    linked.release()
-  }
+  const { history } = await rpc(
+    'getWorkflowExecutionHistory',
+    {
+      namespace,
+      execution: toExecution(run),
+      historyEventFilterType: HistoryEventFilterType.CLOSE_EVENT,
+      waitNewEvent: true,
+    },
+    call,
+  )
+  return await readClosing(history?.events ?? [], payloads, run.workflowId)
 }
 
 /** How the run ended, by its last event, without a long poll. Null while it is open, or if it cannot be read now. */
