@@ -23,7 +23,7 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     start: (name, request) => workflow(name).start(request),
     catalog: async (catalog = options.catalog, callOptions) => {
       const name = catalog === undefined ? '' : `/${pathSegment(catalog, 'a catalog')}`
-      return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRepeatable: true }, callOptions)
+      return connection.send({ method: 'GET', path: `/workflow/catalog${name}`, isRetryable: true }, callOptions)
     },
     list: (filter = {}) => listRuns(connection, filter),
     result: (ref, request) => get(ref).result(request),
@@ -38,8 +38,8 @@ export function createClient<Workflows = AnyWorkflows>(options: ClientOptions): 
     terminate: (ref, request) => get(ref).terminate(request),
     request(method, path, { signal, timeoutMs, idempotencyKey, headers, ...request } = {}) {
       const keyed = withKey(idempotencyKey)
-      const isRepeatable = method === 'GET' || keyed.isRepeatable
-      const all = { method, path, ...request, headers: { ...headers, ...keyed.headers }, isRepeatable }
+      const isRetryable = method === 'GET' || keyed.isRetryable
+      const all = { method, path, ...request, headers: { ...headers, ...keyed.headers }, isRetryable }
       return connection.send(all, { signal, timeoutMs })
     },
   }

@@ -13,17 +13,17 @@ export function createHandle(connection: Connection, target: Target): WorkflowHa
   const path = pathOf(target)
 
   function get<Body>(name: string, options?: CallOptions): Promise<Body> {
-    return connection.send({ method: 'GET', path: `${path}/${name}`, isRepeatable: true }, options)
+    return connection.send({ method: 'GET', path: `${path}/${name}`, isRetryable: true }, options)
   }
 
   /** Without a run id a repeated request could reach a later run. */
   function control<Body>(
     method: string,
     name: string,
-    isRepeatable: boolean,
+    isRetryable: boolean,
     { signal, timeoutMs, ...body }: ReasonOptions = {},
   ): Promise<Body> {
-    return connection.send({ method, path: `${path}/${name}`, body, isRepeatable }, { signal, timeoutMs })
+    return connection.send({ method, path: `${path}/${name}`, body, isRetryable }, { signal, timeoutMs })
   }
 
   const resultSettled = (options: ResultOptions = {}) =>

@@ -13,7 +13,7 @@ export function readHistory(
   { signal, timeoutMs = Number.POSITIVE_INFINITY, follow = false, ...query }: HistoryOptions,
 ): Pages<HistoryEvent, HistoryPage> {
   async function read(pageToken = query.pageToken): Promise<HistoryPage> {
-    const get = { method: 'GET', path: `${path}/history`, isRepeatable: true }
+    const get = { method: 'GET', path: `${path}/history`, isRetryable: true }
     if (!follow) return connection.send({ ...get, query: { ...query, pageToken } }, { signal, timeoutMs })
     const toRequest = (maxWaitMs: number) => {
       const waitMs = Math.min(maxWaitMs, MAX_WAIT_MS)

@@ -12,7 +12,7 @@ export function listRuns(
   return toPages({
     read: (pageToken = filter.pageToken) =>
       connection.send(
-        { method: 'GET', path: '/workflow/runs', query: { ...query, pageToken }, isRepeatable: true },
+        { method: 'GET', path: '/workflow/runs', query: { ...query, pageToken }, isRetryable: true },
         { signal, timeoutMs },
       ),
     itemsOf: ({ runs }) => runs,

@@ -23,7 +23,7 @@ export async function query(
   name: string,
   { signal, timeoutMs, ...body }: QueryRequest,
 ): Promise<unknown> {
-  const request = { method: 'POST', path: `${path}/query/${pathSegment(name, 'a query')}`, body, isRepeatable: true }
+  const request = { method: 'POST', path: `${path}/query/${pathSegment(name, 'a query')}`, body, isRetryable: true }
   return connection.send(request, { signal, timeoutMs })
 }
 
@@ -63,7 +63,7 @@ export async function sendUpdate<Body>(
   { signal, timeoutMs }: CallOptions,
 ): Promise<Body> {
   const deadlineAt = Date.now() + (timeoutMs ?? 0)
-  const isWait = request.isRepeatable && timeoutMs !== undefined
+  const isWait = request.isRetryable && timeoutMs !== undefined
   while (true) {
     try {
       const remainingMs = timeoutMs === undefined ? undefined : Math.max(0, deadlineAt - Date.now())

@@ -67,7 +67,7 @@ const STILL_OPEN: readonly string[] = ['WorkflowExecutionTimedOutError', 'Workfl
 /** Waits for the end of a run. Without a run id the response only says which run is the latest one. */
 export function resultRequest(target: Target): WaitRequest {
   const { workflowId, runId, isPinned } = target
-  const get = { method: 'GET', path: `${pathOf(target)}/result`, isRepeatable: true }
+  const get = { method: 'GET', path: `${pathOf(target)}/result`, isRetryable: true }
   if (runId === undefined) return () => get
   // So that a later run of the same id is not taken for this one.
   const headers: Record<string, string> = isPinned

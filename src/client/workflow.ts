@@ -69,8 +69,8 @@ interface Defaults {
 function toStart(path: string, list: List, { workflowName, catalog }: Defaults, given: StartOptions): Start {
   const { signal, timeoutMs, idempotencyKey, ...fields }: StartOptions & { [Key in 'input' | List]?: unknown } = given
   // The service rejects a key together with this policy: the repeated request would terminate the new run.
-  const isRepeatable = fields.workflowIdConflictPolicy !== 'terminate-existing'
-  const key = idempotencyKey ?? (isRepeatable ? newIdempotencyKey() : undefined)
+  const isRetryable = fields.workflowIdConflictPolicy !== 'terminate-existing'
+  const key = idempotencyKey ?? (isRetryable ? newIdempotencyKey() : undefined)
   const hasArguments = fields.input !== undefined || fields[list] !== undefined
   const start = { catalog: fields.catalog ?? catalog, workflowName }
   const body = { ...fields, ...start, ...(!hasArguments && { [list]: [] }) }

@@ -16,7 +16,7 @@ export interface HttpRequest {
   body?: unknown
   headers?: Record<string, string>
   /** Whether it can be sent again although it may have been carried out. */
-  isRepeatable: boolean
+  isRetryable: boolean
   /** Whether it is sent again until the deadline. Default: only for `retryMs`. */
   isWait?: boolean
   /** How long the service waits before it responds. Default: as long as for the handler of a message. */
@@ -90,7 +90,7 @@ export function connect(options: ClientOptions): Connection {
       try {
         return await observed(request, limits)
       } catch (error) {
-        const delayMs = retryDelayMs(error, request.isRepeatable, attempts)
+        const delayMs = retryDelayMs(error, request.isRetryable, attempts)
         // With 0 nothing is ever sent again.
         const patienceMs = request.isWait && retryMs > 0 ? Number.POSITIVE_INFINITY : retryMs
         const giveUpAt = Math.min(beganAt + patienceMs, limits.deadlineAt)

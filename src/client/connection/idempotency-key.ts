@@ -4,7 +4,7 @@ export function newIdempotencyKey(): string {
 }
 
 /** The header, and whether the request can be repeated, which it can only be with a key. */
-export function withKey(key: string | undefined): { headers: Record<string, string>; isRepeatable: boolean } {
-  if (key === undefined) return { headers: {}, isRepeatable: false }
-  return { headers: { 'Idempotency-Key': key }, isRepeatable: true }
+export function withKey(key: string | undefined): { headers: Record<string, string>; isRetryable: boolean } {
+  if (key === undefined) return { headers: {}, isRetryable: false }
+  return { headers: { 'Idempotency-Key': key }, isRetryable: true }
 }

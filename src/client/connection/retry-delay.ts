@@ -18,11 +18,11 @@ export function isForeign({ error }: Pick<PorticoError, 'error'>): boolean {
  * With `Retry-After` the service says that nothing is done twice. After errors of others, and after errors that leave open
  * whether the request was carried out, only a request that can be repeated is sent again.
  */
-export function retryDelayMs(error: unknown, isRepeatable: boolean, attempts: number): number | null {
+export function retryDelayMs(error: unknown, isRetryable: boolean, attempts: number): number | null {
   if (!(error instanceof PorticoError)) return null
   const { status, retryAfterMs } = error
   const isUncertain = isForeign(error) || (UNCERTAIN.includes(error.error) && retryAfterMs === undefined)
-  const isSafe = isUncertain ? isRepeatable : retryAfterMs !== undefined
+  const isSafe = isUncertain ? isRetryable : retryAfterMs !== undefined
   // A wait that was not long enough is not an error: the next one follows at once.
   if (!isSafe || !RETRYABLE.includes(status) || error.error === 'WorkflowExecutionTimedOutError') return null
   const backoffMs = Math.min(100 * 2 ** attempts, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2)

@@ -27,8 +27,8 @@ test('retryDelayMs: after an error that leaves open what was carried out, only w
 })
 
 test('retryDelayMs: an error of the service is repeated if it has Retry-After, after that time', () => {
-  const isRepeated = (isRepeatable: boolean) =>
-    retryDelayMs(error('EngineUnavailableError', 503, { retryAfterMs: 30_000 }), isRepeatable, 0)
+  const isRepeated = (isRetryable: boolean) =>
+    retryDelayMs(error('EngineUnavailableError', 503, { retryAfterMs: 30_000 }), isRetryable, 0)
 
   expect([isRepeated(true), isRepeated(false)]).toEqual([30_000, 30_000])
   expect(retryDelayMs(error('CatalogNotAvailableError', 503), true, 0)).toBeNull()
