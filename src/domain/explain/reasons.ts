@@ -25,7 +25,7 @@ const REASONS: readonly ((facts: RunFacts) => Reason[])[] = [
   waitingHandler,
 ]
 
-/** Why an open run does not move: all that holds, the verdict first. */
+/** Why an open run does not move: every reason that applies, the verdict first. */
 export function reasonsOf(facts: RunFacts): [Reason, ...Reason[]] {
   const [first, ...others] = REASONS.flatMap((toReasons) => toReasons(facts))
   return first === undefined ? [healthy(facts)] : [first, ...others]
@@ -51,7 +51,7 @@ function workflowTaskFailing({ work: { problem } }: RunFacts): Reason[] {
 /** A worker that executes the workflow need not poll: it may have no free slot. If it stops, its task times out. */
 function noWorkers({ work, queue: { isPolled, lastPolledAt, taskQueue, tasks } }: RunFacts): Reason[] {
   if (isPolled || work.workflowTask?.startedAt) return []
-  const busy = tasks === 'activity' ? '; a worker that executes as many activities as it may does not poll either' : ''
+  const busy = tasks === 'activity' ? '; a worker at its limit of concurrent activities does not poll either' : ''
   const advice = `start a worker that polls task queue ${taskQueue} for ${TASKS[tasks]}${busy}`
   return [{ kind: 'no_workers', since: lastPolledAt, taskQueue, tasks, advice }]
 }

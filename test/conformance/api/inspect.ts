@@ -15,7 +15,7 @@ export function inspect(api: () => ApiFixture): void {
     return { workflowId, runId, status: body.status, result }
   }
 
-  rule('status.tells-the-current-status', async () => {
+  rule('status.returns-the-current-status', async () => {
     const { service } = api()
     const { body: started } = await service.start('waitForSignal')
 
