@@ -134,7 +134,7 @@ function withRun(command: Command): Command {
 function withPages(command: Command): Command {
   return command
     .option('--page-size <number>', '1 to 1000; default 100')
-    .option('--page-token <token>', 'nextPageToken of the page before')
+    .option('--page-token <token>', 'nextPageToken of the previous page')
 }
 
 function flagsOf(command: Command): Flags {

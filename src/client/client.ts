@@ -143,14 +143,14 @@ export interface ReasonOptions extends CallOptions {
 export interface ListOptions extends RunFilter, CallOptions {
   /** 1 to 1000. Default 100. */
   pageSize?: number | undefined
-  /** `nextPageToken` of the page before. */
+  /** `nextPageToken` of the previous page. */
   pageToken?: string | undefined
 }
 
 export interface HistoryOptions extends CallOptions {
   /** 1 to 1000. Default 100. */
   pageSize?: number | undefined
-  /** `nextPageToken` of the page before. */
+  /** `nextPageToken` of the previous page. */
   pageToken?: string | undefined
   /** False leaves out arguments, results and other encoded values. Default true. */
   includePayloads?: boolean
@@ -190,8 +190,8 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
     ...request: Optional<QueryRequest<ArgsOf<Types['queries'][Name]>>>
   ): Promise<ResultOf<Types['queries'][Name]>>
   /**
-   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, also if connections are
-   * cut for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
+   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, even if there is no
+   * response for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
    */
   update<Name extends keyof Types['updates'] & string>(
     name: Name,

@@ -211,7 +211,7 @@ export interface Engine {
 
   /**
    * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError` when
-   * the filter is invalid. `token` is the `nextToken` of the page before.
+   * the filter is invalid. `token` is the `nextToken` of the previous page.
    */
   listRuns(
     filter: TypedRunFilter,

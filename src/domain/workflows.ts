@@ -176,7 +176,7 @@ export interface RunInput extends RunRef {
 export interface HistoryCommand {
   ref: ExecutionRef
   pageSize: number
-  /** From the page before; null for the first page. */
+  /** From the previous page; null for the first page. */
   pageToken: string | null
   /** How long to wait for the next event of an open run. */
   waitMs: number
@@ -213,7 +213,7 @@ export interface HistoryFeedPage {
 export interface ListCommand {
   filter: RunFilter
   pageSize: number
-  /** From the page before; null for the first page. */
+  /** From the previous page; null for the first page. */
   pageToken: string | null
 }
 

@@ -52,6 +52,6 @@ function decode(token: string): string {
 export function invalidPageToken(): ServiceError {
   return new ServiceError(
     'InvalidPageTokenError',
-    'pageToken is damaged or belongs to another request: send it with the same path and filters as the page before, or begin without it',
+    'pageToken is damaged or belongs to another request: send it with the same path and filters as the previous page, or begin without it',
   )
 }
