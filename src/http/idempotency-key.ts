@@ -48,7 +48,7 @@ export const notReplayed: Step = (c) => {
   return undefined
 }
 
-/** The response is about a run that an earlier request with the same key has started. */
+/** The response describes a run that an earlier request with the same key has started. */
 export function reportReplayed(c: Context<Env>): void {
   setHeader(c, REPLAYED, 'true')
 }

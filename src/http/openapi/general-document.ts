@@ -33,7 +33,7 @@ export async function generalDocument(): Promise<OpenApiDocument> {
 const DESCRIPTION = `Starts workflows, reads their status and results, sends them messages, and stops them.
 
 - Errors are \`application/problem+json\`. \`error\` is the name of the error; \`x-errors\` lists the names that an operation can return.
-- A path without \`/runs/{rid}\` is about the latest run of the workflow.
+- A path without \`/runs/{rid}\` refers to the latest run of the workflow.
 - Requests that wait can be answered with server-sent events (\`Accept: text/event-stream\`); \`x-events\` has the schemas of their data.
 - \`HEAD\` is \`GET\` without the body. \`OPTIONS\` lists the methods of a route in \`Allow\`.
 - \`x-catalog\` says whose workflows have operations of their own. Their paths have a fragment, which is not sent.`

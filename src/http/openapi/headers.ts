@@ -47,7 +47,7 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'integer', minimum: 0 },
   },
   'Idempotency-Replayed': {
-    description: 'Whether the response is about a run that an earlier request with the same key has started',
+    description: 'Whether the response describes a run that an earlier request with the same key has started',
     schema: boolean,
   },
   'Portico-Started': { description: 'Whether this request started the run, with `use-existing`', schema: boolean },

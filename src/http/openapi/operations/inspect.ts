@@ -20,7 +20,7 @@ const FILTERS = {
   query: "A condition in Temporal's list filter language",
 }
 
-const PAGE = { pageSize: 'Default 100', pageToken: '`nextPageToken` of the page before' }
+const PAGE = { pageSize: 'Default 100', pageToken: '`nextPageToken` of the previous page' }
 
 const INCLUDE_PAYLOADS = 'False leaves out arguments, results, memos, headers and search attributes. Default true'
 
@@ -79,7 +79,7 @@ export const inspectOperations: readonly Operation[] = [
     path: '/workflow/:id/explain',
     id: 'explainWorkflow',
     tag: 'Inspect',
-    summary: 'Get what the run waits for, and what to do about it',
+    summary: 'Find out what the run is waiting for, and what to do about it',
     docs: 'explain',
     responses: {
       200: {
@@ -151,7 +151,7 @@ export const inspectOperations: readonly Operation[] = [
     path: '/workflow/:id/history/stream',
     id: 'streamWorkflowHistory',
     tag: 'Inspect',
-    summary: 'Get the events of a run while they are recorded',
+    summary: 'Get the events of a run as they are recorded',
     docs: 'history-stream',
     query: { schema: streamParameters, descriptions: { includePayloads: INCLUDE_PAYLOADS } },
     headers: ['Last-Event-ID'],

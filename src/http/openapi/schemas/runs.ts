@@ -137,7 +137,7 @@ export const runSchemas = {
   Trace: object<Trace>({
     source: described(
       string,
-      'The first source that had something for this run: `remote`, `kvstore`, `local` or `history`',
+      'The first source that contained data for this run: `remote`, `kvstore`, `local` or `history`',
     ),
     runId: string,
     complete: described(boolean, 'False while the run is open'),

@@ -13,7 +13,7 @@ export function workflowResult(output: object) {
     status: oneOf(['completed', 'failed', 'canceled', 'terminated', 'timed_out', 'continued']),
     input: described(
       any,
-      'The only argument; null without arguments, an array of several. Null also if it could not be read',
+      'The only argument; null without arguments, an array of several. Also null if it could not be read',
     ),
     output: { ...output },
     trace: orNull(ref('TraceMeta')),
