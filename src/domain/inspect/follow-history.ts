@@ -43,6 +43,6 @@ async function* pagesAfter(
 
 /** The client has read another run: the workflow may have continued as a new one since. */
 function notAnEvent({ workflowId, runId, historyLength }: Description, after: number): ServiceError {
-  const message = `Last-Event-ID ${after} is not an event of run ${runId}, which has ${historyLength}: use the path of the run that was read, /workflow/:id/runs/:rid`
+  const message = `Last-Event-ID ${after} is not an event of run ${runId}, which has ${historyLength} events: use the path of the run that was read, /workflow/:id/runs/:rid`
   return new ServiceError('ValidationError', message, { details: { workflowId, runId } })
 }
