@@ -21,7 +21,7 @@ export function safeRedact(redact: Redact, warn: Warn): Redact {
       Promise.resolve(redacted).catch(() => {})
       throw new TypeError('redact must be synchronous, but returned a promise')
     } catch (error) {
-      warn('The redact function failed; the value is left out of the trace', { path, error })
+      warn('The redact function failed; the trace has [redact failed] instead of the value', { path, error })
       return REDACT_FAILED
     }
   }

@@ -3,7 +3,7 @@ import { isSecretName, isSecretPair, REDACTED } from '../../protocol/secret-name
 import { payloadOf } from '../../temporal/payload-json.ts'
 
 /** Replaces a value, or the rest of a string, that was removed because of its size or depth. */
-export const TRUNCATED = '… [cut: too large]'
+export const TRUNCATED = '… [truncated: too large]'
 
 /** Where a value is, and what is left of its limits. */
 export interface Context {
