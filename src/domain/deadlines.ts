@@ -34,7 +34,7 @@ export const TIMEOUT_MS = {
   failingTask: 2000,
 
   /**
-   * Asking the workflow for the names of its handlers after a query or update failed. Without them a missing handler looks
+   * Reading the names of the workflow's handlers after a query or update failed. Without them a missing handler looks
    * like one that failed. The worker has responded just now, but may be busy.
    */
   handlerNames: 10_000,

@@ -6,7 +6,7 @@ const STATEMENTS = {
   asyncUpdates: 'Asynchronous updates are not supported',
 } as const satisfies Partial<Record<keyof EngineFeatures, string>>
 
-/** Throws `NotSupportedError` for a feature that the transport lacks, before any call is made. */
+/** Throws `NotSupportedError` for a feature that the transport does not support, before any call is made. */
 export function assertSupported(features: EngineFeatures, feature: keyof typeof STATEMENTS): void {
   const support = features[feature]
   if (support.supported) return

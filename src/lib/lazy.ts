@@ -1,5 +1,5 @@
 /**
- * Creates a value from a module that is loaded on first use, and keeps the value. A load that failed is tried again on the
+ * Creates a value from a module that is loaded on first use, and keeps the value. A load that failed is retried on the
  * next use.
  *
  * The promise is not kept: on workerd a request cannot await another request's promise.

@@ -1,4 +1,4 @@
-/** Exports spans if the variables of OpenTelemetry ask for it. */
+/** Exports spans if the variables of OpenTelemetry enable it. */
 import type { Environment } from '../config.ts'
 import { withDeadline } from '../lib/abort.ts'
 import type { Log } from '../log.ts'

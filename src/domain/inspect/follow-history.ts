@@ -10,7 +10,7 @@ import { type EventValues, HISTORY_START } from './history-page.ts'
 // The limit on the memory of a stream, whatever the length of the history.
 const PAGE_SIZE = 100
 
-// How long the engine waits for an event before it is asked again.
+// How long the engine waits for an event in one call.
 const WAIT_MS = 60_000
 
 export async function followHistory(

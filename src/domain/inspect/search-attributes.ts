@@ -40,14 +40,14 @@ export function createSearchAttributes({
   })
   return {
     async resolve({ searchAttributes = {}, ...filter }, call) {
-      const asked = Object.entries(searchAttributes)
-      if (asked.length === 0) return { ...filter, searchAttributes: [] }
+      const requested = Object.entries(searchAttributes)
+      if (requested.length === 0) return { ...filter, searchAttributes: [] }
       const startedAt = now()
       let { value: known, readAt } = await withinCall(types.get(''), call)
       // An attribute may just have been registered: nothing is rejected because of an older read.
-      if (readAt < startedAt && asked.some(([name]) => !known.has(name)))
+      if (readAt < startedAt && requested.some(([name]) => !known.has(name)))
         ({ value: known } = await withinCall(types.get('', startedAt), call))
-      return { ...filter, searchAttributes: asked.map(([name, value]) => toFilter(name, value, known)) }
+      return { ...filter, searchAttributes: requested.map(([name, value]) => toFilter(name, value, known)) }
     },
   }
 }

@@ -17,7 +17,7 @@ export type ReadDocsFile = (name: string) => Promise<DocsFile | null>
 export interface DocsOptions {
   /** Null where its files are missing. */
   read: ReadDocsFile | null
-  /** Whether the page must ask its reader for a token. */
+  /** Whether the reader of the page must enter a token. */
   tokenRequired: boolean
 }
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 
 const LOOPBACK = '127.0.0.1'
 
-// Below the ports that Linux, macOS and Windows give to connections and to servers that ask for any port: none of them takes
+// Below the ports that Linux, macOS and Windows give to connections and to servers that let them choose: none of them takes
 // one of these before the caller listens.
 const FIRST_PORT = 20_000
 const PORTS = 12_000

@@ -223,7 +223,7 @@ function messageRequest(payload: Schema): Schema {
   return { type: 'object', properties, required: ['payload'], additionalProperties: false }
 }
 
-// The name of the handler is a part of the path. The others ask for responses without the value.
+// The name of the handler is a part of the path. The others request responses without the value.
 const NOT_TYPED = ['handlerName', 'Prefer', 'Last-Event-ID'].map((name) => `#/components/parameters/${name}`)
 
 const VERBS = { run: 'Run', start: 'Start', signal: 'Send signal', query: 'Send query', update: 'Send update' } as const
