@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 
 export interface Connection {
   client: Client<AnyWorkflows>
-  /** The JSON of the last response, unchanged; null if there is none. */
+  /** The JSON of the last response, unchanged; null without one. */
   lastBody(): string | null
   /** The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy. */
   openKey(): string | null
@@ -22,7 +22,7 @@ export interface ConnectOptions {
   giveUp(cause: unknown): void
 }
 
-// A person who waits sees after this time that the run fails. Without one, a wait may be longer.
+// A waiting person sees after this time that the run fails. Without one, a wait may be longer.
 const TERMINAL_WAIT_MS = 5000
 
 export function connect({ url, token, catalog }: Settings, { retryMs, giveUp }: ConnectOptions): Connection {

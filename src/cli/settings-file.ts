@@ -19,7 +19,7 @@ export interface SettingsFile {
   issues: string[]
 }
 
-/** The nearest `.portico.json`: in the folder or in one of its parents. Empty if there is none. */
+/** The nearest `.portico.json`: in the folder or in one of its parents. Empty without one. */
 export async function readSettingsFile(directory: string): Promise<SettingsFile> {
   const path = join(directory, NAME)
   const parent = dirname(directory)

@@ -15,7 +15,7 @@ export interface SchemaIndex {
   usesUnevaluated: boolean
 }
 
-/** Where a subschema is, and how it is read. */
+/** Where a subschema is, and how to read it. */
 interface Position {
   /** References resolve against this URL. */
   base: string

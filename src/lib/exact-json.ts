@@ -117,7 +117,7 @@ function endOfDigits(json: string, start: number): number {
   return at
 }
 
-/** The index after the exponent that begins at `at`; `at` itself if there is none. */
+/** The index after the exponent that begins at `at`; `at` itself without one. */
 function endOfExponent(json: string, at: number): number {
   // "e" or "E"
   if ((json.charCodeAt(at) | 0x20) !== 0x65) return at

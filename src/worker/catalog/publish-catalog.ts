@@ -85,7 +85,7 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
   })
 }
 
-/** The catalog that the API currently reads; null when there is none. A run that is not a catalog does not count. */
+/** The catalog that the API currently reads; null without one. A run that is not a catalog does not count. */
 async function readPublished({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
   const execution = { workflowId: catalogWorkflowId(catalog) }
   try {

@@ -49,7 +49,7 @@ export function stepAfterLostResponse(
 /** The start was carried out or found a run, but that run did not accept the update. */
 export interface RejectedUpdate {
   error: RpcError
-  /** The latest run of the workflow id now; null if there is none. */
+  /** The latest run of the workflow id now; null if the id has no run. */
   latest: FoundRun | null
   /** Whether the request started that run, or the first run of its chain. */
   started: boolean

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Arguments } from '../../../domain/admission/check-argument.ts'
 
-/** The body fields with a handler's arguments: `payload` is a single argument, `args` a list; without either there is none. */
+/** The body fields with a handler's arguments: `payload` is a single argument, `args` a list. Both may be missing. */
 export const argumentFields = { payload: z.exactOptional(z.unknown()), args: z.exactOptional(z.array(z.unknown())) }
 
 interface ArgumentFields {
