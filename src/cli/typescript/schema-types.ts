@@ -206,7 +206,7 @@ function titleOf(schema: object): string {
 }
 
 /** In PascalCase: `order approve input` is `OrderApproveInput`. */
-export function identifier(text: string): string {
+function identifier(text: string): string {
   const words = text.match(/[A-Za-z0-9]+/g) ?? []
   const name = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
   return /^[A-Z]/.test(name) ? name : `Type${name}`

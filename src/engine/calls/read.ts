@@ -70,7 +70,7 @@ export async function input(context: EngineContext, run: RunRef, call: Call): Pr
 }
 
 /** How the run ended. Null while it is open. */
-export async function closingOf(context: EngineContext, run: Description, call: Call): Promise<Closing | null> {
+async function closingOf(context: EngineContext, run: Description, call: Call): Promise<Closing | null> {
   if (isOpen(run.status)) return null
   // The reason of a cancellation is in an earlier event of its own.
   const isEnough = ({ workflowExecutionCancelRequestedEventAttributes: request }: HistoryEvent) =>

@@ -6,7 +6,7 @@ type OperatorService = temporal.api.operatorservice.v1.OperatorService
 type Services = WorkflowService & Pick<OperatorService, OperatorMethod>
 
 /** The calls that belong to Temporal's OperatorService instead of its WorkflowService. */
-export const OPERATOR_METHODS = ['listSearchAttributes'] as const satisfies readonly (keyof OperatorService)[]
+const OPERATOR_METHODS = ['listSearchAttributes'] as const satisfies readonly (keyof OperatorService)[]
 
 type OperatorMethod = (typeof OPERATOR_METHODS)[number]
 
