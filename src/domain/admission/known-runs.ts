@@ -35,14 +35,14 @@ export interface KnownRunsOptions {
 const TTL_MS = 60_000
 
 // About 5 MiB with ids of usual length.
-const MAX_RUNS = 10_000
+const MAX_KNOWN_RUNS = 10_000
 
 export function createKnownRuns({ engine, onCacheRead: onRead, ...options }: KnownRunsOptions): KnownRuns {
   const runs = readThroughCache({
     name: 'run',
     read: (key) => describeRun(engine, JSON.parse(key)),
     ttlMs: TTL_MS,
-    maxKeys: MAX_RUNS,
+    maxKeys: MAX_KNOWN_RUNS,
     onRead,
     ...options,
   })

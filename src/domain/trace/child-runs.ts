@@ -11,7 +11,7 @@ import type { TracedRun } from './trace-source.ts'
 import { truncatedEntry } from './truncated-entry.ts'
 
 const CONCURRENT_RUNS = 8
-const MAX_RUNS = 200
+const MAX_CHILD_RUNS = 200
 
 /** The entries of a run and of its child runs, level by level, until the limit of runs, bytes or time is reached. */
 export async function addChildRuns(
@@ -25,7 +25,7 @@ export async function addChildRuns(
   let runs = 1
   let skipped = 0
   const childrenCall = withTimeout(call, TIMEOUT_MS.traceChildren)
-  const isAtLimit = () => runs++ >= MAX_RUNS || bytesLeft < 0 || Date.now() >= childrenCall.deadlineAt
+  const isAtLimit = () => runs++ >= MAX_CHILD_RUNS || bytesLeft < 0 || Date.now() >= childrenCall.deadlineAt
   const seen = new Set<string>()
   for (let level = childrenOf(root.entries, root.catalog, seen); level.length > 0; ) {
     const next: Child[] = []
