@@ -12,6 +12,11 @@ export interface ExecutionRef {
   runId?: string
 }
 
+/** The key of a cache by run: `JSON.parse` gives the reference back. */
+export function toKey({ workflowId, runId }: ExecutionRef): string {
+  return JSON.stringify({ workflowId, runId })
+}
+
 /** What the engine knows of a run without reading its history. */
 export interface Description extends RunInfo {
   status: Status

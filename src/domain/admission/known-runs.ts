@@ -5,7 +5,7 @@ import type { WorkerVersion } from '../../protocol/worker-version.ts'
 import { backgroundCall } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
-import type { ExecutionRef } from '../execution.ts'
+import { type ExecutionRef, toKey } from '../execution.ts'
 
 /** The part of a run's description that it takes to find the schemas of its handlers. Cached for a minute. */
 export interface KnownRun {
@@ -73,10 +73,6 @@ export function rememberStarts(engine: Engine, knownRuns: KnownRuns): Engine {
       return run
     },
   }
-}
-
-function toKey({ workflowId, runId }: ExecutionRef): string {
-  return JSON.stringify({ workflowId, runId })
 }
 
 async function describeRun(engine: Pick<Engine, 'describe'>, ref: ExecutionRef): Promise<KnownRun> {

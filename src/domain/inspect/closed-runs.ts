@@ -7,7 +7,7 @@ import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
 import { hasErrorName } from '../errors.ts'
-import type { ExecutionRef } from '../execution.ts'
+import { type ExecutionRef, toKey } from '../execution.ts'
 import { withinCall } from '../within-call.ts'
 
 export interface ClosedRunsOptions {
@@ -102,10 +102,6 @@ export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engi
       return execution
     },
   }
-}
-
-function toKey({ workflowId, runId }: ExecutionRef): string {
-  return JSON.stringify({ workflowId, runId })
 }
 
 /** Whether the run is closed and nothing of it is missing. A value in external storage may be readable later. */
