@@ -44,6 +44,9 @@ export interface Issue {
   message: string
 }
 
+/** A longer list of names would not help the reader of an error. */
+export const MAX_AVAILABLE = 50
+
 /** What a client can act on; part of the response body. */
 export interface ErrorFacts {
   workflowId?: string

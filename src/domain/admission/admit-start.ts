@@ -3,7 +3,7 @@ import type { TraceTemplates } from '../../protocol/catalog.ts'
 import type { Call } from '../call.ts'
 import type { Published } from '../catalog/catalogs.ts'
 import { isPolling } from '../catalog/is-polling.ts'
-import { type Issue, ServiceError } from '../errors.ts'
+import { type Issue, MAX_AVAILABLE, ServiceError } from '../errors.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
 import type { StartCommand } from '../workflows.ts'
@@ -18,9 +18,6 @@ export interface AdmittedStart {
   /** Where the catalog says that traces are written; null when it does not say. */
   traces: TraceTemplates | null
 }
-
-// A longer list of names would not help the reader of an error.
-const MAX_AVAILABLE = 50
 
 /**
  * Admits a start before anything is started. Rejects with `UnsupportedWorkflowError`, `ValidationError`,

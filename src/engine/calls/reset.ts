@@ -2,7 +2,7 @@ import { attachIds } from '../../domain/attach-ids.ts'
 import { atMost, type Call } from '../../domain/call.ts'
 import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import type { ResetRequest, ResetResult, ResetTarget } from '../../domain/engine.ts'
-import { ServiceError } from '../../domain/errors.ts'
+import { MAX_AVAILABLE, ServiceError } from '../../domain/errors.ts'
 import type { Description } from '../../domain/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
@@ -18,9 +18,6 @@ import { describe } from './describe.ts'
 import { readPage } from './history-pages.ts'
 
 type BaseRun = RunRef & Pick<Description, 'resetRunId'>
-
-// A longer list of names would not help the reader of an error.
-const MAX_AVAILABLE = 50
 
 export async function reset(
   context: EngineContext,
