@@ -54,8 +54,8 @@ export function reconcile(allAccept: boolean, someAccept: boolean, exact: boolea
   return someAccept
 }
 
-// An issue must not grow with the value.
-const MAX_KEY_LENGTH = 200
+/** An issue must not grow with the schema or the value. */
+export const MAX_KEY_LENGTH = 200
 
 export function toIssue({ at, message }: Violation): Issue {
   const keys: string[] = []

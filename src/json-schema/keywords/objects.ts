@@ -3,11 +3,8 @@ import { isObject } from '../../lib/is-object.ts'
 import type { Check, Compiler, Context, Evaluated } from '../check.ts'
 import { COST } from '../costs.ts'
 import { compilePattern, type Match } from '../patterns/compile-pattern.ts'
-import { reconcile, report } from '../report.ts'
+import { MAX_KEY_LENGTH, reconcile, report } from '../report.ts'
 import { asEntries } from './keyword-value.ts'
-
-// A message must not grow with the schema.
-const MAX_KEY_LENGTH = 200
 
 export function required(keys: string[]): Check {
   return (value, at, context) => {
