@@ -4,6 +4,7 @@ import { type EngineApiConfig, engineApiConfig, pathIssue } from './config/engin
 import { type MetricsConfig, metricsConfig } from './config/metrics.ts'
 import { type TracesConfig, tracesConfig } from './config/traces.ts'
 import {
+  bearerToken,
   bytes,
   duration,
   type Environment,
@@ -165,13 +166,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-const tokenList = z.pipe(
-  list,
-  z
-    // A header cannot carry other characters.
-    .array(matching(/^[\x20-\x7e]+$/, 'must be printable ASCII'))
-    .check(z.minLength(1, { error: 'must contain at least one token' })),
-)
+const tokenList = z.pipe(list, z.array(bearerToken).check(z.minLength(1, { error: 'must contain at least one token' })))
 
 const originList = z.pipe(
   list,

@@ -1,6 +1,6 @@
 /** Where the service is, and how to call it: from flags, then from variables, then from the nearest `.portico.json`. */
 import * as z from 'zod/mini'
-import { anyString, baseUrl } from '../config/variables.ts'
+import { anyString, baseUrl, bearerToken } from '../config/variables.ts'
 import { UsageError } from './failures.ts'
 import { readSettingsFile, SETTINGS, type Setting } from './settings-file.ts'
 
@@ -22,11 +22,7 @@ const nonEmpty = (error: string) => anyString.check(z.minLength(1, { error }))
 /** A value that a source may give, and the variable of the same meaning. Errors continue a sentence that begins with the name. */
 const RULES = {
   url: { variable: 'PORTICO_URL', schema: baseUrl },
-  token: {
-    variable: 'PORTICO_TOKEN',
-    // A header cannot carry other characters.
-    schema: anyString.check(z.regex(/^[\x20-\x7e]+$/, { error: 'must be printable ASCII' })),
-  },
+  token: { variable: 'PORTICO_TOKEN', schema: bearerToken },
   catalog: { variable: 'PORTICO_CATALOG', schema: nonEmpty('must not be empty') },
 } as const
 

@@ -81,6 +81,9 @@ export function matching(pattern: RegExp, error: string) {
   return anyString.check(z.regex(pattern, { error }))
 }
 
+/** A header cannot carry other characters. */
+export const bearerToken = matching(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+
 /** Comma-separated; entries are trimmed, empty ones dropped. */
 export const list = z.pipe(
   anyString,
