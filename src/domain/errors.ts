@@ -82,3 +82,11 @@ export class ServiceError extends Error {
 export function hasErrorName(error: unknown, ...names: ErrorName[]): error is ServiceError {
   return error instanceof ServiceError && names.includes(error.error)
 }
+
+/** `details.runId` is the run that uses the id. */
+export function idInUse(details: ErrorFacts, cause?: unknown): ServiceError {
+  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${details.workflowId} is in use`, {
+    cause,
+    details,
+  })
+}

@@ -1,6 +1,6 @@
 /** Translates errors of the engine. Its own messages decide what an error means, but are never passed on. */
 import type { temporal } from '@temporalio/proto'
-import { type ErrorFacts, ServiceError } from '../domain/errors.ts'
+import { type ErrorFacts, idInUse, ServiceError } from '../domain/errors.ts'
 import { ResourceExhaustedCause } from '../temporal/enums.ts'
 import { GrpcCode } from '../temporal/grpc-code.ts'
 import { type ErrorDetail, RpcError } from './transport/transport.ts'
@@ -157,14 +157,6 @@ function notFound(error: RpcError, request: RequestFacts): ServiceError {
 function alreadyStarted(error: RpcError, request: RequestFacts): ServiceError {
   const { runId } = detailOf(error, 'WorkflowExecutionAlreadyStartedFailure') ?? {}
   return idInUse({ ...request.details, ...(runId && { runId }) }, error)
-}
-
-/** `details.runId` is the run that uses the id. */
-export function idInUse(details: ErrorFacts, cause: RpcError): ServiceError {
-  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${details.workflowId} is in use`, {
-    cause,
-    details,
-  })
 }
 
 function notReady(error: RpcError, request: RequestFacts): ServiceError {

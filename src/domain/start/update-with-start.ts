@@ -1,8 +1,7 @@
-import type { RunRef } from '../../protocol/run-ref.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { StartedUpdate, StartRequest } from '../engine.ts'
-import { ServiceError } from '../errors.ts'
+import { idInUse } from '../errors.ts'
 import { updateIdOf } from '../keyed-id.ts'
 import { newId } from '../new-id.ts'
 import type { Ports } from '../ports.ts'
@@ -50,7 +49,7 @@ async function updateWithStartOnce(
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
       // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
       if (result.started || mayFindRun(sent)) return result
-      throw idInUse(result)
+      throw idInUse({ workflowId: result.workflowId, runId: result.runId })
     },
     // The run has received the update when it was started. A run that continued as new must not receive it again.
     async repeat({ firstRunId: runId }: RepeatedRun): Promise<WithStart<StartedUpdate>> {
@@ -64,10 +63,4 @@ async function updateWithStartOnce(
 
 function mayFindRun({ options }: StartRequest): boolean {
   return (options?.workflowIdConflictPolicy ?? 'use-existing') === 'use-existing'
-}
-
-function idInUse({ workflowId, runId }: RunRef): ServiceError {
-  return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${workflowId} is in use`, {
-    details: { workflowId, runId },
-  })
 }
