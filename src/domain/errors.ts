@@ -83,6 +83,12 @@ export function hasErrorName(error: unknown, ...names: ErrorName[]): error is Se
   return error instanceof ServiceError && names.includes(error.error)
 }
 
+/** For `catch`: null if the workflow does not exist. */
+export function nullWhenNotFound(error: unknown): null {
+  if (hasErrorName(error, 'WorkflowNotFoundError')) return null
+  throw error
+}
+
 /** `details.runId` is the run that uses the id. */
 export function idInUse(details: ErrorFacts, cause?: unknown): ServiceError {
   return new ServiceError('WorkflowAlreadyStartedError', `Workflow id ${details.workflowId} is in use`, {

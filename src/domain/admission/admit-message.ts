@@ -2,7 +2,7 @@
 import { atMost, type Call } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import { hasErrorName, type Issue, ServiceError } from '../errors.ts'
+import { hasErrorName, type Issue, nullWhenNotFound, ServiceError } from '../errors.ts'
 import type { ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
@@ -112,8 +112,7 @@ async function readOpenRun(knownRuns: KnownRuns, ref: ExecutionRef, freshSince: 
     const { value: run } = await knownRuns.read(ref, freshSince)
     return run.open ? run : null
   } catch (error) {
-    if (hasErrorName(error, 'WorkflowNotFoundError')) return null
-    throw error
+    return nullWhenNotFound(error)
   }
 }
 

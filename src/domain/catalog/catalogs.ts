@@ -12,7 +12,7 @@ import type { RunRef } from '../../protocol/run-ref.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
-import { hasErrorName, ServiceError } from '../errors.ts'
+import { nullWhenNotFound, ServiceError } from '../errors.ts'
 
 /** The catalogs of the task queues. Cached for a short time, and shared by all requests. */
 export interface Catalogs {
@@ -103,14 +103,10 @@ export function createCatalogs({
 }
 
 async function readForm(engine: Engine, workflowId: string, call: Call): Promise<Published | null> {
-  const description = await engine.describe({ workflowId }, call).catch(nullWhenNotFound)
+  const description = await engine.describe({ workflowId }, call).catch(nullWhenNotFound).catch(withoutIds)
   if (description === null || description.workflowName !== CATALOG_TYPE || !isOpen(description.status)) return null
   const memo = parseCatalogMemo(description.memo)
   return memo === null ? null : { ...memo, run: { workflowId, runId: description.runId } }
-}
-
-function nullWhenNotFound(error: unknown): null {
-  return hasErrorName(error, 'WorkflowNotFoundError') ? null : withoutIds(error)
 }
 
 /** Removes the ids of the catalog's run: a client would take them for those of its own workflow. */

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_MEMO } from '../../protocol/memo-keys.ts'
 import { atMost, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine, Started, StartRequest } from '../engine.ts'
-import { type ErrorName, hasErrorName, ServiceError } from '../errors.ts'
+import { type ErrorName, hasErrorName, nullWhenNotFound, ServiceError } from '../errors.ts'
 import type { Description, ExecutionRef } from '../execution.ts'
 import { readStartKey, type StartKey, type StepAfterFailure, stepAfterFailure } from './start-key.ts'
 import type { ConflictPolicy } from './workflow-options.ts'
@@ -119,7 +119,7 @@ async function find(
   { workflowId, startKey, ...failed }: KeyedId & { conflictPolicy: ConflictPolicy; isIdUsed: boolean },
   call: Call,
 ): Promise<Found> {
-  const latest = await describeOrNull(engine, { workflowId }, call)
+  const latest = await findRun(engine, { workflowId }, call)
   if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw', other: null }
   const found = { startKey: await readKeyOfChain(engine, latest, call), open: isOpen(latest.status) }
   const step = stepAfterFailure({ ...failed, sent: startKey, found })
@@ -139,15 +139,10 @@ async function readKeyOfChain(
   const startKey = readStartKey(memo)
   if (startKey !== null || firstRunId === runId) return startKey
   // Workflow code can replace the memo when it continues as new.
-  const first = await describeOrNull(engine, { workflowId, runId: firstRunId }, call)
+  const first = await findRun(engine, { workflowId, runId: firstRunId }, call)
   return first && readStartKey(first.memo)
 }
 
-async function describeOrNull(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
-  try {
-    return await engine.describe(ref, atMost(call, TIMEOUT_MS.describe))
-  } catch (error) {
-    if (hasErrorName(error, 'WorkflowNotFoundError')) return null
-    throw error
-  }
+function findRun(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
+  return engine.describe(ref, atMost(call, TIMEOUT_MS.describe)).catch(nullWhenNotFound)
 }
