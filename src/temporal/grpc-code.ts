@@ -24,3 +24,9 @@ export const GrpcCode = {
 export function hasGrpcCode(error: unknown, code: number): boolean {
   return errorCode(error) === code
 }
+
+/** For `catch`: null if the SDK's client rejected a call with `NOT_FOUND`. */
+export function nullWhenNotFound(error: unknown): null {
+  if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
+  throw error
+}

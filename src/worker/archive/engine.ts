@@ -3,7 +3,7 @@ import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import { toRunRef } from '../../temporal/describe-run.ts'
 import { ActivityIdConflictPolicy, ActivityIdReusePolicy } from '../../temporal/enums.ts'
-import { GrpcCode, hasGrpcCode } from '../../temporal/grpc-code.ts'
+import { nullWhenNotFound } from '../../temporal/grpc-code.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
@@ -131,8 +131,3 @@ export function createArchiverEngine({
 
 /** After this time another worker takes over from one that was killed. */
 const HEARTBEAT_TIMEOUT_MS = 30_000
-
-function nullWhenNotFound(error: unknown): null {
-  if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
-  throw error
-}

@@ -12,7 +12,7 @@ import { isOpen } from '../../protocol/execution.ts'
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 import { describeRun } from '../../temporal/describe-run.ts'
 import { TaskQueueType, WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
-import { GrpcCode, hasGrpcCode } from '../../temporal/grpc-code.ts'
+import { nullWhenNotFound } from '../../temporal/grpc-code.ts'
 import { fromMemo, toMemo } from '../../temporal/memo.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
@@ -87,15 +87,12 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
 
 /** The catalog that the API currently reads; null without one. A run that is not a catalog does not count. */
 async function readPublished({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
+  const { workflowService } = connection
   const execution = { workflowId: catalogWorkflowId(catalog) }
-  try {
-    const described = await connection.workflowService.describeWorkflowExecution({ namespace, execution })
-    const { status, memo } = describeRun(described.workflowExecutionInfo)
-    return isOpen(status) ? parseCatalogMemo(fromMemo(memo)) : null
-  } catch (error) {
-    if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
-    throw error
-  }
+  const described = await workflowService.describeWorkflowExecution({ namespace, execution }).catch(nullWhenNotFound)
+  if (described === null) return null
+  const { status, memo } = describeRun(described.workflowExecutionInfo)
+  return isOpen(status) ? parseCatalogMemo(fromMemo(memo)) : null
 }
 
 function compare({ hash, version, workflowNames }: CatalogMemo, definition: CatalogDefinition): OtherCatalog {
