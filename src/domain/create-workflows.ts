@@ -1,5 +1,5 @@
 import { createLimiter } from '../lib/limiter.ts'
-import type { OnCacheRead } from '../lib/read-through-cache.ts'
+import type { CacheOptions } from '../lib/read-through-cache.ts'
 import { createKnownRuns, rememberStarts } from './admission/known-runs.ts'
 import { readCatalog } from './catalog/read-catalog.ts'
 import { pause, unpause } from './control/pause.ts'
@@ -33,10 +33,9 @@ import { readTrace } from './trace/read-trace.ts'
 import { waitForResult } from './wait/wait-for-result.ts'
 import type { Workflows } from './workflows.ts'
 
-export interface WorkflowsOptions extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'> {
-  /** False where a request cannot await a promise of another request (workerd). */
-  sharesPending?: boolean
-  onCacheRead?: OnCacheRead | undefined
+export interface WorkflowsOptions
+  extends Omit<Ports, 'knownRuns' | 'now' | 'searchAttributes'>,
+    Omit<CacheOptions, 'now'> {
   /** Limit on the memory for results of closed runs; 0 keeps none. */
   resultCacheBytes: number
   /** Whether to warn of outputs that do not match their published schema. Default: false. */

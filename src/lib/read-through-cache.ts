@@ -9,17 +9,21 @@ export interface CachedValue<T> {
 /** Called for each read of a cache. A hit needs no load, or shares one that is in flight. */
 export type OnCacheRead = (cache: string, isHit: boolean) => void
 
-export interface ReadThroughCacheOptions<T> {
-  /** For `onRead`. */
+/** What all caches of a service have in common. */
+export interface CacheOptions {
+  now?: () => number
+  /** False where a request cannot await a promise of another request (workerd): only values are shared then. */
+  sharesPending?: boolean
+  onCacheRead?: OnCacheRead | undefined
+}
+
+export interface ReadThroughCacheOptions<T> extends CacheOptions {
+  /** For `onCacheRead`. */
   name: string
   read(key: string): Promise<T>
   ttlMs: number
   /** Keys may come from outside: beyond this many, the one that was read longest ago is evicted. */
   maxKeys: number
-  now?: () => number
-  /** False where a request cannot await a promise of another request (workerd): only values are shared then. */
-  sharesPending?: boolean
-  onRead?: OnCacheRead | undefined
 }
 
 export interface ReadThroughCache<T> {
@@ -34,11 +38,11 @@ export interface ReadThroughCache<T> {
 
 /** Reads a key at most once per `ttlMs`, however many callers want it at once. A failed read is not cached. */
 export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadThroughCache<T> {
-  const { name, read, ttlMs, maxKeys, now = Date.now, sharesPending = true, onRead } = options
+  const { name, read, ttlMs, maxKeys, now = Date.now, sharesPending = true, onCacheRead } = options
   const entries = boundedMap<string, Entry<T>>(maxKeys)
 
   async function load(key: string): Promise<CachedValue<T>> {
-    onRead?.(name, false)
+    onCacheRead?.(name, false)
     const entry: Entry<T> = { readAt: now(), pending: read(key), loaded: null }
     if (sharesPending) entries.set(key, entry)
     try {
@@ -59,7 +63,7 @@ export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadTh
     while (true) {
       const entry = entries.get(key)
       if (entry !== undefined && isUsable(entry.readAt, freshSince)) {
-        onRead?.(name, true)
+        onCacheRead?.(name, true)
         return toCachedValue(entry)
       }
       if (entry === undefined || freshSince === 0 || entry.loaded !== null) return load(key)
@@ -72,7 +76,7 @@ export function readThroughCache<T>(options: ReadThroughCacheOptions<T>): ReadTh
     get(key, freshSince = 0) {
       const { loaded = null, readAt = 0 } = entries.get(key) ?? {}
       if (loaded === null || !isUsable(readAt, freshSince)) return loadOrShare(key, freshSince)
-      onRead?.(name, true)
+      onCacheRead?.(name, true)
       return { value: loaded.value, readAt }
     },
     set: (key, value) => entries.set(key, { readAt: now(), pending: Promise.resolve(value), loaded: { value } }),

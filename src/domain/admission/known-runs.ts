@@ -1,4 +1,4 @@
-import { type CachedValue, type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { isOpen } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import type { WorkerVersion } from '../../protocol/worker-version.ts'
@@ -23,12 +23,8 @@ export interface KnownRuns {
   add(run: RunRef & Pick<KnownRun, 'workflowName' | 'catalog'> & Partial<Pick<KnownRun, 'pinnedVersion'>>): void
 }
 
-export interface KnownRunsOptions {
+export interface KnownRunsOptions extends CacheOptions {
   engine: Pick<Engine, 'describe'>
-  now?: () => number
-  /** False where a request cannot await a promise of another request (workerd). */
-  sharesPending?: boolean
-  onCacheRead?: OnCacheRead | undefined
 }
 
 // A run never changes its type or catalog. A workflow id that now belongs to another workflow is noticed after this time.
@@ -37,13 +33,12 @@ const TTL_MS = 60_000
 // About 5 MiB with ids of usual length.
 const MAX_KNOWN_RUNS = 10_000
 
-export function createKnownRuns({ engine, onCacheRead: onRead, ...options }: KnownRunsOptions): KnownRuns {
+export function createKnownRuns({ engine, ...options }: KnownRunsOptions): KnownRuns {
   const runs = readThroughCache({
     name: 'run',
     read: (key) => describeRun(engine, JSON.parse(key)),
     ttlMs: TTL_MS,
     maxKeys: MAX_KNOWN_RUNS,
-    onRead,
     ...options,
   })
   return {

@@ -1,4 +1,4 @@
-import { type CachedValue, type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CachedValue, type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import {
   CATALOG_TYPE,
   type CatalogEntry,
@@ -37,14 +37,10 @@ export interface Published extends CatalogMemo {
   run: RunRef
 }
 
-export interface CatalogOptions {
+export interface CatalogOptions extends CacheOptions {
   engine: Engine
   namespace: string
   ttlMs: number
-  now?: () => number
-  /** False where a request cannot await a promise of another request (workerd). */
-  sharesPending?: boolean
-  onCacheRead?: OnCacheRead | undefined
 }
 
 // A published catalog takes a few kilobytes. With more task queues than this, some are read more often.
@@ -53,15 +49,8 @@ const MAX_CATALOGS = 1000
 // Up to 2 MiB each, and each deploy adds one.
 const MAX_DEFINITIONS = 50
 
-export function createCatalogs({
-  engine,
-  namespace,
-  ttlMs,
-  now = Date.now,
-  sharesPending = true,
-  onCacheRead: onRead,
-}: CatalogOptions): Catalogs {
-  const shared = { maxKeys: MAX_CATALOGS, now, sharesPending, onRead }
+export function createCatalogs({ engine, namespace, ttlMs, ...options }: CatalogOptions): Catalogs {
+  const shared = { maxKeys: MAX_CATALOGS, ...options }
   const olderForms = new Set<string>()
 
   async function readPublished(catalog: string): Promise<Published | null> {

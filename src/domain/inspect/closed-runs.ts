@@ -1,6 +1,6 @@
 /** A closed run does not change, so that its result is read once: docs/decisions/027-results-in-memory.md. */
 import { memoryOf } from '../../lib/memory-of.ts'
-import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { weighedCache } from '../../lib/weighed-cache.ts'
 import type { Execution } from '../../protocol/execution.ts'
 import { backgroundCall, type Call } from '../call.ts'
@@ -10,12 +10,9 @@ import { hasErrorName } from '../errors.ts'
 import { type ExecutionRef, toKey } from '../execution.ts'
 import { withinCall } from '../within-call.ts'
 
-export interface ClosedRunsOptions {
+export interface ClosedRunsOptions extends CacheOptions {
   /** Limit on the memory that closed runs may take; 0 keeps none. */
   maxBytes: number
-  /** False where a request cannot await a promise of another request (workerd). */
-  sharesPending?: boolean
-  onCacheRead?: OnCacheRead | undefined
   /** A clock that is never set back. */
   now?: () => number
 }

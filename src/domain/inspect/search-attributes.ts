@@ -1,5 +1,5 @@
 import { toPointer } from '../../lib/json-pointer.ts'
-import { type OnCacheRead, readThroughCache } from '../../lib/read-through-cache.ts'
+import { type CacheOptions, readThroughCache } from '../../lib/read-through-cache.ts'
 import { backgroundCall, type Call } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
 import type { Engine } from '../engine.ts'
@@ -13,12 +13,8 @@ export interface SearchAttributes {
   resolve(filter: RunFilter, call: Call): Promise<TypedRunFilter>
 }
 
-export interface SearchAttributesOptions {
+export interface SearchAttributesOptions extends CacheOptions {
   engine: Pick<Engine, 'searchAttributeTypes'>
-  now?: () => number
-  /** False where a request cannot await a promise of another request (workerd). */
-  sharesPending?: boolean
-  onCacheRead?: OnCacheRead | undefined
 }
 
 const TTL_MS = 60_000
@@ -26,8 +22,7 @@ const TTL_MS = 60_000
 export function createSearchAttributes({
   engine,
   now = Date.now,
-  sharesPending = true,
-  onCacheRead: onRead,
+  ...options
 }: SearchAttributesOptions): SearchAttributes {
   const types = readThroughCache({
     name: 'search_attributes',
@@ -35,8 +30,7 @@ export function createSearchAttributes({
     ttlMs: TTL_MS,
     maxKeys: 1,
     now,
-    sharesPending,
-    onRead,
+    ...options,
   })
   return {
     async resolve({ searchAttributes = {}, ...filter }, call) {

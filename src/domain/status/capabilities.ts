@@ -19,7 +19,7 @@ export function createCapabilities({
   deployment,
   now = Date.now,
   sharesPending,
-  onCacheRead: onRead,
+  onCacheRead,
 }: CapabilitiesOptions): (call: Call) => Promise<Capabilities> {
   const pauseSupport = readThroughCache({
     name: 'pause_support',
@@ -28,7 +28,7 @@ export function createCapabilities({
     maxKeys: 1,
     now,
     sharesPending,
-    onRead,
+    onCacheRead,
   })
 
   async function isPauseSupported(call: Call): Promise<boolean> {

@@ -13,7 +13,7 @@ export interface ReadinessOptions {
 export function createReadiness({
   engine,
   sharesPending,
-  onCacheRead: onRead,
+  onCacheRead,
 }: ReadinessOptions): () => Promise<EngineReadiness> {
   const read = () =>
     engine
@@ -23,7 +23,7 @@ export function createReadiness({
   const readiness = readThroughCache({
     name: 'readiness',
     sharesPending,
-    onRead,
+    onCacheRead,
     read,
     ttlMs: TIMEOUT_MS.readinessCache,
     maxKeys: 1,
