@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/is-object.ts'
 import { redactSecrets } from '../../protocol/secret-names.ts'
 import type { Call } from '../call.ts'
+import { rejectReserved } from '../control/catalog-guard.ts'
 import type { Description, ExecutionRef } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { withinCall } from '../within-call.ts'
@@ -14,7 +15,6 @@ import {
   type HistoryRun,
 } from './history-page.ts'
 import { invalidPageToken, isEngineToken, openPageToken, sealPageToken } from './page-token.ts'
-import { rejectReserved } from './reserved-run.ts'
 
 export type HistoryPorts = Pick<Ports, 'catalogs' | 'engine'>
 
