@@ -50,11 +50,7 @@ export interface HistoryPage {
 
 export type ListedRun = AsJson<Run>
 
-export interface RunPage {
-  runs: ListedRun[]
-  /** Null after the last page. */
-  nextPageToken: string | null
-}
+export type RunPage = AsJson<domain.RunPage>
 
 export type RunInput = AsJson<domain.RunInput>
 
