@@ -5,26 +5,16 @@ import type { CatalogDefinition } from '../protocol/catalog.ts'
 import { connect } from './connect.ts'
 import { type PorticoPluginOptions, porticoPlugin } from './plugin.ts'
 import { printStartupFailure } from './startup-failure.ts'
-import type { Redact } from './tracing/redact.ts'
 import { toTuningOptions } from './tuning.ts'
 
 /** Accepts every option of Temporal's `Worker`. Options take precedence over environment variables. */
-export interface RunWorkerOptions extends Omit<WorkerOptions, 'taskQueue' | 'workflowsPath'> {
-  /** The worker's catalog, from `defineCatalog`. */
-  catalog: CatalogDefinition
+export interface RunWorkerOptions
+  extends Omit<WorkerOptions, 'taskQueue' | 'workflowsPath'>,
+    Pick<PorticoPluginOptions, 'catalog' | 'redact' | 'tracePayloads' | 'traceQueues'> {
   /** The file that exports the workflows: an absolute path, or `new URL('./workflows.ts', import.meta.url)`. */
   workflowsPath?: string | URL
   /** The task queue, which is also the id of the catalog. Default: `SERVICE_CATALOG_ID`. */
   taskQueue?: string
-  /** Replaces values in traces before they leave the process. Must be synchronous. */
-  redact?: Redact
-  /** Additional task queues whose closed runs are archived, for queues that are not served by a Portico worker. */
-  traceQueues?: readonly string[]
-  /**
-   * How values are archived if the worker has payload codecs: `encoded` (default) by the codecs, or `decoded`, which
-   * everyone with access to the traces can read.
-   */
-  tracePayloads?: 'decoded' | 'encoded'
   /** If the engine rejects the catalog, `stop` (default) shuts the worker down, `warn` lets it run without one. */
   onPublishError?: PorticoPluginOptions['onPublishError']
 }
