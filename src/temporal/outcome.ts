@@ -54,12 +54,12 @@ async function toEnd(
 /** For runs that the engine ended, not a worker. */
 function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcome | null {
   if (event.workflowExecutionTimedOutEventAttributes) {
-    return { status: 'timed_out', error: engineError('TimeoutFailure', 'The workflow timed out', null) }
+    return { status: 'timed_out', error: closingError('TimeoutFailure', 'The workflow timed out', null) }
   }
   if (event.workflowExecutionCanceledEventAttributes) {
     return {
       status: 'canceled',
-      error: engineError('CanceledFailure', 'The workflow was canceled', cancelReason(events)),
+      error: closingError('CanceledFailure', 'The workflow was canceled', cancelReason(events)),
     }
   }
   if (event.workflowExecutionTerminatedEventAttributes) {
@@ -67,7 +67,7 @@ function toOutcome(event: HistoryEvent, events: readonly HistoryEvent[]): Outcom
     const clientReason = reason === NO_REASON ? null : (reason ?? null)
     return {
       status: 'terminated',
-      error: engineError('TerminatedFailure', 'The workflow was terminated', clientReason),
+      error: closingError('TerminatedFailure', 'The workflow was terminated', clientReason),
     }
   }
   return event.workflowExecutionContinuedAsNewEventAttributes ? { status: 'continued' } : null
@@ -90,7 +90,7 @@ function nextRunIdOf(event: HistoryEvent): string | null {
   return attributes?.newExecutionRunId || null
 }
 
-function engineError(name: string, sentence: string, reason: string | null): ErrorDetails {
+function closingError(name: string, sentence: string, reason: string | null): ErrorDetails {
   const message = reason ? `${sentence}: ${reason}` : sentence
   return { name, message, retryable: name === 'TimeoutFailure', activityId: null, cause: null }
 }

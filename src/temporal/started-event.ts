@@ -7,7 +7,7 @@ import type { Payload } from './payload.ts'
 import type { PayloadReader } from './payload-reader.ts'
 
 /** What the first events of a history say about the run. */
-export interface StartedRun extends Omit<Execution, 'closing' | 'input' | 'status'> {
+export interface StartedEvent extends Omit<Execution, 'closing' | 'input' | 'status'> {
   args: unknown[]
 }
 
@@ -15,7 +15,7 @@ export async function readStartedEvent(
   workflowId: string,
   events: readonly HistoryEvent[],
   payloads: Pick<PayloadReader, 'decode' | 'decodeJson'>,
-): Promise<StartedRun> {
+): Promise<StartedEvent> {
   const started = events[0]?.workflowExecutionStartedEventAttributes
   if (!started) throw new Error(`the history of ${workflowId} does not begin with WorkflowExecutionStarted`)
   const runId = ownRunId(started, events)

@@ -27,7 +27,7 @@ export interface ReportOptions {
 export function reportError(error: unknown, { isJson, lastBody, openKey, url }: ReportOptions): ExitCode {
   const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url))
   // A proxy may respond because the URL is wrong.
-  const hasOwnAdvice = openKey === null || isForeign(error)
+  const hasOwnAdvice = openKey === null || isUnexpectedResponse(error)
   const advice = [hasOwnAdvice ? report.advice : null, openKey === null ? null : repeatAdvice(openKey)]
   const [message = '', ...details] = lines
   const label = exitCode === EXIT.interrupted ? '' : styleText('red', 'error: ', { stream: process.stderr })
@@ -71,13 +71,13 @@ function ofService(error: PorticoError, portico: CommandLine): Report {
 
 /** The client finds some errors itself, such as a deadline that has passed, or a response that is not Portico's. */
 function documentOf(error: PorticoError, lastBody: string | null): string {
-  if (lastBody !== null && error.status !== null && !isForeign(error)) return lastBody
+  if (lastBody !== null && error.status !== null && !isUnexpectedResponse(error)) return lastBody
   const { error: name, message, workflowId, runId, updateId, idempotencyKey, workflowStatus, problem } = error
   const facts = { workflowId, runId, updateId, idempotencyKey, workflowStatus, problem }
   return JSON.stringify({ error: name, message, ...facts })
 }
 
 /** Whether the response is not Portico's. */
-function isForeign(error: unknown): boolean {
+function isUnexpectedResponse(error: unknown): boolean {
   return error instanceof PorticoError && error.error === 'UnexpectedResponseError'
 }

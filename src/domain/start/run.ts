@@ -6,7 +6,7 @@ import { TIMEOUT_MS } from '../deadlines.ts'
 import type { WorkflowResult } from '../execution.ts'
 import { readResult } from '../inspect/result.ts'
 import { type WaitPorts, waitForEnd } from '../wait/chain-end.ts'
-import { endedResult, type KnownRun } from '../wait/ended-result.ts'
+import { endedResult, type KnownFields } from '../wait/ended-result.ts'
 import type { RunCommand } from '../workflows.ts'
 import { type StartPorts, type StartResult, startOrRepeat, toRunStart } from './start.ts'
 import type { RepeatedRun } from './start-once.ts'
@@ -24,7 +24,7 @@ export async function run(ports: StartPorts & WaitPorts, command: RunCommand, ca
     if ('repeated' in start && !isOpen(start.repeated.status)) return await readRepeated(ports, start.repeated, call)
     const { workflowId, runId } = 'started' in start ? start.started : start.repeated
     const ended = await waitForEnd(ports, { run: { workflowId, runId }, followsChain: true, arrivedAt, waitMs }, call)
-    return await endedResult(ports, ended, knownRun(command, start), call)
+    return await endedResult(ports, ended, knownFields(command, start), call)
   } catch (error) {
     // With a key a repeat of the request starts nothing.
     throw command.idempotencyKey === undefined ? attachIds(error, {}) : error
@@ -32,7 +32,7 @@ export async function run(ports: StartPorts & WaitPorts, command: RunCommand, ca
 }
 
 /** The run of an earlier request is read: its catalog may say something else by now. */
-function knownRun({ args }: RunCommand, start: StartResult): KnownRun {
+function knownFields({ args }: RunCommand, start: StartResult): KnownFields {
   if ('repeated' in start) return { runId: null, input: null, traces: null }
   const { runId, isExisting = false } = start.started
   return { runId: isExisting ? null : runId, input: toSingleValue(args), traces: start.admitted.traces }

@@ -119,7 +119,7 @@ async function find(
   { workflowId, startKey, ...failed }: KeyedId & { conflictPolicy: ConflictPolicy; isIdUsed: boolean },
   call: Call,
 ): Promise<Found> {
-  const latest = await findRun(engine, { workflowId }, call)
+  const latest = await describeOrNull(engine, { workflowId }, call)
   if (latest === null) return { step: failed.isIdUsed ? 'start' : 'throw', other: null }
   const found = { startKey: await readKeyOfChain(engine, latest, call), open: isOpen(latest.status) }
   const step = stepAfterFailure({ ...failed, sent: startKey, found })
@@ -139,10 +139,10 @@ async function readKeyOfChain(
   const startKey = readStartKey(memo)
   if (startKey !== null || firstRunId === runId) return startKey
   // Workflow code can replace the memo when it continues as new.
-  const first = await findRun(engine, { workflowId, runId: firstRunId }, call)
+  const first = await describeOrNull(engine, { workflowId, runId: firstRunId }, call)
   return first && readStartKey(first.memo)
 }
 
-function findRun(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
+function describeOrNull(engine: Describe, ref: ExecutionRef, call: Call): Promise<Description | null> {
   return engine.describe(ref, atMost(call, TIMEOUT_MS.describe)).catch(nullWhenNotFound)
 }

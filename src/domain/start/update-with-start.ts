@@ -48,7 +48,7 @@ async function updateWithStartOnce(
       const sent = withKey(request)
       const result = await engine.updateWithStart(sent, update, updateId, updateCall())
       // A run that has the update already receives it under any policy. Whose run that is has not been checked yet.
-      if (result.started || mayFindRun(sent)) return result
+      if (result.started || usesExistingRun(sent)) return result
       throw idInUse({ workflowId: result.workflowId, runId: result.runId })
     },
     // The run has received the update when it was started. A run that continued as new must not receive it again.
@@ -61,6 +61,6 @@ async function updateWithStartOnce(
   return startOnce(engine, once, withTimeout(call, messageTimeoutMs + TIMEOUT_MS.describe))
 }
 
-function mayFindRun({ options }: StartRequest): boolean {
+function usesExistingRun({ options }: StartRequest): boolean {
   return (options?.workflowIdConflictPolicy ?? 'use-existing') === 'use-existing'
 }

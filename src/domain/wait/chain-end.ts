@@ -77,7 +77,7 @@ async function readAfterTimeout(ports: WaitPorts, wait: Wait, call: Call): Promi
   if (aborted && reason !== SHUTTING_DOWN) return { run: wait.run, closing: null }
   const readCall = unabortable(call, aborted ? TIMEOUT_MS.closedRunAtShutdown : TIMEOUT_MS.closedRun)
   for (let { run } = wait; ; ) {
-    const description = await describeOrNull(ports, run, readCall)
+    const description = await tryDescribe(ports, run, readCall)
     if (description === null) return { run, closing: null }
     const { status, failingTask } = description
     if (isOpen(status)) {
@@ -93,7 +93,7 @@ async function readAfterTimeout(ports: WaitPorts, wait: Wait, call: Call): Promi
   }
 }
 
-async function describeOrNull(
+async function tryDescribe(
   { engine, limitLastReads = (read) => read() }: WaitPorts,
   run: RunRef,
   call: Call,

@@ -11,7 +11,7 @@ import type { EndedRun } from './chain-end.ts'
 import { readWithBackoff } from './read-with-backoff.ts'
 
 /** What is known of a run without reading it again. */
-export interface KnownRun {
+export interface KnownFields {
   /** Null if no input is known. */
   runId: string | null
   input: unknown
@@ -25,7 +25,7 @@ type ResultPorts = Pick<Ports, 'catalogs' | 'engine'>
 export async function endedResult(
   ports: ResultPorts,
   ended: EndedRun,
-  known: KnownRun,
+  known: KnownFields,
   call: Call,
 ): Promise<WorkflowResult> {
   try {
@@ -42,7 +42,7 @@ export async function endedResult(
 async function resultOf(
   { engine, catalogs }: ResultPorts,
   { run, closing }: EndedRun,
-  known: KnownRun,
+  known: KnownFields,
   call: Call,
 ): Promise<WorkflowResult> {
   const isOther = run.runId !== known.runId

@@ -10,7 +10,7 @@ import { traceMetaOrNull } from '../trace/destinations.ts'
 import { withinCall } from '../within-call.ts'
 import type { WaitCommand } from '../workflows.ts'
 import { type WaitPorts, waitForEnd } from './chain-end.ts'
-import { endedResult, type KnownRun } from './ended-result.ts'
+import { endedResult, type KnownFields } from './ended-result.ts'
 
 /** Waits for the result of a run that exists already. */
 export async function waitForResult(
@@ -31,14 +31,14 @@ export async function waitForResult(
   return endedResult(ports, ended, await toKnown(ports, execution, withTimeout(call, TIMEOUT_MS.closedRun)), call)
 }
 
-interface FoundRun {
+interface AwaitedRun {
   run: RunRef
   /** Null when it cannot be read at the moment. */
   execution: Execution | null
 }
 
 /** A wait continues through outages, so it can also begin during one if it is known for which run. */
-async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Promise<FoundRun> {
+async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Promise<AwaitedRun> {
   const { workflowId, runId } = ref
   try {
     const execution = await engine.read(ref, call)
@@ -52,7 +52,7 @@ async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Pr
 }
 
 /** What was read before the wait is still true for the same run, except the trace in its memo. */
-async function toKnown({ catalogs }: Pick<Ports, 'catalogs'>, run: Execution | null, call: Call): Promise<KnownRun> {
+async function toKnown({ catalogs }: Pick<Ports, 'catalogs'>, run: Execution | null, call: Call): Promise<KnownFields> {
   if (run === null) return { runId: null, input: null, traces: null }
   const { runId, input, catalog } = run
   try {

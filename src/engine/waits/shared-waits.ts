@@ -6,7 +6,7 @@ import { type BatchPorts, createBatches } from './batches.ts'
 import { createPollLimit } from './poll-limit.ts'
 import { endAll, failAll, join, noteAll, type Watch } from './watch.ts'
 
-export interface WaitPorts extends Pick<BatchPorts, 'findEnded'> {
+export interface SharedWaitsPorts extends Pick<BatchPorts, 'findEnded'> {
   /**
    * Follows a run with long polls until it ends, or until `signal` aborts, which gives null. `'limited'`: the engine
    * allows no more polls at the moment.
@@ -39,7 +39,7 @@ interface Poll {
  * The runs that were waited for last have a poll each, because most runs end soon. If all polls are in use, the oldest
  * one is closed, and its run is looked up in batches until a poll is free.
  */
-export function createSharedWaits(ports: WaitPorts): SharedWaits {
+export function createSharedWaits(ports: SharedWaitsPorts): SharedWaits {
   const watches = new Map<string, Watch>()
   // In the order in which the polls were opened.
   const polls = new Map<Watch, Poll>()

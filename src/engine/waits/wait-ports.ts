@@ -3,10 +3,10 @@ import { TIMEOUT_MS } from '../../domain/deadlines.ts'
 import { follow, readClosingNow } from '../calls/wait.ts'
 import type { EngineContext } from '../context.ts'
 import { findEnded } from './find-ended.ts'
-import type { WaitPorts } from './shared-waits.ts'
+import type { SharedWaitsPorts } from './shared-waits.ts'
 
 /** The engine calls of shared waits. No request's deadline ends a call that several requests share. */
-export function waitPorts(context: EngineContext, maxPolls: number): WaitPorts {
+export function waitPorts(context: EngineContext, maxPolls: number): SharedWaitsPorts {
   return {
     maxPolls,
     poll: (run, signal, note) =>

@@ -1,6 +1,6 @@
 /** Ports of shared waits whose polls and queries a test answers by hand. */
 import type { Call } from '../../../../src/domain/call.ts'
-import type { WaitPorts } from '../../../../src/engine/waits/shared-waits.ts'
+import type { SharedWaitsPorts } from '../../../../src/engine/waits/shared-waits.ts'
 import type { Closing } from '../../../../src/protocol/execution.ts'
 import type { RunRef } from '../../../../src/protocol/run-ref.ts'
 
@@ -28,7 +28,7 @@ export function scriptedPorts(maxPolls: number) {
   const listed = new Set<string>()
   const ended = new Set<string>()
   const failures: { query?: Error; read?: Error } = {}
-  const ports: WaitPorts = {
+  const ports: SharedWaitsPorts = {
     maxPolls,
     poll({ runId }, signal, note) {
       const { promise, resolve, reject } = Promise.withResolvers<Closing | 'limited' | null>()
