@@ -83,6 +83,11 @@ export function hasErrorName(error: unknown, ...names: ErrorName[]): error is Se
   return error instanceof ServiceError && names.includes(error.error)
 }
 
+/** Whether a wait continues after the error: the engine or the codec fails at the moment. */
+export function isOutage(error: unknown): error is ServiceError {
+  return hasErrorName(error, 'EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError')
+}
+
 /** For `catch`: null if the workflow does not exist. */
 export function nullWhenNotFound(error: unknown): null {
   if (hasErrorName(error, 'WorkflowNotFoundError')) return null

@@ -2,7 +2,7 @@ import type { Execution } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
 import { type Call, withTimeout } from '../call.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'
-import { hasErrorName, ServiceError } from '../errors.ts'
+import { isOutage, ServiceError } from '../errors.ts'
 import type { ExecutionRef, WorkflowResult } from '../execution.ts'
 import type { Ports } from '../ports.ts'
 import { toResult } from '../to-result.ts'
@@ -44,8 +44,7 @@ async function findRun({ engine }: WaitPorts, ref: ExecutionRef, call: Call): Pr
     const execution = await engine.read(ref, call)
     return { run: { workflowId, runId: execution.runId }, execution }
   } catch (error) {
-    const isOutage = hasErrorName(error, 'EngineUnavailableError', 'PayloadCodecError', 'ResourceExhaustedError')
-    if (!isOutage || runId === undefined) throw error
+    if (!isOutage(error) || runId === undefined) throw error
     call.note({ waitInterrupted: error })
     return { run: { workflowId, runId }, execution: null }
   }

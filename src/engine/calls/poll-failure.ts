@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts'
+import { isOutage } from '../../domain/errors.ts'
 import { GrpcCode } from '../../temporal/grpc-code.ts'
 import { hasDetail, isRetryable, isTransient } from '../errors.ts'
 import { RpcError } from '../transport/transport.ts'
@@ -17,14 +17,8 @@ export type PollFailure =
   | 'unreadable'
   | 'final'
 
-const TRANSIENT: ReadonlySet<string> = new Set([
-  'EngineUnavailableError',
-  'PayloadCodecError',
-  'ResourceExhaustedError',
-])
-
 export function classifyPollFailure(error: unknown): PollFailure {
-  if (error instanceof ServiceError) return TRANSIENT.has(error.error) ? 'unreadable' : 'final'
+  if (isOutage(error)) return 'unreadable'
   if (!(error instanceof RpcError)) return 'final'
   if (isRetryable(error)) return 'unreachable'
   if (hasDetail(error, 'NamespaceNotFoundFailure')) return 'unregistered'
