@@ -14,7 +14,7 @@ const MALFORMED: Rejection = {
   message: 'The request is not valid HTTP',
 }
 
-const INVALID_URL: Rejection = { ...MALFORMED, message: 'The request has no valid URL' }
+const INVALID_URL: Rejection = { ...MALFORMED, message: 'The URL of the request is not valid' }
 const MISSING_HOST: Rejection = { ...MALFORMED, message: 'An HTTP/1.1 request must have a Host header' }
 const UNKNOWN_EXPECTATION: Rejection = { ...MALFORMED, status: 417, message: 'The Expect header must be 100-continue' }
 
