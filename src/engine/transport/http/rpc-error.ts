@@ -1,5 +1,5 @@
 /** Translates error responses of Temporal's HTTP API, and errors of `fetch`. */
-import { errorCode } from '../../../lib/error-code.ts'
+import { wasNotSent } from '../../../lib/not-sent.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { toGrpcCode } from '../http-status.ts'
 import { type ErrorDetail, RpcError } from '../transport.ts'
@@ -33,25 +33,7 @@ function parseBody(text: string): { code?: unknown; message?: unknown; details?:
 export function unreachable(cause: unknown): RpcError {
   return new RpcError('the engine is unreachable', {
     code: GrpcCode.UNAVAILABLE,
-    mayHaveBeenSent: !failedToConnect(cause),
+    mayHaveBeenSent: !wasNotSent(cause),
     cause,
   })
-}
-
-// The codes of Node, in the error or its cause, and of Bun.
-const CONNECT_ERROR_CODES: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
-/** Whether no connection was made, so that nothing was sent. False where the runtime does not say (workerd). */
-function failedToConnect(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (CONNECT_ERROR_CODES.has(errorCode(error))) return true
-  // The message of Deno.
-  return /client error \(Connect\)/.test(error.message) || failedToConnect(error.cause)
 }

@@ -299,10 +299,11 @@ describe('missing responses', () => {
     })
   })
 
-  test('a request on a connection that breaks may have been sent', async () => {
-    const { send } = transportOver(() =>
-      Promise.reject(new TypeError('fetch failed', { cause: new Error('other side closed') })),
-    )
+  test.for([
+    new Error('other side closed'),
+    Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', syscall: 'read' }),
+  ])('a request on a connection that breaks may have been sent: %s', async (cause) => {
+    const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause })))
 
     expect(await send('getSystemInfo', {}).catch((reason: unknown) => reason)).toMatchObject({
       code: GrpcCode.UNAVAILABLE,
