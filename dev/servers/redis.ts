@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRedis } from './components.ts'
 
@@ -34,9 +34,7 @@ export async function startRedis(port?: number): Promise<RunningRedis> {
     PASSWORD,
   ]
   const server = await startProcess({ command: await ensureRedis(), args })
-  const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`Redis exited with ${code}:\n${server.output()}`)))
-  await until('Redis responds', () => responds(chosen), { signal: died.signal })
+  await until('Redis responds', () => responds(chosen), { signal: exitSignal(server, 'Redis') })
   return {
     url: `redis://:${PASSWORD}@127.0.0.1:${chosen}`,
     port: chosen,

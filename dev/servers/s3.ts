@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { freePorts } from '../../src/cli/dev/servers/ports.ts'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { ensureRclone, ensureWeed } from './components.ts'
 
@@ -100,8 +100,7 @@ interface StartOptions {
 
 async function start({ command, args, env, dir, endpoint }: StartOptions): Promise<RunningS3> {
   const server = await startProcess({ command, args, env, cwd: dir })
-  const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The S3 server exited with ${code}:\n${server.output()}`)))
+  const signal = exitSignal(server, 'The S3 server')
   const client = new AwsClient({ ...ACCOUNT, service: 's3', retries: 0 })
   const ready = async () => {
     await client.fetch(`${endpoint}/${BUCKET}`, { method: 'PUT', signal: AbortSignal.timeout(2000) })
@@ -112,7 +111,7 @@ async function start({ command, args, env, dir, endpoint }: StartOptions): Promi
     })
     return ok
   }
-  await until('the S3 server stores an object', ready, { timeoutMs: 30_000, everyMs: 100, signal: died.signal })
+  await until('the S3 server stores an object', ready, { timeoutMs: 30_000, everyMs: 100, signal })
   return {
     endpoint,
     bucket: BUCKET,

@@ -1,6 +1,6 @@
 /** The service as a child process, as `npm start` runs it. */
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 
 const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
@@ -45,10 +45,8 @@ export async function startServiceProcess({ address, catalog, env }: ServiceProc
       if (line.startsWith('{')) events.push(JSON.parse(line))
     },
   })
-  const died = new AbortController()
-  void server.ended.then(({ code }) => died.abort(new Error(`The service exited with ${code}:\n${server.output()}`)))
   const listening = await until('the service listens', () => events.find(({ message }) => message === 'listening'), {
-    signal: died.signal,
+    signal: exitSignal(server, 'The service'),
   })
   const { pid, ended, stop, kill } = server
   return { url: String(listening.url), catalog, events, pid, ended, stop, kill }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Inventory } from './observed-service.ts'
 
@@ -36,26 +36,23 @@ export async function startObservedService(options: ObservedServiceOptions): Pro
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', SERVICE_CATALOG_ID: catalog, ENGINE_ADDRESS: address, ...env },
     onLine: (line) => void lines.push(line),
   })
-  const died = new AbortController()
-  void service.ended.then(({ code, signal }) =>
-    died.abort(new Error(`The service exited with ${code ?? signal}:\n${service.output()}`)),
-  )
+  const died = exitSignal(service, 'The service')
   const url = await until('the service listens', () => /"url":"([^"]+)"/.exec(lines.join('\n'))?.[1], {
-    signal: died.signal,
+    signal: died,
   })
   return {
     url,
     pid: service.pid,
     lines,
-    died: died.signal,
+    died,
     async inventory() {
-      died.signal.throwIfAborted()
+      died.throwIfAborted()
       const seen = lines.length
       process.kill(service.pid, 'SIGUSR2')
       const line = await until(
         'the service prints its inventory',
         () => lines.slice(seen).find((it) => it.includes('"inventory"')),
-        { signal: died.signal },
+        { signal: died },
       )
       return JSON.parse(line)
     },

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { RunningRedis } from './redis.ts'
 import { type RunningS3, storageEnv } from './s3.ts'
@@ -31,10 +31,8 @@ export async function startWorkerProcess(entry: URL, env: Record<string, string>
     args: [fileURLToPath(entry)],
     env: { PATH: process.env.PATH, ...env },
   })
-  const died = new AbortController()
-  void worker.ended.then(() => died.abort(new Error(`The worker exited:\n${worker.output()}`)))
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
-    signal: died.signal,
+    signal: exitSignal(worker, 'The worker'),
   })
   return worker
 }

@@ -1,5 +1,5 @@
 /** Hardened containers: a read-only root file system and no capabilities. */
-import { startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Images, PODMAN_ENV } from './images.ts'
 
@@ -42,9 +42,8 @@ export async function startContainer(
   const running = await startProcess({ command: 'podman', args, env: PODMAN_ENV })
   const { ended, output } = running
   if (ready !== undefined) {
-    const died = new AbortController()
-    void ended.then(({ code }) => died.abort(new Error(`${image} exited with ${code}:\n${output()}`)))
-    await until(`${image} prints ${ready}`, () => ready.test(output()), { timeoutMs: 30_000, signal: died.signal })
+    const signal = exitSignal(running, image)
+    await until(`${image} prints ${ready}`, () => ready.test(output()), { timeoutMs: 30_000, signal })
   }
   return {
     output,

@@ -9,7 +9,7 @@ import { bin } from '../../dev/servers/runtimes.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
@@ -164,7 +164,7 @@ async function startProject(folder: string): Promise<Project> {
   const worker = await running({ folder, catalog }, runWorker)
   await until('the worker is ready', () => worker.output().includes('Worker ready'), {
     timeoutMs: READY_MS,
-    signal: ended(worker),
+    signal: exitSignal(worker, 'The worker'),
   })
   return { folder, catalog, worker }
 }
@@ -184,7 +184,7 @@ async function curlOfReadme(project: Project): Promise<unknown> {
   const api = await running(project, runApi, { SERVICE_PORT: String(port) })
   await until('the API listens', () => api.output().includes('"listening"'), {
     timeoutMs: READY_MS,
-    signal: ended(api),
+    signal: exitSignal(api, 'The API'),
   })
   const answer = await paste(curl.replace('127.0.0.1:3001', `127.0.0.1:${port}`))
   await api.stop(5000)
@@ -205,14 +205,6 @@ async function running(
   })
   cleanup.defer(async () => void (await program.kill()))
   return program
-}
-
-function ended(program: RunningProcess): AbortSignal {
-  const exited = new AbortController()
-  void program.ended.then(({ code }) =>
-    exited.abort(new Error(`The program exited with ${code}:\n${program.output()}`)),
-  )
-  return exited.signal
 }
 
 function shell(cwd: string, commands: string, env: NodeJS.ProcessEnv = {}): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
 import { freePort, isTaken } from '../../src/cli/dev/servers/ports.ts'
-import { type Ended, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { type Ended, exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
 import { paste } from '../support/paste.ts'
@@ -156,11 +156,9 @@ describe('npm run dev, stopped while it starts', () => {
 })
 
 async function ready(dev: RunningProcess): Promise<void> {
-  const exited = new AbortController()
-  void dev.ended.then(() => exited.abort(new Error(dev.output())))
   await until('the requests to paste are printed', () => pastable(dev).length === 3, {
     timeoutMs: READY_MS,
-    signal: exited.signal,
+    signal: exitSignal(dev, 'npm run dev'),
   })
 }
 

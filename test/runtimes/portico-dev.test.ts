@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
-import { isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
+import { exitSignal, isGone, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { test as base } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
@@ -75,10 +75,8 @@ test('portico dev: a worker that cannot be started is reported', async ({ startD
 })
 
 async function ready(dev: RunningProcess, port: number): Promise<void> {
-  const exited = new AbortController()
-  void dev.ended.then(() => exited.abort(new Error(dev.output())))
   const isReady = async () => (await fetch(`http://127.0.0.1:${port}/ready`)).ok
-  await until('the API is ready', isReady, { signal: exited.signal })
+  await until('the API is ready', isReady, { signal: exitSignal(dev, 'portico dev') })
 }
 
 function programs(dev: RunningProcess): number[] {

@@ -1,7 +1,7 @@
 /** Temporal's dev server as a child process. */
 import type { EnsureOptions } from './component.ts'
 import { freePorts, isTaken } from './ports.ts'
-import { type RunningProcess, startProcess } from './process.ts'
+import { exitSignal, type RunningProcess, startProcess } from './process.ts'
 import { ensureTemporal } from './temporal.ts'
 import { until } from './until.ts'
 
@@ -110,15 +110,11 @@ async function tryToStart(program: string, options: EngineOptions, ports: Engine
   const { onLine } = options
   const server = await startProcess({ command: program, args: serverArgs(options, ports), ...(onLine && { onLine }) })
   const httpUrl = `http://127.0.0.1:${ports.http}`
-  const died = new AbortController()
-  void server.ended.then(({ code, signal }) =>
-    died.abort(new Error(`The engine exited with ${code ?? signal}:\n${server.output()}`)),
-  )
 
   try {
     const serverVersion = await until('the engine responds', () => usableVersion(httpUrl, options.namespaces), {
       timeoutMs: START_TIMEOUT_MS,
-      signal: died.signal,
+      signal: exitSignal(server, 'The engine'),
     })
     return {
       address: `127.0.0.1:${ports.grpc}`,

@@ -121,6 +121,13 @@ export async function startProcess({ command, args = [], env, cwd, onLine }: Pro
   }
 }
 
+/** Aborted when the process has exited. The reason has `name`, the exit code or signal, and the output. */
+export function exitSignal({ ended, output }: Pick<RunningProcess, 'ended' | 'output'>, name: string): AbortSignal {
+  const exited = new AbortController()
+  void ended.then(({ code, signal }) => exited.abort(new Error(`${name} exited with ${code ?? signal}:\n${output()}`)))
+  return exited.signal
+}
+
 /** Whether no process with that id is running. A zombie counts as gone. */
 export function isGone(pid: number): boolean {
   try {

@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { isGone, observeProcesses, type RunningProcess, startProcess } from '../../../../src/cli/dev/servers/process.ts'
+import {
+  exitSignal,
+  isGone,
+  observeProcesses,
+  type RunningProcess,
+  startProcess,
+} from '../../../../src/cli/dev/servers/process.ts'
 import { until } from '../../../../src/cli/dev/servers/until.ts'
 
 // Prints its process id and keeps running until a signal ends it.
@@ -38,6 +44,15 @@ test('startProcess: the exit code and the output of a child are available after 
   expect(ended).toEqual({ code: 3, signal: null })
   expect(lines.toSorted()).toEqual(['err', 'out'])
   expect(child.output().split('\n').toSorted()).toEqual(['err', 'out'])
+})
+
+test('exitSignal: the reason has the name, the exit code and the output', async () => {
+  const child = await startNode(`console.log('out'); process.exitCode = 3`)
+  const signal = exitSignal(child, 'The child')
+
+  await child.ended
+
+  expect(signal.reason).toEqual(new Error('The child exited with 3:\nout'))
 })
 
 test('observeProcesses: an observer gets the environment and every line of a process', async () => {
