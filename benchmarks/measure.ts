@@ -1,4 +1,5 @@
 /** Measures and prints durations. */
+import { percentile } from '../dev/percentiles.ts'
 
 /** Percentiles of durations in milliseconds. */
 export interface Sample {
@@ -21,9 +22,7 @@ export async function measureInTurns(times: number, ...acts: (() => Promise<unkn
 
 /** Percentiles of durations in milliseconds. */
 export function toSample(values: number[]): Sample {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  return { p50: percentile(values, 0.5), p99: percentile(values, 0.99) }
 }
 
 export function printSample(title: string, { p50, p99 }: Sample): void {

@@ -1,12 +1,13 @@
 /** What happens beyond capacity: how many requests are still answered, and how fast, if 1, 2 and 5 times as many arrive as can be handled? */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { percentile } from '../dev/percentiles.ts'
 import type * as workflows from '../dev/servers/waiting-workflows.ts'
 import { startWorker } from '../dev/servers/worker.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { until } from '../src/cli/dev/servers/until.ts'
 import { defineCatalog } from '../src/worker/catalog/define-catalog.ts'
-import { type Exchange, exchange, measureLoad, percentile, send } from './requests/load.ts'
+import { type Exchange, exchange, measureLoad, send } from './requests/load.ts'
 import { type RunningTarget, startPortico } from './requests/targets.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 5)

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median } from '../dev/percentiles.ts'
 import { ensureBundles } from '../dev/servers/bundles.ts'
 import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/runtimes.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
@@ -118,8 +119,4 @@ function printStarts(runtime: Runtime, [portico = [], empty = []]: Start[][]): v
       `${runtime.padEnd(8)} ${title.padEnd(18)} ${ours.toFixed(0)} ${unit}, empty ${theirs.toFixed(0)}, ratio ${(ours / theirs).toFixed(2)}`,
     )
   }
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { median, percentile } from '../dev/percentiles.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { startProcess } from '../src/cli/dev/servers/process.ts'
 import { until } from '../src/cli/dev/servers/until.ts'
@@ -113,11 +114,10 @@ async function measureScenario({ name, next }: Scenario): Promise<void> {
   }
   for (const { runtime, variant, costs } of all) {
     const base = all.find((other) => other.runtime === runtime && other.variant === 'off')?.costs ?? []
-    const ratios = costs.map((cost, block) => cost / (base[block] ?? Number.NaN)).toSorted((a, b) => a - b)
-    const at = (share: number) => (ratios[Math.floor(share * (ratios.length - 1))] ?? Number.NaN).toFixed(2)
-    const median = costs.toSorted((a, b) => a - b)[Math.floor(costs.length / 2)] ?? Number.NaN
+    const ratios = costs.map((cost, block) => cost / (base[block] ?? Number.NaN))
+    const at = (share: number) => percentile(ratios, share).toFixed(2)
     const ratio = variant === 'off' ? '' : `${at(0.5)} (${at(0.25)}–${at(0.75)})`
-    console.log(`| ${name} | ${runtime} | ${variant} | ${(median * 1000).toFixed(0)} µs | ${ratio} |`)
+    console.log(`| ${name} | ${runtime} | ${variant} | ${(median(costs) * 1000).toFixed(0)} µs | ${ratio} |`)
   }
 }
 

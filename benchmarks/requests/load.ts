@@ -1,6 +1,7 @@
 /** Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them. */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { percentile } from '../../dev/percentiles.ts'
 
 export interface Target {
   port: number
@@ -60,11 +61,6 @@ export async function measureLoad(
     cpuMs: (cpuMs(pid) - cpuBefore) / took.length,
     residentMiB: residentMiB(pid),
   }
-}
-
-export function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
 }
 
 /** The body of the response; rejects unless it is 2xx. */

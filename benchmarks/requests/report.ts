@@ -1,6 +1,7 @@
 /** The tables that the benchmark prints: one of each scenario, and a summary. */
+import { percentile } from '../../dev/percentiles.ts'
 import { type Contender, ENGINE_HTTP, floorOf, SDK } from './contenders.ts'
-import { percentile, type Sample } from './load.ts'
+import type { Sample } from './load.ts'
 import { RUNTIMES } from './targets.ts'
 
 /** The sample of each contender, by name, for each round. */

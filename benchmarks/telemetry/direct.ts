@@ -6,6 +6,7 @@ import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, BatchSpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base'
+import { median } from '../../dev/percentiles.ts'
 import type { Transport } from '../../src/engine/transport/transport.ts'
 import { hostTracer } from '../../src/telemetry/host-tracer.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -134,8 +135,7 @@ async function costOf({ act, flush }: Part): Promise<number> {
 
 /** Without the first third, in which the runtime compiles. */
 function medianOfLater(values: number[]): number {
-  const later = values.slice(ROUNDS / 3).toSorted((a, b) => a - b)
-  return later[Math.floor(later.length / 2)] ?? Number.NaN
+  return median(values.slice(ROUNDS / 3))
 }
 
 function flush(): Promise<void> {

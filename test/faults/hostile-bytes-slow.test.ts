@@ -1,6 +1,7 @@
 /** Four hundred concurrent clients that never finish their request. */
 
 import { expect } from 'vitest'
+import { median } from '../../dev/percentiles.ts'
 import { serveNode } from '../../src/runtime/node/server.ts'
 import type { Listener } from '../../src/runtime/service.ts'
 import { type Api, makeApi } from '../support/api.ts'
@@ -91,8 +92,4 @@ async function healthMs(): Promise<number> {
   const askedAt = runningMs()
   expect((await api.call('GET', '/health')).status).toBe(200)
   return runningMs() - askedAt
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

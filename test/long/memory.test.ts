@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe } from 'vitest'
+import { median } from '../../dev/percentiles.ts'
 import { bin } from '../../dev/servers/runtimes.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
@@ -92,8 +93,4 @@ function growth(samples: readonly MemorySample[]): { bytes: number; calls: numbe
     ),
     calls: between((some) => median(some.map(({ calls }) => calls))),
   }
-}
-
-function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
 }

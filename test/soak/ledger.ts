@@ -1,4 +1,5 @@
 /** The requests of a soak, and what the responses said. */
+import { percentile } from '../../dev/percentiles.ts'
 
 export interface Reply {
   status: number
@@ -70,11 +71,12 @@ export function createLedger(): Ledger {
     violate: (what) => void violations.push(what),
     rows() {
       const sorted = [...endpoints].toSorted(([one], [other]) => one.localeCompare(other))
-      return sorted.map(([endpoint, { outcomes, ms }]) => {
-        const inOrder = ms.toSorted((one, other) => one - other)
-        const at = (share: number) => inOrder[Math.floor(share * (inOrder.length - 1))] ?? 0
-        return { endpoint, outcomes, p50Ms: at(0.5), p99Ms: at(0.99) }
-      })
+      return sorted.map(([endpoint, { outcomes, ms }]) => ({
+        endpoint,
+        outcomes,
+        p50Ms: percentile(ms, 0.5),
+        p99Ms: percentile(ms, 0.99),
+      }))
     },
   }
 }
