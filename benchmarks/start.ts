@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../dev/percentiles.ts'
 import { ensureBundles } from '../dev/servers/bundles.ts'
+import { residentMiB } from '../dev/servers/process-usage.ts'
 import { bin, DENO_PERMISSIONS, workerdConfig } from '../dev/servers/runtimes.ts'
 import { startEngine } from '../src/cli/dev/servers/engine.ts'
 import { freePort } from '../src/cli/dev/servers/ports.ts'
@@ -58,7 +59,7 @@ async function startOnce(runtime: Runtime, script: string): Promise<Start> {
     const healthMs = performance.now() - startedAt
     // After this time the engine's client is loaded and connected.
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    return { healthMs, residentMiB: await residentMiB(server.pid) }
+    return { healthMs, residentMiB: residentMiB(server.pid) }
   } finally {
     await server.kill()
   }
@@ -102,11 +103,6 @@ function responds(port: number): Promise<boolean> {
     sent.on('error', () => resolve(false))
     sent.end()
   })
-}
-
-async function residentMiB(pid: number): Promise<number> {
-  const [, kib] = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib) / 1024
 }
 
 function printStarts(runtime: Runtime, [portico = [], empty = []]: Start[][]): void {

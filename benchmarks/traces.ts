@@ -1,8 +1,8 @@
 /** Measures what tracing adds to the latency of a run and to the worker's CPU time, if the key-value store and the bucket are 200 ms away. */
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cpuMsOf } from '../dev/servers/process-usage.ts'
 import { startRedis } from '../dev/servers/redis.ts'
 import { startRclone } from '../dev/servers/s3.ts'
 import { startServiceProcess } from '../dev/servers/service.ts'
@@ -62,12 +62,12 @@ try {
       const index = turn % 2
       const worker = workers[index]
       if (worker === undefined) throw new Error('no worker')
-      const before = cpuMs(worker.pid)
+      const before = cpuMsOf(worker.pid)
       for (let left = runs; left > 0; left--)
         await run(index === 0 ? 'traced' : 'untraced', 'busy', { activities: 200 })()
       // The archiver archives a run after it has closed.
       await new Promise((resolve) => setTimeout(resolve, 8000))
-      cpu[index] = (cpu[index] ?? 0) + cpuMs(worker.pid) - before
+      cpu[index] = (cpu[index] ?? 0) + cpuMsOf(worker.pid) - before
     }
     const [on = 0, off = 0] = cpu
     const perRun = (ms: number) => Math.round(ms / CPU_TURNS / runs)
@@ -81,11 +81,4 @@ try {
   await Promise.all(workers.map((worker) => worker.kill()))
   await Promise.all([farRedis.close(), farS3.close(), redis.kill(), s3.stop(), engine.stop()])
   await rm(folder, { recursive: true, force: true })
-}
-
-/** User and system time of a process so far. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  // utime and stime, in hundredths of a second: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }

@@ -1,7 +1,7 @@
 /** Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them. */
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { percentile } from '../../dev/percentiles.ts'
+import { cpuMsOf, residentMiB } from '../../dev/servers/process-usage.ts'
 
 export interface Target {
   port: number
@@ -42,7 +42,7 @@ export async function measureLoad(
 ): Promise<Sample> {
   const { agent, close } = connect()
   const took: number[] = []
-  const cpuBefore = cpuMs(pid)
+  const cpuBefore = cpuMsOf(pid)
   const startedAt = performance.now()
   const connection = async () => {
     while (performance.now() - startedAt < durationMs) {
@@ -58,7 +58,7 @@ export async function measureLoad(
     requestsPerSecond: took.length / seconds,
     p50Ms: percentile(took, 0.5),
     p99Ms: percentile(took, 0.99),
-    cpuMs: (cpuMs(pid) - cpuBefore) / took.length,
+    cpuMs: (cpuMsOf(pid) - cpuBefore) / took.length,
     residentMiB: residentMiB(pid),
   }
 }
@@ -87,19 +87,4 @@ export function send(
     sent.on('error', reject)
     sent.end(text)
   })
-}
-
-// USER_HZ is 100 on every Linux that Node runs on.
-const MS_PER_TICK = 10
-
-/** User and system time of the process so far. */
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
-}
-
-function residentMiB(pid: number): number {
-  const [, kib = ''] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib) / 1024
 }

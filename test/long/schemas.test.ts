@@ -1,15 +1,15 @@
 /** Schemas published by a careless or hostile worker: their cost and the inputs they accept. */
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { expect } from 'vitest'
 import { doubling, numbers } from '../../dev/hostile-schemas.ts'
 import { median } from '../../dev/percentiles.ts'
+import { cpuMsOf } from '../../dev/servers/process-usage.ts'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { freePort } from '../../src/cli/dev/servers/ports.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { onThisMachine } from '../support/cpu-ms.ts'
 import { test } from '../support/fixtures.ts'
-import { cpuMsOf, nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
+import { nested, publishRaw, withSchemas } from '../support/hostile-catalogs.ts'
 import type { Service } from '../support/service.ts'
 
 const CATALOG = `schemas-${crypto.randomUUID()}`
@@ -142,9 +142,9 @@ const honest = {
 
 /** Starts a workflow. Returns the response, the CPU time and what is logged about the check. */
 async function start(workflowName: string, input: unknown, catalog: string = CATALOG) {
-  const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
+  const before = cpuMsOf(service.pid)
   const { status, headers, body } = await service.start(workflowName, input, { catalog })
-  const cpuMs = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
+  const cpuMs = cpuMsOf(service.pid) - before
   const event = await until<LogEvent | undefined>('the request is logged', () =>
     service.events.find((it) => it.requestId === headers.get('X-Request-Id')),
   )
@@ -255,9 +255,9 @@ test('schemas: a normal schema reports each issue at its own path, and nothing e
 
 test('schemas: two megabytes of numbers cost about the same in any notation, also if one of them is exact', async () => {
   const cpuMsFor = async (body: string) => {
-    const before = cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8'))
+    const before = cpuMsOf(service.pid)
     expect((await service.post('start', body)).status).toBe(400)
-    return cpuMsOf(readFileSync(`/proc/${service.pid}/stat`, 'utf8')) - before
+    return cpuMsOf(service.pid) - before
   }
   const bodyOf = (number: string, first = '0') =>
     `{"no":[${first},${`${number},`.repeat(2_000_000 / (number.length + 1))}0]}`

@@ -46,9 +46,3 @@ export function withSchemas(catalog: string, schemas: Record<string, unknown>): 
 export function nested(levels: number, wrap: (inner: unknown) => unknown, innermost: unknown): unknown {
   return numbers(levels).reduce((inner) => wrap(inner), innermost)
 }
-
-/** What a process has computed so far, all its threads. Linux counts it in hundredths of a second. */
-export function cpuMsOf(stat: string): number {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
