@@ -1,12 +1,12 @@
 /** The engine stops answering between one call of a request and the next. */
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
 
 // gRPC's.
-const UNAVAILABLE = 14
 
 const ANSWERED_MS = 5000
 
@@ -70,7 +70,8 @@ test.concurrent('engine hangs: run fails within 5 s after several attempts to st
   serviceBehindFaultProxy: service,
 }) => {
   const workflowId = `${catalog}-tried`
-  const tries: Fault[] = [{ code: UNAVAILABLE, message: 'gone' }, { code: UNAVAILABLE, message: 'gone' }, 'hang']
+  const gone: Fault = { code: GrpcCode.UNAVAILABLE, message: 'gone' }
+  const tries = [gone, gone, 'hang'] as const
   for (const fault of tries)
     faultProxy.on({ method: 'StartWorkflowExecution', containing: workflowId, fault, times: 1 })
   // The ping has to get no answer either.

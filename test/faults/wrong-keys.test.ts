@@ -7,13 +7,13 @@ import { describe, expect, inject } from 'vitest'
 import type { LogEvent } from '../../dev/servers/service.ts'
 import { startTcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
 
 // gRPC's.
-const UNAUTHENTICATED = 16
 const METHODS = [
   'GetSystemInfo',
   'StartWorkflowExecution',
@@ -70,7 +70,7 @@ async function refusingEngine(): Promise<string> {
   const proxy = await startFaultProxy(inject('engine').address)
   cleanup.defer(async () => void (await proxy.stop()))
   for (const method of METHODS)
-    proxy.on({ method, containing: '', fault: { code: UNAUTHENTICATED, message: 'Request unauthorized.' } })
+    proxy.on({ method, containing: '', fault: { code: GrpcCode.UNAUTHENTICATED, message: 'Request unauthorized.' } })
   return proxy.address
 }
 

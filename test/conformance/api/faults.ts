@@ -1,5 +1,6 @@
 import proto from '@temporalio/proto'
 import { expect, inject, test } from 'vitest'
+import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { makeApi } from '../../support/api.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import { idleClock } from '../../support/idle-clock.ts'
@@ -12,8 +13,6 @@ const { RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT } = temporal.api.enums.v1.ResourceExh
 const RESOURCE_EXHAUSTED = 8
 const UNIMPLEMENTED = 12
 const INTERNAL = 13
-const UNAVAILABLE = 14
-const UNAUTHENTICATED = 16
 
 /** Responses when the engine is unreachable or returns unexpected errors. */
 export function faults(api: () => ApiFixture, serve: Serve): void {
@@ -54,7 +53,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({
       method: 'StartWorkflowExecution',
       containing: workflowId,
-      fault: { code: UNAVAILABLE, message: 'gone' },
+      fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' },
     })
 
     const { status, body, headers } = await serviceBehindFaultProxy.start('echo', 1, { workflowId })
@@ -73,7 +72,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({
       method: 'StartWorkflowExecution',
       containing: workflowId,
-      fault: { code: UNAVAILABLE, message: 'gone' },
+      fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' },
       times: 2,
     })
 
@@ -98,7 +97,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     const { serviceBehindFaultProxy, faultProxy } = api()
     const workflowId = anId()
     const method = 'GetWorkflowExecutionHistory'
-    faultProxy.on({ method, containing: workflowId, fault: { code: UNAVAILABLE, message: 'gone' }, times: 5 })
+    faultProxy.on({ method, containing: workflowId, fault: { code: GrpcCode.UNAVAILABLE, message: 'gone' }, times: 5 })
     faultProxy.on({ method, containing: workflowId, fault: 'close', times: 1 })
     faultProxy.on({ method, containing: workflowId, fault: rpsLimit(), times: 1 })
 
@@ -173,7 +172,7 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     faultProxy.on({
       method: 'DescribeWorkflowExecution',
       containing: workflowId,
-      fault: { code: UNAUTHENTICATED, message: 'key k3y is void' },
+      fault: { code: GrpcCode.UNAUTHENTICATED, message: 'key k3y is void' },
     })
 
     const { status, body, text } = await serviceBehindFaultProxy.get(`${workflowId}/status`)
