@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import type { CatalogDefinition } from '../../src/protocol/catalog.ts'
+import { TaskQueueType } from '../../src/temporal/enums.ts'
 import { porticoPlugin } from '../../src/worker/plugin.ts'
 import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
@@ -97,20 +98,26 @@ export async function startWorker({
 
 /** Resolves when the engine reports a poller of this task queue. */
 export async function untilPolled(
-  { workflowService }: Pick<NativeConnection, 'workflowService'>,
+  connection: Pick<NativeConnection, 'workflowService'>,
   namespace: string,
   taskQueue: string,
   kind: 'workflows' | 'activities' = 'workflows',
 ): Promise<void> {
-  const taskQueueType = kind === 'workflows' ? 1 : 2
-  await until(`a worker polls ${taskQueue}`, async () => {
-    const { pollers } = await workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType,
-    })
-    return (pollers?.length ?? 0) > 0
+  await until(`a worker polls ${taskQueue}`, () => isPolled(connection, namespace, taskQueue, kind))
+}
+
+export async function isPolled(
+  { workflowService }: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  taskQueue: string,
+  kind: 'workflows' | 'activities' = 'workflows',
+): Promise<boolean> {
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: kind === 'workflows' ? TaskQueueType.WORKFLOW : TaskQueueType.ACTIVITY,
   })
+  return (pollers?.length ?? 0) > 0
 }
 
 /**

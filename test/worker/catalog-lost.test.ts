@@ -1,15 +1,14 @@
 /** Catalogs that are lost, and engines that are unavailable during publication. */
-import type { Connection } from '@temporalio/client'
 import { expect } from 'vitest'
-import { untilPolled } from '../../dev/servers/worker.ts'
+import { isPolled, untilPolled } from '../../dev/servers/worker.ts'
 import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
+import { isPublished } from '../support/is-published.ts'
 import { type KitWorker, test as kitTest, untilChecked } from '../support/kit-worker.ts'
 
 const CATALOG = defineCatalog({ echo: { aliases: ['parrot'] } })
-const PERMISSION_DENIED = 7
-const UNAVAILABLE = 14
 
 // The SDK compresses its requests, so the proxy cannot tell them apart: only one test at a time uses it.
 const ANYTHING = ''
@@ -120,7 +119,7 @@ test('a worker does not poll before its catalog is published, and can be shut do
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault: 'hang' })
   const worker = await run({ address: faultProxy.address, taskQueue })
   await until('its catalog is on the way', () => faultProxy.hanging() > 0)
-  expect(await isPolled(connection, taskQueue)).toBe(false)
+  expect(await isPolled(connection, 'default', taskQueue)).toBe(false)
 
   await worker.stop()
 
@@ -137,11 +136,11 @@ test('transient errors are retried until the catalog is published, with one warn
   warningsOf,
 }) => {
   const taskQueue = aTaskQueue()
-  const fault = { code: UNAVAILABLE, message: 'away' }
+  const fault = { code: GrpcCode.UNAVAILABLE, message: 'away' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
   const worker = await run({ address: faultProxy.address, taskQueue })
   await until('two attempts have failed', () => worker.checks() > 2, { timeoutMs: 40_000 })
-  expect(await isPolled(connection, taskQueue)).toBe(false)
+  expect(await isPolled(connection, 'default', taskQueue)).toBe(false)
 
   allow()
   await worker.ready
@@ -152,7 +151,7 @@ test('transient errors are retried until the catalog is published, with one warn
 
 test('a denied permission ends the worker with the reason, before it polls', async ({ faultProxy, run }) => {
   const taskQueue = aTaskQueue()
-  const fault = { code: PERMISSION_DENIED, message: 'not yours' }
+  const fault = { code: GrpcCode.PERMISSION_DENIED, message: 'not yours' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
   const worker = await run({ address: faultProxy.address, taskQueue })
 
@@ -173,7 +172,7 @@ test('a denied permission is one warning with onPublishError: warn, and the work
   warningsOf,
 }) => {
   const taskQueue = aTaskQueue()
-  const fault = { code: PERMISSION_DENIED, message: 'not yours' }
+  const fault = { code: GrpcCode.PERMISSION_DENIED, message: 'not yours' }
   const allow = faultProxy.on({ method: 'StartWorkflowExecution', containing: ANYTHING, fault })
   const worker = await run({ address: faultProxy.address, taskQueue, onPublishError: 'warn' })
   await worker.ready
@@ -191,7 +190,7 @@ test('a permission that is denied later does not end a running worker', async ({
   const worker = await run({ address: faultProxy.address, taskQueue })
   await worker.ready
 
-  const denied = { code: PERMISSION_DENIED, message: 'not any more' }
+  const denied = { code: GrpcCode.PERMISSION_DENIED, message: 'not any more' }
   const allow = faultProxy.on({ method: 'DescribeWorkflowExecution', containing: ANYTHING, fault: denied })
   await until('it was denied', () => warningsOf(taskQueue).length > 0)
   await untilChecked(worker, 3)
@@ -205,21 +204,6 @@ test('a permission that is denied later does not end a running worker', async ({
 async function end(worker: KitWorker, engine: RunningEngine): Promise<void> {
   await worker.stop()
   await engine.stop()
-}
-
-async function isPublished(connection: Connection, taskQueue: string): Promise<boolean> {
-  const execution = { workflowId: `$catalog:${taskQueue}` }
-  const { workflowExecutionInfo: run } = await connection.workflowService.describeWorkflowExecution({
-    namespace: 'default',
-    execution,
-  })
-  return run?.status === 1
-}
-
-async function isPolled(connection: Connection, taskQueue: string): Promise<boolean> {
-  const request = { namespace: 'default', taskQueue: { name: taskQueue }, taskQueueType: 1 }
-  const { pollers } = await connection.workflowService.describeTaskQueue(request)
-  return (pollers?.length ?? 0) > 0
 }
 
 function aTaskQueue(): string {

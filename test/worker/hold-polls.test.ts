@@ -1,6 +1,6 @@
 import { type NativeConnection, Worker, type WorkerPlugin } from '@temporalio/worker'
 import { expect, vi } from 'vitest'
-import { untilPolled } from '../../dev/servers/worker.ts'
+import { isPolled, untilPolled } from '../../dev/servers/worker.ts'
 import { ensureWorkflowBundle } from '../../dev/servers/workflow-bundle.ts'
 import { holdPolls } from '../../src/worker/catalog/hold-polls.ts'
 import { test } from '../support/fixtures.ts'
@@ -15,11 +15,11 @@ test('a held worker runs and polls for activities, but does not poll for workflo
   await untilPolled(connection, 'default', worker.options.taskQueue, 'activities')
 
   expect(worker.getState()).toBe('RUNNING')
-  expect(await isPolled(connection, worker)).toBe(false)
+  expect(await isPolled(connection, 'default', worker.options.taskQueue)).toBe(false)
 
   held().release()
   await untilPolled(connection, 'default', worker.options.taskQueue)
-  expect(await isPolled(connection, worker)).toBe(true)
+  expect(await isPolled(connection, 'default', worker.options.taskQueue)).toBe(true)
   worker.shutdown()
   await running
 })
@@ -30,7 +30,7 @@ test('a held worker that is shut down stops without polling for workflow tasks',
   const { worker, held } = await aHeldWorker(connection)
   const running = worker.run()
   await untilPolled(connection, 'default', worker.options.taskQueue, 'activities')
-  expect(await isPolled(connection, worker)).toBe(false)
+  expect(await isPolled(connection, 'default', worker.options.taskQueue)).toBe(false)
 
   worker.shutdown()
   await running
@@ -67,13 +67,4 @@ async function aHeldWorker(connection: NativeConnection) {
   const options = { connection, taskQueue, workflowBundle, activities: { act: async () => {} }, shutdownGraceTime: 0 }
   const worker = await Worker.create({ ...options, plugins: [plugin] })
   return { worker, held: () => held ?? expect.fail('the worker does not run') }
-}
-
-async function isPolled(connection: NativeConnection, { options: { taskQueue } }: Worker): Promise<boolean> {
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace: 'default',
-    taskQueue: { name: taskQueue },
-    taskQueueType: 1, // WORKFLOW
-  })
-  return (pollers?.length ?? 0) > 0
 }

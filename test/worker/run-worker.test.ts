@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { createSecureServer } from 'node:http2'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Connection } from '@temporalio/client'
 import type { Worker, WorkerPlugin } from '@temporalio/worker'
 import { expect } from 'vitest'
 import { startTcpProxy, type TcpProxyOptions } from '../../dev/servers/tcp-proxy.ts'
@@ -14,6 +13,7 @@ import { defineCatalog, type RunWorkerOptions, runWorker } from '../../src/worke
 import * as activities from '../support/activities.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { test as baseTest } from '../support/fixtures.ts'
+import { isPublished } from '../support/is-published.ts'
 
 const WORKER = fileURLToPath(new URL('./fixtures/worker.ts', import.meta.url))
 
@@ -255,18 +255,6 @@ function stopOncePublished(inspect: (worker: Worker) => void = () => {}): Worker
       await running
     },
   }
-}
-
-async function isPublished(
-  { workflowService }: Pick<Connection, 'workflowService'>,
-  catalog: string,
-): Promise<boolean> {
-  const execution = { workflowId: `$catalog:${catalog}` }
-  const { workflowExecutionInfo: run } = await workflowService.describeWorkflowExecution({
-    namespace: 'default',
-    execution,
-  })
-  return run?.status === 1
 }
 
 function aCatalog(): string {
