@@ -1,5 +1,5 @@
 /** Activities of `workflows.ts`: each does one thing an activity can do. */
-import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity'
+import { ApplicationFailure, Context } from '@temporalio/activity'
 
 export async function echoBack(value: unknown): Promise<unknown> {
   return value
@@ -7,13 +7,6 @@ export async function echoBack(value: unknown): Promise<unknown> {
 
 export async function step(number: number): Promise<number> {
   return number
-}
-
-/** Succeeds at attempt `succeedsAt`. */
-export async function flaky(succeedsAt: number): Promise<number> {
-  const { attempt } = activityInfo()
-  if (attempt < succeedsAt) throw new RangeError(`attempt ${attempt} is not enough`)
-  return attempt
 }
 
 export async function alwaysFails(): Promise<never> {

@@ -124,7 +124,7 @@ const STATIC_ROUTES = new Set([
 ])
 
 /** The pattern of a path, as `docs/api.md` writes it; other paths as they are. */
-export function routeOf(path: string): string {
+function routeOf(path: string): string {
   const [bare = ''] = path.split('?')
   if (STATIC_ROUTES.has(bare)) return bare
   if (/^\/workflow\/catalog\/[^/]+$/.test(bare)) return '/workflow/catalog/:catalog'

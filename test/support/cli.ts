@@ -22,16 +22,12 @@ export interface CliEnd {
 
 /** Pipes, as in a script. */
 export async function cli(args: string[], options: CliOptions = {}): Promise<CliEnd> {
-  return (await startCli(args, options)).ended
+  return run(process.execPath, [await entry(), ...args], options).ended
 }
 
-export interface RunningCli {
+interface RunningCli {
   process: ChildProcessWithoutNullStreams
   ended: Promise<CliEnd>
-}
-
-export async function startCli(args: string[], options: CliOptions = {}): Promise<RunningCli> {
-  return run(process.execPath, [await entry(), ...args], options)
 }
 
 // Of Python's standard library, which all systems of CI have. It exits like its child.

@@ -11,17 +11,15 @@ import {
   executeChild,
   isCancellation,
   makeContinueAsNewFunc,
-  type ParentClosePolicy,
   proxyActivities,
   setHandler,
   sleep,
-  startChild,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow'
 import type * as activities from './activities.ts'
 
-const { echoBack, step, flaky, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
+const { echoBack, step, alwaysFails, refuses, sleeps, cleanUp } = proxyActivities<typeof activities>({
   startToCloseTimeout: '20s',
   heartbeatTimeout: '5s',
   retry: { initialInterval: '20ms', backoffCoefficient: 1, maximumAttempts: 5 },
@@ -71,10 +69,6 @@ export async function neverEnds(): Promise<void> {
 export async function manySteps({ n }: { n: number }): Promise<number> {
   for (let number = 1; number <= n; number++) await step(number)
   return n
-}
-
-export async function flakyStep({ succeedsAt }: { succeedsAt: number }): Promise<number> {
-  return flaky(succeedsAt)
 }
 
 /** One of each: step, timer, child. */
@@ -257,17 +251,6 @@ export async function parent({
   workflowId?: string
 }): Promise<unknown> {
   return executeChild(child, { args: [input], ...(workflowId !== undefined && { workflowId }) })
-}
-
-export async function startsChild(options: {
-  child: string
-  input: unknown
-  workflowId: string
-  parentClosePolicy?: ParentClosePolicy
-}): Promise<string> {
-  const { child, input, ...rest } = options
-  const { firstExecutionRunId } = await startChild(child, { args: [input], ...rest })
-  return firstExecutionRunId
 }
 
 // Stopping
