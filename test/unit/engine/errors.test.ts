@@ -8,9 +8,9 @@ import {
   type RequestFacts,
   toServiceError,
 } from '../../../src/engine/errors.ts'
-import { RpcError } from '../../../src/engine/transport/transport.ts'
+import type { RpcError } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
-import { answer, detail, READ, translated, WRITE } from './rpc-errors.ts'
+import { answer, detail, READ, translated, UNSENT, WRITE } from './rpc-errors.ts'
 
 const { ResourceExhaustedCause: Cause } = proto.temporal.api.enums.v1
 
@@ -35,7 +35,6 @@ test('toServiceError: adds the details of the request', () => {
 })
 
 const UNPOLLED = 'no poller seen for task queue recently, worker may be down'
-const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const AWAITED: RequestFacts = { ...READ, waitsForWorker: true }
 const OTHER_CODES = [
   GrpcCode.INVALID_ARGUMENT,

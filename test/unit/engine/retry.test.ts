@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import { decideRetry, type FailedAttempt } from '../../../src/engine/retry.ts'
 import { RpcError } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
+import { LOST, UNSENT } from './rpc-errors.ts'
 
-const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const REJECTED = new RpcError('no', { code: GrpcCode.NOT_FOUND })
 
 function decide(attempt: Partial<FailedAttempt>) {

@@ -3,9 +3,14 @@ import type { ErrorFacts } from '../../../src/domain/errors.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
 import { type RequestFacts, toServiceError } from '../../../src/engine/errors.ts'
 import { type ErrorDetail, RpcError } from '../../../src/engine/transport/transport.ts'
+import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 
 export const READ: RequestFacts = { kind: 'read', details: { workflowId: 'orders-17' } }
 export const WRITE: RequestFacts = { kind: 'write', details: { workflowId: 'orders-17' } }
+
+/** The request may have arrived. */
+export const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
+export const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 
 export function detail(name: string, fields: object = {}): ErrorDetail {
   return { name, fields }

@@ -11,6 +11,7 @@ import {
 } from '../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../src/temporal/grpc-code.ts'
 import { aCall } from '../call.ts'
+import { LOST, UNSENT } from './rpc-errors.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -20,8 +21,6 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const DOWN = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const ANSWER = { runId: 'r' }
 
 interface Sent {
@@ -74,7 +73,7 @@ test('rpc: passes deadline and signal of the call to the transport', async () =>
 })
 
 test('rpc: retries while the engine is unreachable, and logs how often', async () => {
-  const { transport, sent } = transportThat(DOWN, DOWN)
+  const { transport, sent } = transportThat(LOST, LOST)
   const call = aCall()
 
   expect(await settled(transport, call)).toBe(ANSWER)
@@ -83,7 +82,7 @@ test('rpc: retries while the engine is unreachable, and logs how often', async (
 })
 
 test('rpc: sends the same request object with each attempt', async () => {
-  const { transport, sent } = transportThat(DOWN, DOWN)
+  const { transport, sent } = transportThat(LOST, LOST)
 
   await settled(transport)
 
@@ -91,15 +90,15 @@ test('rpc: sends the same request object with each attempt', async () => {
 })
 
 test('rpc: makes at most five attempts, with growing delays', async () => {
-  const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => DOWN))
+  const { transport, sent } = transportThat(...Array.from({ length: 10 }, () => LOST))
   const beganAt = Date.now()
 
-  expect(await settled(transport)).toMatchObject({ code: DOWN.code, mayHaveBeenSent: true, mayHaveTakenEffect: true })
+  expect(await settled(transport)).toMatchObject({ code: LOST.code, mayHaveBeenSent: true, mayHaveTakenEffect: true })
   expect(sent.map(({ at }) => at - beganAt)).toEqual([0, 100, 350, 850, 1850])
 })
 
 test('rpc: does not wait beyond its deadline', async () => {
-  const { transport, sent } = transportThat(DOWN, DOWN, DOWN)
+  const { transport, sent } = transportThat(LOST, LOST, LOST)
 
   await settled(transport, aCall({ deadlineAt: Date.now() + 300 }))
 
@@ -146,38 +145,38 @@ test('rpc: does not retry a bug of the transport', async () => {
 })
 
 test("rpc: with onLostResponse 'throw' it does not retry what may have arrived", async () => {
-  const { transport, sent } = transportThat(DOWN)
+  const { transport, sent } = transportThat(LOST)
 
-  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(LOST)
   expect(sent).toHaveLength(1)
 })
 
 test("rpc: with onLostResponse 'throw' it retries while nothing was sent", async () => {
-  const { transport, sent } = transportThat(UNSENT, UNSENT, DOWN, UNSENT)
+  const { transport, sent } = transportThat(UNSENT, UNSENT, LOST, UNSENT)
 
-  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(DOWN)
+  expect(await settled(transport, aCall(), { onLostResponse: 'throw' })).toBe(LOST)
   expect(sent).toHaveLength(3)
 })
 
 test('rpc: after a lost response it sends the request that onLostResponse returns', async () => {
   const pinned = { ...REQUEST, workflowId: 'pinned' }
-  const { transport, sent } = transportThat(UNSENT, DOWN, UNSENT)
+  const { transport, sent } = transportThat(UNSENT, LOST, UNSENT)
   const onLostResponse = vi.fn(async () => ({ retryRequest: pinned }))
 
   expect(await settled(transport, aCall(), { onLostResponse })).toBe(ANSWER)
   expect(sent.map(({ request }) => request)).toEqual([REQUEST, REQUEST, pinned, pinned])
-  expect(onLostResponse.mock.calls).toEqual([[DOWN]])
+  expect(onLostResponse.mock.calls).toEqual([[LOST]])
 })
 
 test('rpc: after a lost response it returns the result that onLostResponse found', async () => {
-  const { transport, sent } = transportThat(DOWN)
+  const { transport, sent } = transportThat(LOST)
 
   expect(await settled(transport, aCall(), { onLostResponse: async () => ({ result: 'this' }) })).toBe('this')
   expect(sent).toHaveLength(1)
 })
 
 test('rpc: an error after a lost response says that it may have taken effect', async () => {
-  const { transport } = transportThat(DOWN, new RpcError('no', { code: GrpcCode.NOT_FOUND }))
+  const { transport } = transportThat(LOST, new RpcError('no', { code: GrpcCode.NOT_FOUND }))
 
   expect(await settled(transport, aCall(), { onLostResponse: async () => ({ retryRequest: REQUEST }) })).toMatchObject({
     mayHaveTakenEffect: true,
@@ -185,7 +184,7 @@ test('rpc: an error after a lost response says that it may have taken effect', a
 })
 
 test('rpc: an error says that an earlier attempt may have arrived, even if the last was never sent', async () => {
-  const { transport } = transportThat(DOWN, UNSENT, UNSENT, UNSENT, UNSENT)
+  const { transport } = transportThat(LOST, UNSENT, UNSENT, UNSENT, UNSENT)
 
   expect(await settled(transport)).toMatchObject({
     code: GrpcCode.UNAVAILABLE,
@@ -203,7 +202,7 @@ test('rpc: an error says that no attempt was sent', async () => {
 
 test('rpc: an abort ends the delay between two attempts', async () => {
   const { transport, sent } = transportThat(
-    DOWN,
+    LOST,
     new RpcError('the caller aborted the call', { code: GrpcCode.CANCELLED }),
   )
   const caller = new AbortController()
@@ -221,7 +220,7 @@ test('rpc: an abort ends the delay between two attempts', async () => {
 test('rpc: leaves no listener on the signal', async () => {
   const call = aCall()
 
-  for (let times = 0; times < 20; times++) await settled(transportThat(DOWN, DOWN).transport, call)
+  for (let times = 0; times < 20; times++) await settled(transportThat(LOST, LOST).transport, call)
 
   expect(getEventListeners(call.signal, 'abort')).toEqual([])
 })

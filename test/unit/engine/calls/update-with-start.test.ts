@@ -4,6 +4,7 @@ import type { EngineContext } from '../../../../src/engine/context.ts'
 import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { aCall, refusal } from '../../call.ts'
+import { LOST, UNSENT } from '../rpc-errors.ts'
 import { described, done, outcome, type Sent, scriptedContext, updateRefused } from './scripted-context.ts'
 
 const REQUEST = { workflowId: 'w', workflowName: 'order', catalog: 'orders', args: ['in'] }
@@ -16,8 +17,6 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
-const UNSENT = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
 const NOT_FOUND = new RpcError('workflow not found for ID: w', {
   code: GrpcCode.NOT_FOUND,
   details: [{ name: 'NotFoundFailure', fields: {} }],

@@ -7,6 +7,7 @@ import { RpcError } from '../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../src/temporal/grpc-code.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
 import { aCall, refusal } from '../../call.ts'
+import { UNSENT } from '../rpc-errors.ts'
 
 const RUN = { updateRef: { workflowExecution: { workflowId: 'w', runId: 'r' } } }
 const ADMITTED = RUN
@@ -57,8 +58,7 @@ test('update: a limit that is reached before the update is admitted is returned 
 })
 
 test('update: after admission, an unreachable engine is reported with the run and without Retry-After', async () => {
-  const unsent = new RpcError('No connection established', { code: GrpcCode.UNAVAILABLE, mayHaveBeenSent: false })
-  const [before, after] = [scriptedContext(unsent), scriptedContext(ADMITTED, unsent)]
+  const [before, after] = [scriptedContext(UNSENT), scriptedContext(ADMITTED, UNSENT)]
 
   expect(await refusal(send(before.context))).toMatchObject({
     error: 'EngineUnavailableError',

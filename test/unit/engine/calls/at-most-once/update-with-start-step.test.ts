@@ -8,10 +8,10 @@ import {
 } from '../../../../../src/engine/calls/at-most-once/update-with-start-step.ts'
 import { RpcError } from '../../../../../src/engine/transport/transport.ts'
 import { GrpcCode } from '../../../../../src/temporal/grpc-code.ts'
+import { LOST } from '../../rpc-errors.ts'
 import { foundRun, SENT_AFTER } from './found-run.ts'
 
 const DETAILS = { workflowId: 'w', updateId: 'u' }
-const LOST = new RpcError('connection dropped', { code: GrpcCode.UNAVAILABLE })
 const REJECTED = new RpcError('workflow not found', { code: GrpcCode.NOT_FOUND })
 
 const olderRun = (overrides: Partial<FoundRun> = {}) => foundRun({ startedAt: SENT_AFTER - 500, ...overrides })
