@@ -4,22 +4,9 @@ import { parseJson } from '../../../src/lib/exact-json.ts'
 import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
 import type { Codec } from '../../../src/temporal/payload-reader.ts'
 import { refusal } from '../call.ts'
+import { payload, turning } from '../temporal/turning-codec.ts'
 
 const PLAIN = createPayloads({ codec: null, maxBytes: 1000 })
-
-function payload(encoding: string, data: string | Uint8Array): Payload {
-  return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) }
-}
-
-/** Turns every byte of a payload over. */
-const turning: Codec = {
-  encode: async (payloads) => payloads.map(({ data }) => payload('binary/turned', turned(data))),
-  decode: async (payloads) => payloads.map(({ data }) => payload('json/plain', turned(data))),
-}
-
-function turned(data: Uint8Array | null | undefined): Uint8Array {
-  return Uint8Array.from(data ?? [], (byte) => byte ^ 0xff)
-}
 
 describe('encode', () => {
   test('encode: writes json/plain, exact in its numbers', async () => {

@@ -1,25 +1,12 @@
 import { expect, test } from 'vitest'
 import { type Payload, toPayload } from '../../../src/temporal/payload.ts'
 import { type Codec, createPayloadReader } from '../../../src/temporal/payload-reader.ts'
+import { payload, turning } from './turning-codec.ts'
 
 const PLAIN = createPayloadReader(null)
 
-function payload(encoding: string, data: string | Uint8Array): Payload {
-  return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) }
-}
-
 async function decoded(...payloads: Payload[]): Promise<unknown> {
   return (await PLAIN.decode(payloads))[0]
-}
-
-/** Turns every byte of a payload over. */
-const turning: Codec = {
-  encode: async (payloads) => payloads.map(({ data }) => payload('binary/turned', turned(data))),
-  decode: async (payloads) => payloads.map(({ data }) => payload('json/plain', turned(data))),
-}
-
-function turned(data: Uint8Array | null | undefined): Uint8Array {
-  return Uint8Array.from(data ?? [], (byte) => byte ^ 0xff)
 }
 
 test('decode: reads json/plain, exact in its numbers', async () => {

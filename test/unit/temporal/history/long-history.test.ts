@@ -6,6 +6,7 @@ import type { HistoryEvent } from '../../../../src/temporal/outcome.ts'
 import { toPayload } from '../../../../src/temporal/payload.ts'
 import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
 import { cpuMs, onThisMachine } from '../../../support/cpu-ms.ts'
+import { event, number } from './event.ts'
 
 const payloads = createPayloadReader(null)
 const RUN = { workflowId: 'orders-17', runId: 'run-1' }
@@ -54,11 +55,3 @@ function longHistory(events: number, pageSize: number): HistoryEvent[][] {
     all.slice(page * pageSize, (page + 1) * pageSize),
   )
 }
-
-/** At second `id`. */
-function event(id: number, attributes: HistoryEvent): HistoryEvent {
-  return { eventId: number(id), eventTime: { seconds: number(id) }, ...attributes }
-}
-
-// protobufjs reads plain numbers as well; its types know only Long.
-const number = (value: number) => value as unknown as NonNullable<HistoryEvent['eventId']>

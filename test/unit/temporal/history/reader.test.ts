@@ -7,6 +7,7 @@ import { toPayload } from '../../../../src/temporal/payload.ts'
 import { createPayloadReader } from '../../../../src/temporal/payload-reader.ts'
 import { recorded } from '../../../fixtures/histories/recorded.ts'
 import { nodesIn } from '../../../support/trace-nodes.ts'
+import { event, number } from './event.ts'
 
 const payloads = createPayloadReader(null)
 
@@ -141,14 +142,6 @@ async function entriesOf(events: HistoryEvent[]): Promise<TraceEntry[]> {
   const began: HistoryEvent = event(1, { workflowExecutionStartedEventAttributes: { workflowType: { name: 'order' } } })
   return createHistoryReader(RUN, payloads).entriesOf([began, ...events])
 }
-
-/** At second `id`. */
-function event(id: number, attributes: HistoryEvent): HistoryEvent {
-  return { eventId: number(id), eventTime: { seconds: number(id) }, ...attributes }
-}
-
-// protobufjs reads plain numbers as well; its types know only Long.
-const number = (value: number) => value as unknown as NonNullable<HistoryEvent['eventId']>
 
 test('history: a Nexus operation is a node with its outcome', async () => {
   const entries = await entriesOf([
