@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { catalog as exampleCatalog } from '../../../../examples/catalog.ts'
 import { ServiceError } from '../../../../src/domain/errors.ts'
 import type { Workflows } from '../../../../src/domain/workflows.ts'
-import type { CatalogEntry, HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
+import type { HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
 import { makeApi } from '../api.ts'
+import { documentOf, entry } from './catalog-document.ts'
 
 describe('the OpenAPI document of a catalog', () => {
   test('it is valid, and has an operation for each workflow and handler of the example catalog', async () => {
@@ -83,7 +84,7 @@ describe('the OpenAPI document of a catalog', () => {
   })
 
   test('two workflows may have handlers of one name with other schemas', async () => {
-    const withSet = (name: string, type: string) => entry(name, { updates: [handler('set', { type })] })
+    const withSet = (name: string, type: string) => ({ ...entry(name), updates: [handler('set', { type })] })
     const document = await documentOf([withSet('one', 'string'), withSet('two', 'number')])
 
     expect(typedIds(document)).toMatchObject({
@@ -207,11 +208,6 @@ describe('GET /openapi.json', () => {
   })
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-async function documentOf(workflows: CatalogEntry[]): Promise<any> {
-  return (await served({ catalog: async (catalog) => ({ catalog, workflows }) })).body
-}
-
 async function served(
   workflows: NonNullable<Parameters<typeof makeApi>[0]>['workflows'] & object,
   path = '/openapi.json',
@@ -229,10 +225,6 @@ function typedIds({ paths }: { paths: Record<string, { post: { operationId: stri
 
 function matching(pattern: string) {
   return expect.stringMatching(new RegExp(`^${pattern}$`))
-}
-
-function entry(name: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
-  return { ...handler(name), aliases: [], signals: [], queries: [], updates: [], ...more }
 }
 
 function handler(name: string, inputSchema: JsonSchema | null = null): HandlerEntry {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { doubling, numbers } from '../../../../dev/hostile-schemas.ts'
-import type { CatalogEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
+import type { JsonSchema } from '../../../../src/protocol/catalog.ts'
 import { nested } from '../../../support/hostile-catalogs.ts'
 import { openApiErrors } from '../../../support/openapi-validators.ts'
-import { makeApi } from '../api.ts'
+import { documentOf, entry } from './catalog-document.ts'
 
 const NAMES = [
   ...['a#b', 'a/b', '{id}', '{', '}', '"', "'", '\\', 'a b', '`', '<script>', '?a=b', '%2F', '~1', '..', '.', '\n'],
@@ -157,19 +157,6 @@ describe('the OpenAPI document of a hostile catalog', async () => {
     expect(JSON.stringify(large).length).toBeLessThan(10_000_000)
   })
 })
-
-// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-async function documentOf(workflows: CatalogEntry[]): Promise<any> {
-  const { call } = makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) } })
-  return (await call('GET', '/openapi.json')).json()
-}
-
-function entry(name: string, inputSchema: JsonSchema | null = null): CatalogEntry {
-  return {
-    ...{ name, description: null, inputSchema, outputSchema: null },
-    ...{ aliases: [], signals: [], queries: [], updates: [] },
-  }
-}
 
 /** The ids of operations, and the names of schemas in another space of names. */
 function identifiersOf({ paths }: { paths: Record<string, Record<string, { operationId: string }>> }): string[] {

@@ -1,10 +1,11 @@
 /** How much work the OpenAPI document of a hostile catalog takes, compared with that of another catalog. */
 import { expect, test } from 'vitest'
 import { numbers } from '../../../../dev/hostile-schemas.ts'
-import type { CatalogEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
+import type { CatalogEntry } from '../../../../src/protocol/catalog.ts'
 import { cpuMs } from '../../../support/cpu-ms.ts'
-import { makeApi } from '../api.ts'
+import { apiOf, documentOf, entry } from './catalog-document.ts'
 
+const HANDLER = { description: null, inputSchema: null, outputSchema: null }
 const LOOPS = { anyOf: numbers(2000).map(() => ({ $ref: '#' })) }
 
 test('fifty expensive schemas take about as much work as one of them', async () => {
@@ -70,7 +71,7 @@ test('parts of one name take about as much work as parts of different names', as
 })
 
 test('the handlers of one workflow take about as much work as those of many', async () => {
-  const signals = numbers(1900).map((n) => ({ ...handler, name: `s${n}` }))
+  const signals = numbers(1900).map((n) => ({ ...HANDLER, name: `s${n}` }))
   const one = [{ ...entry('w'), signals }]
   const many = numbers(100).map((n) => ({ ...entry(`w${n}`), signals: signals.slice(0, 17) }))
 
@@ -103,19 +104,4 @@ async function workOf(workflows: CatalogEntry[]): Promise<number> {
   const before = cpuMs()
   await documentOf(workflows)
   return cpuMs() - before
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: an assertion says what it should be
-async function documentOf(workflows: CatalogEntry[]): Promise<any> {
-  return (await apiOf(workflows).call('GET', '/openapi.json')).json()
-}
-
-function apiOf(workflows: CatalogEntry[], options: { sharesPending?: boolean } = {}) {
-  return makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) }, ...options })
-}
-
-const handler = { description: null, inputSchema: null, outputSchema: null }
-
-function entry(name: string, inputSchema: JsonSchema | null = null): CatalogEntry {
-  return { ...handler, name, inputSchema, aliases: [], signals: [], queries: [], updates: [] }
 }

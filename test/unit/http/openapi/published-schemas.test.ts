@@ -6,7 +6,7 @@ import { openApiErrors } from '../../../support/openapi-validators.ts'
 import type { ZodCase } from '../../corpora/zod-case.ts'
 import { STRINGS } from '../../corpora/zod-strings.ts'
 import { COMPOSITES, NUMBERS } from '../../corpora/zod-values.ts'
-import { makeApi } from '../api.ts'
+import { documentOf, entry } from './catalog-document.ts'
 
 interface Corpus {
   cases: { name: string; schema: string; values: { json: string; fits: boolean }[] }[]
@@ -27,7 +27,7 @@ const NOT_ALIKE = [
 ]
 
 test('schemas that pydantic publishes accept the same values in the document', async () => {
-  const { ajv, document } = await documentOf(cases.map(({ schema }) => JSON.parse(schema)))
+  const { ajv, document } = await validatorOf(cases.map(({ schema }) => JSON.parse(schema)))
   const compared = cases.flatMap(({ name, values }, at) => {
     const accepts = ajv.getSchema(`document#/components/schemas/c${at}_input`)
     return values.map(({ json, fits }) => ({
@@ -52,7 +52,7 @@ const NOT_ALIKE_ZOD = [
 
 test('schemas that the worker kit publishes for zod accept the same values in the document', async () => {
   const zodCases = Object.entries<ZodCase>({ ...STRINGS, ...NUMBERS, ...COMPOSITES })
-  const { ajv, document } = await documentOf(
+  const { ajv, document } = await validatorOf(
     zodCases.map(([, [schema]]) => published(schema)),
     { multipleOfPrecision: 9 },
   )
@@ -77,13 +77,8 @@ function published(schema: ZodCase[0]) {
 }
 
 /** The document of a catalog with a workflow for each schema, and a validator of its components. */
-async function documentOf(schemas: readonly (Record<string, unknown> | boolean)[], options: Options = {}) {
-  const workflows = schemas.map((inputSchema, at) => ({
-    ...{ name: `c${at}`, description: null, inputSchema, outputSchema: null },
-    ...{ aliases: [], signals: [], queries: [], updates: [] },
-  }))
-  const { call } = makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) } })
-  const document = await (await call('GET', '/openapi.json')).json()
+async function validatorOf(schemas: readonly (Record<string, unknown> | boolean)[], options: Options = {}) {
+  const document = await documentOf(schemas.map((schema, at) => entry(`c${at}`, schema)))
   const ajv = new Ajv2020({ strict: false, validateFormats: false, ...options })
   ajv.addSchema({ $id: 'document', components: document.components })
   return { ajv, document }

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import type { HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
-import { makeApi } from '../api.ts'
+import { documentOf } from './catalog-document.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
@@ -12,10 +12,9 @@ async function accepts(schema: string, bodies: readonly unknown[]): Promise<bool
   return bodies.map((body) => validate(body))
 }
 
-async function document() {
+function document() {
   const workflows = [workflow('plain', null), workflow('typed', { type: 'integer' }), workflow('nothing', false)]
-  const { call } = makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) } })
-  return (await call('GET', '/openapi.json')).json()
+  return documentOf(workflows)
 }
 
 function workflow(name: string, inputSchema: JsonSchema | null) {
