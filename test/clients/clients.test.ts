@@ -2,9 +2,9 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import * as activities from '../../examples/activities.ts'
 import { catalog as exampleCatalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { nodeFirst } from '../support/package.ts'
 import { createProject, type Finished, type Toolchain } from './project.ts'
@@ -45,14 +45,10 @@ const TOOLCHAINS: Toolchain[] = [
 ]
 
 const test = sharedTest
-  .extend('exampleWorker', { scope: 'file' }, () => ({
-    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-    activities,
-  }))
-  .extend('workerOptions', { scope: 'file' }, ({ exampleWorker }) => {
+  .extend('workerOptions', { scope: 'file' }, () => {
     const workflows = [...exampleCatalog.workflows, unusualWorkflow]
     return {
-      ...exampleWorker,
+      ...EXAMPLE_WORKER,
       catalog: { workflows, workflowNames: { ...exampleCatalog.workflowNames, unusual: 'unusual' } },
     }
   })
@@ -69,11 +65,11 @@ const test = sharedTest
     },
   }))
   /** The catalog of a worker that takes the amount of an order as a string. */
-  .extend('changedCatalog', { scope: 'file' }, async ({ startWorker, exampleWorker }) => {
+  .extend('changedCatalog', { scope: 'file' }, async ({ startWorker }) => {
     const changed = JSON.stringify(exampleCatalog).replace('"amount":{"type":"number"}', '"amount":{"type":"string"}')
     const catalog: typeof exampleCatalog = JSON.parse(changed)
     const { taskQueue } = await startWorker({
-      ...exampleWorker,
+      ...EXAMPLE_WORKER,
       catalog,
       taskQueue: `changed-${crypto.randomUUID()}`,
     })

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import type { Service } from '../support/service.ts'
 
@@ -19,11 +19,7 @@ const PATIENT = { timeout: 600_000 }
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-    activities,
-    catalog,
-  }))
+  .extend('workerOptions', { scope: 'file' }, () => EXAMPLE_WORKER)
   .extend('serviceEnv', { scope: 'file' }, () => ({ SERVICE_DOCS_ON: 'true' }))
   .extend('guardedService', { scope: 'file' }, ({ startService, worker: _ }) =>
     startService({

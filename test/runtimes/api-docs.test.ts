@@ -1,21 +1,17 @@
 /** Sends the requests of `docs/api.md` in order and compares the responses with the document. */
 import { tmpdir } from 'node:os'
 import { expect } from 'vitest'
-import * as activities from '../../examples/activities.ts'
 import { catalog } from '../../examples/catalog.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { readApiDocs } from '../support/api-docs.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { type InProcessService, test as sharedTest } from '../support/fixtures.ts'
 import { tryOutAll } from '../support/shown-examples.ts'
 
 let api: InProcessService
 
 const test = sharedTest
-  .extend('workerOptions', { scope: 'file' }, () => ({
-    workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-    activities,
-    catalog,
-  }))
+  .extend('workerOptions', { scope: 'file' }, () => EXAMPLE_WORKER)
   // The same as in `npm run dev`.
   .extend('serviceEnv', { scope: 'file' }, () => ({
     SERVICE_DOCS_ON: 'true',

@@ -4,24 +4,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
 import { ensureBundles } from '../../dev/servers/bundles.ts'
-import * as activities from '../../examples/activities.ts'
-import { catalog } from '../../examples/catalog.ts'
 import { outputOf } from '../../src/cli/dev/servers/component.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { makeApi } from '../support/api.ts'
 import { readExamples } from '../support/api-docs.ts'
 import { FROM_SOURCE } from '../support/entries.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as sharedTest } from '../support/fixtures.ts'
 import { chapterOf, codeBlocks } from '../support/markdown.ts'
 import { tryOutAll } from '../support/shown-examples.ts'
 
 const TOKEN = 's3cret'
 
-const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => ({
-  workflowsPath: new URL('../../examples/workflows.ts', import.meta.url),
-  activities,
-  catalog,
-}))
+const test = sharedTest.extend('workerOptions', { scope: 'file' }, () => EXAMPLE_WORKER)
 
 const page = await readFile(new URL('../../SKILL.md', import.meta.url), 'utf8')
 let url: string

@@ -1,15 +1,12 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect } from 'vitest'
-import * as activities from '../../examples/activities.ts'
-import { catalog } from '../../examples/catalog.ts'
 import { approve, type Order, type order, priority, progress } from '../../examples/workflows.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
+import { EXAMPLE_WORKER } from '../support/example-worker.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 
-const workflowsPath = new URL('../../examples/workflows.ts', import.meta.url)
-
 const test = baseTest
-  .extend('workerOptions', { scope: 'file' }, () => ({ catalog, activities, workflowsPath }))
+  .extend('workerOptions', { scope: 'file' }, () => EXAMPLE_WORKER)
   /** Starts an order. */
   .extend('place', { scope: 'file' }, ({ client, worker }) => (given: Partial<Order>) => {
     const args: [Order] = [{ orderId: 'o-1', amount: 20, card: '4242', ...given }]
