@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { exitSignal, type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
+/** Starts the service on Node. */
+export const SERVICE_ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
 /** One line of the service's log. */
 export interface LogEvent {
@@ -33,7 +34,7 @@ export async function startServiceProcess({ address, catalog, env }: ServiceProc
   const events: LogEvent[] = []
   const server = await startProcess({
     command: process.execPath,
-    args: [ENTRY],
+    args: [SERVICE_ENTRY],
     env: {
       PATH: process.env.PATH,
       SERVICE_PORT: '0',

@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url'
+import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type Answer, makeApi } from '../support/api.ts'
 import { VARIABLES } from '../support/variables.ts'
-
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 
 /** What is recognized of each variable wherever it shows. */
 export const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
@@ -31,7 +29,7 @@ export async function startServiceWithSecrets(env: Record<string, string>): Prom
   const told = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env }
   const child = await startProcess({
     command: process.execPath,
-    args: [ENTRY],
+    args: [SERVICE_ENTRY],
     env: { PATH: process.env.PATH, ...told },
     onLine: (line) => void lines.push(line),
   })

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
+import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -9,7 +9,6 @@ import { makeCertificates } from '../support/certificates.ts'
 import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, startService } from '../support/service.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
 let folder: string
 let garbage: string
 let authority: string
@@ -38,7 +37,7 @@ test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
 async function started(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const service = await startProcess({
     command: process.execPath,
-    args: [ENTRY],
+    args: [SERVICE_ENTRY],
     env: { SERVICE_CATALOG_ID: 'any', SERVICE_PORT: '0', ...env },
   })
   const { code } = await service.ended

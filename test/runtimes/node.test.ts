@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
+import { SERVICE_ENTRY } from '../../dev/servers/service.ts'
 import { type RunningProcess, startProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { describeApi } from '../conformance/api.ts'
@@ -7,9 +7,7 @@ import { processOf } from '../support/entries.ts'
 import { rule } from '../support/rules.ts'
 import { startService } from '../support/service.ts'
 
-const ENTRY = fileURLToPath(new URL('../../src/runtime/node/index.ts', import.meta.url))
-
-describeApi('Node', processOf(process.execPath, ENTRY))
+describeApi('Node', processOf(process.execPath, SERVICE_ENTRY))
 
 rule('config.local-port-is-3001', async () => {
   const server = await startNode({ SERVICE_CATALOG_ID: 'any' })
@@ -65,5 +63,5 @@ test('Node: a namespace and a catalog that the transport does not support are bo
 })
 
 function startNode(env: Record<string, string>): Promise<RunningProcess> {
-  return startProcess({ command: process.execPath, args: [ENTRY], env })
+  return startProcess({ command: process.execPath, args: [SERVICE_ENTRY], env })
 }
