@@ -7,15 +7,15 @@ import {
   observeProcesses,
   type RunningProcess,
   startProcess,
-} from '../../../../src/cli/dev/servers/process.ts'
-import { until } from '../../../../src/cli/dev/servers/until.ts'
+} from '../../../../../src/cli/dev/servers/process.ts'
+import { until } from '../../../../../src/cli/dev/servers/until.ts'
 
 // Prints its process id and keeps running until a signal ends it.
 const KEEPS_RUNNING = `console.log(process.pid); setInterval(() => {}, 60_000)`
 const IGNORES_SIGTERM = `process.on('SIGTERM', () => {}); ${KEEPS_RUNNING}`
 
 test('startProcess: the child is killed when its parent is killed', async () => {
-  const module = new URL('../../../../src/cli/dev/servers/process.ts', import.meta.url)
+  const module = new URL('../../../../../src/cli/dev/servers/process.ts', import.meta.url)
   const script = `
     import { startProcess } from ${JSON.stringify(module.href)}
     await startProcess({ command: process.execPath, args: ['--eval', ${JSON.stringify(KEEPS_RUNNING)}], onLine: console.log })`

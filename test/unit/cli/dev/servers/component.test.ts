@@ -7,7 +7,7 @@ import {
   ensureComponent,
   type LocalSource,
   type RemoteSource,
-} from '../../../../src/cli/dev/servers/component.ts'
+} from '../../../../../src/cli/dev/servers/component.ts'
 
 let cache: string
 beforeEach(async () => {

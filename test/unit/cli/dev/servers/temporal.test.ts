@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverIssue, temporal } from '../../../../src/cli/dev/servers/temporal.ts'
+import { serverIssue, temporal } from '../../../../../src/cli/dev/servers/temporal.ts'
 
 test('temporal: the sources are the PATH, then the SDK, then pip, then an SDK from npm', () => {
   expect(temporal.sources.map(({ name }) => name)).toEqual([

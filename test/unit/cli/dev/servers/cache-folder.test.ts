@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cacheFolder } from '../../../../src/cli/dev/servers/cache-folder.ts'
+import { cacheFolder } from '../../../../../src/cli/dev/servers/cache-folder.ts'
 
 test('cacheFolder: in a clone it is .cache', () => {
   expect(cacheFolder({ XDG_CACHE_HOME: '/elsewhere' })).toMatch(/\/\.cache\/$/)
