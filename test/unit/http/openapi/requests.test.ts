@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import type { HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
-import { documentOf } from './catalog-document.ts'
+import { documentOf } from './typed/catalog-document.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 

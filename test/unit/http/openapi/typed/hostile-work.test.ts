@@ -1,8 +1,8 @@
 /** How much work the OpenAPI document of a hostile catalog takes, compared with that of another catalog. */
 import { expect, test } from 'vitest'
-import { numbers } from '../../../../dev/hostile-schemas.ts'
-import type { CatalogEntry } from '../../../../src/protocol/catalog.ts'
-import { cpuMs } from '../../../support/cpu-ms.ts'
+import { numbers } from '../../../../../dev/hostile-schemas.ts'
+import type { CatalogEntry } from '../../../../../src/protocol/catalog.ts'
+import { cpuMs } from '../../../../support/cpu-ms.ts'
 import { apiOf, documentOf, entry } from './catalog-document.ts'
 
 const HANDLER = { description: null, inputSchema: null, outputSchema: null }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { toJsonSchema } from '../../../../src/worker/catalog/json-schema.ts'
-import { openApiErrors } from '../../../support/openapi-validators.ts'
-import type { ZodCase } from '../../corpora/zod-case.ts'
-import { STRINGS } from '../../corpora/zod-strings.ts'
-import { COMPOSITES, NUMBERS } from '../../corpora/zod-values.ts'
+import { toJsonSchema } from '../../../../../src/worker/catalog/json-schema.ts'
+import { openApiErrors } from '../../../../support/openapi-validators.ts'
+import type { ZodCase } from '../../../corpora/zod-case.ts'
+import { STRINGS } from '../../../corpora/zod-strings.ts'
+import { COMPOSITES, NUMBERS } from '../../../corpora/zod-values.ts'
 import { documentOf, entry } from './catalog-document.ts'
 
 interface Corpus {
@@ -13,7 +13,7 @@ interface Corpus {
 }
 
 // Made by pydantic_corpus.py, which says how.
-const { cases }: Corpus = JSON.parse(readFileSync(new URL('../../corpora/pydantic.json', import.meta.url), 'utf8'))
+const { cases }: Corpus = JSON.parse(readFileSync(new URL('../../../corpora/pydantic.json', import.meta.url), 'utf8'))
 
 // Of these the document has the schema, but JavaScript rounds large numbers, and reads patterns of Python in its own way.
 const NOT_ALIKE = [

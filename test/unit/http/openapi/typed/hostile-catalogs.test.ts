@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { doubling, numbers } from '../../../../dev/hostile-schemas.ts'
-import type { JsonSchema } from '../../../../src/protocol/catalog.ts'
-import { nested } from '../../../support/hostile-catalogs.ts'
-import { openApiErrors } from '../../../support/openapi-validators.ts'
+import { doubling, numbers } from '../../../../../dev/hostile-schemas.ts'
+import type { JsonSchema } from '../../../../../src/protocol/catalog.ts'
+import { nested } from '../../../../support/hostile-catalogs.ts'
+import { openApiErrors } from '../../../../support/openapi-validators.ts'
 import { documentOf, entry } from './catalog-document.ts'
 
 const NAMES = [

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { catalog as exampleCatalog } from '../../../../examples/catalog.ts'
-import { ServiceError } from '../../../../src/domain/errors.ts'
-import type { Workflows } from '../../../../src/domain/workflows.ts'
-import type { HandlerEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
-import { openApiErrors } from '../../../support/openapi-validators.ts'
-import { makeApi } from '../api.ts'
+import { catalog as exampleCatalog } from '../../../../../examples/catalog.ts'
+import { ServiceError } from '../../../../../src/domain/errors.ts'
+import type { Workflows } from '../../../../../src/domain/workflows.ts'
+import type { HandlerEntry, JsonSchema } from '../../../../../src/protocol/catalog.ts'
+import { openApiErrors } from '../../../../support/openapi-validators.ts'
+import { makeApi } from '../../api.ts'
 import { documentOf, entry } from './catalog-document.ts'
 
 describe('the OpenAPI document of a catalog', () => {

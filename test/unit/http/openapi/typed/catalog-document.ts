@@ -1,5 +1,5 @@
-import type { CatalogEntry, JsonSchema } from '../../../../src/protocol/catalog.ts'
-import { makeApi } from '../api.ts'
+import type { CatalogEntry, JsonSchema } from '../../../../../src/protocol/catalog.ts'
+import { makeApi } from '../../api.ts'
 
 export function apiOf(workflows: CatalogEntry[], options: Parameters<typeof makeApi>[0] = {}) {
   return makeApi({ workflows: { catalog: async (catalog) => ({ catalog, workflows }) }, ...options })
