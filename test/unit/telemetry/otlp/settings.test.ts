@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { otlpSettings } from '../../../src/telemetry/otlp/settings.ts'
+import { otlpSettings } from '../../../../src/telemetry/otlp/settings.ts'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { accepts, acceptsJson } from './accepts.ts'
+import { accepts, acceptsJson } from '../accepts.ts'
 
 test('numbers: limits that a double cannot represent are compared exactly', () => {
   const below = '{"type":"integer","exclusiveMaximum":9223372036854775807,"minimum":-9223372036854775808}'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { accepts, paths, skippedIn } from './accepts.ts'
+import { accepts, paths, skippedIn } from '../accepts.ts'
 
 const SPACES = '\t\n\v\f\r \u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
 
