@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../src/domain/workflows.ts'
-import { makeApi, refusal } from './api.ts'
+import { ServiceError } from '../../../../../src/domain/errors.ts'
+import type { MessageCommand, SignalWithStartCommand, StartCommand } from '../../../../../src/domain/workflows.ts'
+import { makeApi, refusal } from '../../api.ts'
 
 const START = { workflowName: 'order', input: { amount: 250 } }
 const COMMAND = { workflowName: 'order', args: [START.input], argumentPointer: '/input' }

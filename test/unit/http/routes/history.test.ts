@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Call } from '../../../src/domain/call.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { FollowCommand, HistoryCommand, HistoryFeed, HistoryFeedPage } from '../../../src/domain/workflows.ts'
-import { makeApi, refusal } from './api.ts'
+import type { Call } from '../../../../src/domain/call.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { FollowCommand, HistoryCommand, HistoryFeed, HistoryFeedPage } from '../../../../src/domain/workflows.ts'
+import { makeApi, refusal } from '../api.ts'
 
 const RUN = {
   workflowId: 'w',

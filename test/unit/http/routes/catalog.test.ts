@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { makeApi, refusal } from './api.ts'
-import { makeRunApi } from './run-api.ts'
+import { makeApi, refusal } from '../api.ts'
+import { makeRunApi } from '../run-api.ts'
 
 test('catalog: is the default one unless the path names another', async () => {
   const { call } = makeRunApi()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ReadDocsFile } from '../../../src/http/routes/docs.ts'
-import { makeApi, never, refusal } from './api.ts'
+import type { ReadDocsFile } from '../../../../src/http/routes/docs.ts'
+import { makeApi, never, refusal } from '../api.ts'
 
 const FILES = new Map([
   ['page.html', { type: 'text/html; charset=utf-8', text: '<meta content="{{token}}">' }],

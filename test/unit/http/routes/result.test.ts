@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type ErrorName, ServiceError } from '../../../src/domain/errors.ts'
-import type { WaitCommand } from '../../../src/domain/workflows.ts'
-import { makeApi, refusal } from './api.ts'
-import { RUN_ID, result } from './run-api.ts'
+import { type ErrorName, ServiceError } from '../../../../src/domain/errors.ts'
+import type { WaitCommand } from '../../../../src/domain/workflows.ts'
+import { makeApi, refusal } from '../api.ts'
+import { RUN_ID, result } from '../run-api.ts'
 
 const EVENTS = { Accept: 'text/event-stream' }
 const PATH = '/workflow/w/result'

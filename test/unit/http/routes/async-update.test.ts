@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { UpdateState } from '../../../src/domain/engine.ts'
-import { ServiceError } from '../../../src/domain/errors.ts'
-import type { ReadUpdateCommand } from '../../../src/domain/workflows.ts'
-import { makeApi, refusal } from './api.ts'
-import { RUN_ID } from './run-api.ts'
+import type { UpdateState } from '../../../../src/domain/engine.ts'
+import { ServiceError } from '../../../../src/domain/errors.ts'
+import type { ReadUpdateCommand } from '../../../../src/domain/workflows.ts'
+import { makeApi, refusal } from '../api.ts'
+import { RUN_ID } from '../run-api.ts'
 
 const UPDATE = { workflowId: 'orders/17', runId: RUN_ID, updateId: 'u 1' }
 const PATH = '/workflow/orders%2F17/update/add%2Fitem'
