@@ -7,8 +7,12 @@ export function parse(env: Record<string, string>, options: Surroundings = { bin
 }
 
 export function issuesOf(env: Record<string, string>, options: Surroundings = { binds: true }): readonly string[] {
+  return issuesFrom(() => parseConfig(env, options))
+}
+
+export function issuesFrom(parse: () => unknown): readonly string[] {
   try {
-    parseConfig(env, options)
+    parse()
   } catch (error) {
     if (error instanceof ConfigError) return error.issues
     throw error
