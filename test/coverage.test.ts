@@ -37,15 +37,15 @@ test('errors: nothing was seen that the table does not have', () => {
 })
 
 // What the engine's HTTP API has no path for, a namespace that is not there, and a codec that fails.
-const FORESEEN = ['NotSupportedError', 'EngineError', 'PayloadCodecError']
+const EXPECTED = ['NotSupportedError', 'EngineError', 'PayloadCodecError']
 
 test('errors: a sound engine makes the service answer 500, 501 or 502 for these reasons alone', () => {
-  const unforeseen = answers.filter(
+  const unexpected = answers.filter(
     ({ status, engine, error }) =>
-      engine === 'real' && status >= 500 && status <= 502 && !FORESEEN.includes(error ?? ''),
+      engine === 'real' && status >= 500 && status <= 502 && !EXPECTED.includes(error ?? ''),
   )
 
-  expect(unforeseen).toEqual([])
+  expect(unexpected).toEqual([])
 })
 
 test('secrets: no log line of any service or worker showed a forbidden value', () => {
@@ -54,9 +54,9 @@ test('secrets: no log line of any service or worker showed a forbidden value', (
 })
 
 test('secrets: every variable was set for a service or worker', () => {
-  const told = new Set(recorded('watched').flatMap(({ variables }) => variables))
+  const set = new Set(recorded('watched').flatMap(({ variables }) => variables))
 
-  expect(Object.keys(VARIABLES).filter((name) => !told.has(name))).toEqual([])
+  expect(Object.keys(VARIABLES).filter((name) => !set.has(name))).toEqual([])
 })
 
 test('rules: each was proven', () => {

@@ -10,9 +10,9 @@ export interface TcpProxy {
   open(): number
   /** Number of connections that were accepted so far. */
   accepted(): number
-  /** Number of connections that were refused after `interrupt`. */
-  refused(): number
-  /** Closes all connections and refuses new ones until `restore`. */
+  /** Number of connections that were rejected after `interrupt`. */
+  rejected(): number
+  /** Closes all connections and rejects new ones until `restore`. */
   interrupt(): void
   restore(): void
   /** Open connections stay open, but no longer transfer any data. */
@@ -41,14 +41,14 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
   /** Each client's socket, with its socket to the target. */
   const clients = new Map<Socket, Socket>()
   let accepted = 0
-  let refused = 0
+  let rejected = 0
   let interrupted = false
   let losesNext = false
 
   const accept = (client: Socket) => {
     client.on('error', () => {}) // closed by the proxy or by the client
     if (interrupted) {
-      refused++
+      rejected++
       client.destroy()
       return
     }
@@ -92,7 +92,7 @@ export async function startTcpProxy(target: string, options: TcpProxyOptions = {
     address: `127.0.0.1:${addressOf(server.address()).port}`,
     open: () => clients.size,
     accepted: () => accepted,
-    refused: () => refused,
+    rejected: () => rejected,
     interrupt,
     restore: () => {
       interrupted = false

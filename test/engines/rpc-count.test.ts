@@ -259,7 +259,7 @@ test('signal, query, update: 1', async () => {
   expect(await counted(sending)).toEqual({ SignalWorkflowExecution: 1, QueryWorkflow: 1, UpdateWorkflowExecution: 1 })
 })
 
-test('a message to a run that was started elsewhere: one look for the first that has an argument, one more for a refusal', async () => {
+test('a message to a run that was started elsewhere: 1 read for the first with an argument, 1 more for a rejected one', async () => {
   const other = serveCounted()
   const elsewhere = async (path: string, body: unknown = {}) => (await other.post(path, body)).status
   const id = await start('messages')

@@ -59,7 +59,7 @@ export function callEach(api: Pick<Api, 'call'>, endpoints: readonly Endpoint[])
 }
 
 /** Each endpoint with its status and error name, so that a failed assertion names them. */
-export function told(answers: readonly TimedAnswer[]): string[] {
+export function toStatusLines(answers: readonly TimedAnswer[]): string[] {
   return answers.map(({ endpoint, status, body }) => `${endpoint} ${status} ${body?.error}`)
 }
 

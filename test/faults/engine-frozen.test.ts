@@ -9,7 +9,7 @@ import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, toStatusLines } from './endpoints.ts'
 
 const ANSWERED_MS = 5000
 const UNREADY_MS = 3000
@@ -109,7 +109,7 @@ test('engine frozen: every endpoint reports it within 5 s', () => {
   const answers = [...seen.remembering, ...seen.forgetful]
 
   expect(
-    told(answers).filter((line) => !/ (?:503 EngineUnavailableError|504 DeadlineExceededError)$/.test(line)),
+    toStatusLines(answers).filter((line) => !/ (?:503 EngineUnavailableError|504 DeadlineExceededError)$/.test(line)),
   ).toEqual([])
   expect(slowestMs(answers)).toBeLessThan(ANSWERED_MS)
 })

@@ -13,7 +13,7 @@ import { type InProcessService, test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
 import { testCatalog } from '../support/test-catalog.ts'
 import { UNDISTURBED } from '../support/undisturbed.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, told } from './endpoints.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, slowestMs, type TimedAnswer, toStatusLines } from './endpoints.ts'
 
 const CATALOG = 'killed'
 const WAITING = 8
@@ -142,7 +142,7 @@ test('engine killed: every endpoint reports it within 5 s', () => {
 
   const answers = [...atOnce, ...later]
 
-  expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
+  expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
   expect(slowestMs([...answers, ...seen.started])).toBeLessThan(5000)
 })
 

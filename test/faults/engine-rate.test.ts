@@ -5,7 +5,7 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Answer, Api } from '../support/api.ts'
 import { testWithOwnEngine } from '../support/fixtures.ts'
 import { testCatalog } from '../support/test-catalog.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, told } from './endpoints.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, type TimedAnswer, toStatusLines } from './endpoints.ts'
 
 // One round follows another, so that a slow machine is not given more than it can serve.
 const MIN_ROUNDS = 2
@@ -13,7 +13,7 @@ const MIN_REFUSED_ENDPOINTS = 11
 
 interface Seen {
   /** Of requests that ask for something new. */
-  asked: TimedAnswer[]
+  answers: TimedAnswer[]
   /** Of `run`s that were started before and go on. */
   waited: Answer[]
 }
@@ -44,13 +44,13 @@ async function hurryEngine(api: Api): Promise<Seen> {
     await until(`${id} is stopped`, async () => (await api.call('PATCH', `/workflow/${id}/stop`)).body.cancelRequested)
 
   const endpoints = [...runEndpoints(target), ...CATALOG_ENDPOINTS]
-  const asked: TimedAnswer[] = []
-  for (let round = 1; round <= MIN_ROUNDS || refusedEndpoints(asked).size < MIN_REFUSED_ENDPOINTS; round++) {
+  const answers: TimedAnswer[] = []
+  for (let round = 1; round <= MIN_ROUNDS || refusedEndpoints(answers).size < MIN_REFUSED_ENDPOINTS; round++) {
     // More than the engine takes in a second, and more each time: a slow machine spreads them over several seconds.
     const copies = Array.from({ length: round }, () => endpoints)
-    asked.push(...(await callEach(api, copies.flat())))
+    answers.push(...(await callEach(api, copies.flat())))
   }
-  return { asked, waited: await Promise.all(waiting) }
+  return { answers, waited: await Promise.all(waiting) }
 }
 
 function refusedEndpoints(answers: readonly TimedAnswer[]): Set<string> {
@@ -58,10 +58,10 @@ function refusedEndpoints(answers: readonly TimedAnswer[]): Set<string> {
 }
 
 test('rate: new requests get Retry-After: 1', () => {
-  const refused = seen.asked.filter(({ status }) => status === 429)
+  const refused = seen.answers.filter(({ status }) => status === 429)
 
   // What starts a run comes first in each round, and a catalog is remembered: these may all be lucky.
-  expect(refusedEndpoints(seen.asked).size).toBeGreaterThanOrEqual(MIN_REFUSED_ENDPOINTS)
+  expect(refusedEndpoints(seen.answers).size).toBeGreaterThanOrEqual(MIN_REFUSED_ENDPOINTS)
   // An update whose run ended during the first attempt may have arrived, so there is no Retry-After.
   const invites = (endpoint: string) => (endpoint.includes('/update/') ? expect.toBeOneOf(['1', null]) : '1')
   expect(
@@ -70,7 +70,7 @@ test('rate: new requests get Retry-After: 1', () => {
 })
 
 test('rate: no request gets another error', () => {
-  const others = told(seen.asked.filter(({ status }) => status !== 200 && status !== 429))
+  const others = toStatusLines(seen.answers.filter(({ status }) => status !== 200 && status !== 429))
 
   // What there is to say of a run that is open, then stopped and terminated, and of a catalog that is none.
   const due = /WorkflowNotRunningError|WorkflowNotReadyError|WorkflowNotCompletedError|CatalogNotFoundError/

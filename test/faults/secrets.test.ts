@@ -96,9 +96,9 @@ async function startTlsProxy(target: string, certificate: Certificate): Promise<
 }
 
 async function launch(overrides: Record<string, string>): Promise<ServiceWithSecrets> {
-  const marked = await startServiceWithSecrets({ ...env, ...overrides })
-  cleanup.defer(async () => void (await marked.kill()))
-  return marked
+  const service = await startServiceWithSecrets({ ...env, ...overrides })
+  cleanup.defer(async () => void (await service.kill()))
+  return service
 }
 
 function expectNoLeaks({ answers, lines, env }: ServiceWithSecrets): void {

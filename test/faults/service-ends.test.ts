@@ -16,13 +16,13 @@ const SHUTDOWN_TIMEOUT_MS = 4000
 
 /** Each to be ended in its own way, and one that stays. */
 let killed: Service
-let toldTwice: Service
-let told: Service
+let signaledTwice: Service
+let signaled: Service
 let other: Service
 
 test.beforeAll(async ({ startWorker, startService }) => {
   const start = (env: Record<string, string> = {}) => startService({ catalog, env })
-  ;[, killed, toldTwice, told, other] = await Promise.all([
+  ;[, killed, signaledTwice, signaled, other] = await Promise.all([
     startWorker({ taskQueue: catalog }),
     start(),
     start(),
@@ -57,16 +57,16 @@ test('service killed: its runs keep running, and another service returns the res
 
 test('service stopped twice: an echo of the signal has no effect, a second signal ends the service at once', async () => {
   const workflowId = `${catalog}-twice`
-  const waiting = run(toldTwice, 'neverEnds', workflowId).catch((error: Error) => error)
+  const waiting = run(signaledTwice, 'neverEnds', workflowId).catch((error: Error) => error)
   await untilRunning(workflowId, 4)
 
-  const toldAt = performance.now()
-  const passedMs = idleClock(toldTwice)
-  const telling = setInterval(() => process.kill(toldTwice.pid, 'SIGTERM'), 100)
-  process.kill(toldTwice.pid, 'SIGTERM')
-  const { code } = await toldTwice.ended.finally(() => clearInterval(telling))
+  const signaledAt = performance.now()
+  const passedMs = idleClock(signaledTwice)
+  const signaling = setInterval(() => process.kill(signaledTwice.pid, 'SIGTERM'), 100)
+  process.kill(signaledTwice.pid, 'SIGTERM')
+  const { code } = await signaledTwice.ended.finally(() => clearInterval(signaling))
 
-  expect(performance.now() - toldAt).toBeGreaterThan(500)
+  expect(performance.now() - signaledAt).toBeGreaterThan(500)
   expect(passedMs()).toBeLessThan(2500)
   expect(await waiting).toBeInstanceOf(Error)
   expect(code).toBe(1)
@@ -90,33 +90,33 @@ describe('service stopped with requests in flight', () => {
   let endedAfterMs: number
 
   test.beforeAll(async () => {
-    const idle = await keptAlive(told.url)
+    const idle = await keptAlive(signaled.url)
     const MESSAGES = { workflowName: 'messages', input: null }
     const ids = ['short', 'long-1', 'long-2', 'update', 'begun'].map((name) => `${catalog}-${name}`)
     const [shortId = '', longId = '', otherId = '', updateId = '', begunId = ''] = ids
-    await told.post('start', { ...MESSAGES, workflowId: updateId })
+    await signaled.post('start', { ...MESSAGES, workflowId: updateId })
     const waiting = [
-      run(told, 'waitForSignal', shortId),
-      run(told, 'neverEnds', longId),
-      run(told, 'neverEnds', otherId),
-      told.post(`${updateId}/update/wait`, { payload: 600_000 }),
-      told.post('update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
+      run(signaled, 'waitForSignal', shortId),
+      run(signaled, 'neverEnds', longId),
+      run(signaled, 'neverEnds', otherId),
+      signaled.post(`${updateId}/update/wait`, { payload: 600_000 }),
+      signaled.post('update-with-start/wait', { ...MESSAGES, workflowId: begunId, payload: 600_000 }),
     ]
     await Promise.all(ids.map((id) => untilRunning(id, id === updateId ? 6 : id === begunId ? 5 : 4)))
 
-    const passedMs = idleClock(told)
-    const toldAt = performance.now()
-    process.kill(told.pid, 'SIGTERM')
+    const passedMs = idleClock(signaled)
+    const signaledAt = performance.now()
+    process.kill(signaled.pid, 'SIGTERM')
     const answers = waiting.map(async (pending) => {
       const answer = await pending
       order.push('response')
-      return { answer, ms: performance.now() - toldAt, passedMs: passedMs() }
+      return { answer, ms: performance.now() - signaledAt, passedMs: passedMs() }
     })
     const idleClosed = once(idle, 'close').then(() => {
       order.push('idle connection closed')
       return passedMs()
     })
-    await until('a new connection is refused', () => isRefused(told.url))
+    await until('a new connection is refused', () => isRefused(signaled.url))
     order.push('connection refused')
     refusedAfterMs = passedMs()
     await other.post(`${shortId}/signal/finish`, { payload: 'in time' })
@@ -127,7 +127,7 @@ describe('service stopped with requests in flight', () => {
     long = rest.slice(0, 2)
     messages = rest.slice(2)
     idleClosedAfterMs = await idleClosed
-    ended = await told.ended
+    ended = await signaled.ended
     endedAfterMs = passedMs()
     await Promise.all([longId, otherId, updateId, begunId].map((id) => other.post(`${id}/terminate`)))
   })
@@ -152,7 +152,7 @@ describe('service stopped with requests in flight', () => {
     expect(long.map(({ answer }) => [answer.status, answer.body])).toEqual(
       long.map(({ answer }, index) => [408, timedOutAtShutdown(`${catalog}-long-${index + 1}`, answer.body)]),
     )
-    const logged = (requestId: string) => told.events.find((event) => event.requestId === requestId)
+    const logged = (requestId: string) => signaled.events.find((event) => event.requestId === requestId)
     expect(long.map(({ answer }) => logged(answer.body.requestId)?.endUnread !== undefined)).toEqual(
       long.map(({ answer }) => isStatusUnread(answer.body.message)),
     )

@@ -26,11 +26,11 @@ export async function startServiceWithSecrets(env: Record<string, string>): Prom
     SERVICE_LOG_LEVEL: 'debug',
   }
   const flags = { SERVICE_TRACE_REMOTE_ON: 'true', SERVICE_TRACE_LOCAL_ON: 'true' }
-  const told = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env }
+  const variables = { ...MARKS, ...words, ...flags, SERVICE_PORT: '0', SERVICE_HOST: '127.0.0.1', ...env }
   const child = await startProcess({
     command: process.execPath,
     args: [SERVICE_ENTRY],
-    env: { PATH: process.env.PATH, ...told },
+    env: { PATH: process.env.PATH, ...variables },
     onLine: (line) => void lines.push(line),
   })
   let over = false
@@ -44,7 +44,7 @@ export async function startServiceWithSecrets(env: Record<string, string>): Prom
     kill: child.kill,
     lines,
     answers,
-    env: told,
+    env: variables,
     async call(method, path, body, headers) {
       const answer = await makeApi({ url: url(), token: TOKEN, engine: 'faulty' }).call(method, path, body, headers)
       answers.push(answer)

@@ -11,7 +11,7 @@ import { GrpcCode } from '../../src/temporal/grpc-code.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
-import { CATALOG_ENDPOINTS, callEach, runEndpoints, told } from './endpoints.ts'
+import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
 
 // gRPC's.
 const METHODS = [
@@ -94,7 +94,7 @@ describe('an API key that is rejected', () => {
   test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
     const answers = await callEach(refused, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
-    expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
+    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/key|unauthorized/i)
   })
 
@@ -115,7 +115,7 @@ describe('a namespace that is missing', () => {
   test('wrong keys: is a 502 on every endpoint, without the reason', async () => {
     const answers = await callEach(missing, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
-    expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
+    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 502 EngineError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/namespace/i)
   })
 
@@ -150,7 +150,7 @@ describe('a certificate that has expired', () => {
   test('wrong keys: is a 503 on every endpoint, for nothing was sent', async () => {
     const answers = await callEach(expired, [...runEndpoints(NOBODY), ...CATALOG_ENDPOINTS])
 
-    expect(told(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
+    expect(toStatusLines(answers)).toEqual(answers.map(({ endpoint }) => `${endpoint} 503 EngineUnavailableError`))
     expect(answers.map(({ text }) => text).join()).not.toMatch(/certificate/i)
     expect((await expired.call('GET', '/ready')).status).toBe(503)
   })

@@ -98,13 +98,13 @@ test('archive: every closed run of every kind has its object, whatever happens m
 
   const keys = await objectKeys()
   expect(new Set(keys)).toEqual(new Set(runs.map(({ namespace, runId }) => `traces/${namespace}/${runId}.json`)))
-  const lacking: string[] = []
+  const errors: string[] = []
   await mapConcurrent(runs, 16, async (run) => {
     const document = await objectOf(run)
-    lacking.push(...faultsOf(run, document))
+    errors.push(...errorsOf(run, document))
   })
   console.log(`${runs.length} runs are archived`)
-  expect(lacking).toEqual([])
+  expect(errors).toEqual([])
   expect(runs.length).toBeGreaterThan(ROUNDS * 30)
 }, 600_000)
 
@@ -266,27 +266,27 @@ async function spanKeys(): Promise<string[]> {
   }
 }
 
-/** What is wrong with the trace of a closed run. */
-function faultsOf(run: Run, { entries, ...document }: TraceDocument): string[] {
-  const faults: string[] = []
-  const say = (fault: string) => faults.push(`${run.namespace} ${run.workflowId} ${run.runId}: ${fault}`)
+/** What is wrong in the trace of a closed run. */
+function errorsOf(run: Run, { entries, ...document }: TraceDocument): string[] {
+  const errors: string[] = []
+  const report = (error: string) => errors.push(`${run.namespace} ${run.workflowId} ${run.runId}: ${error}`)
   const { namespace, workflowId, runId } = document
   if (namespace !== run.namespace || workflowId !== run.workflowId || runId !== run.runId)
-    say('is the trace of another run')
+    report('is the trace of another run')
   const tree = toTraceTree(entries)
   if (tree === null) return [`${run.runId}: has no root`]
-  if (tree.endedAt === null) say('has no end')
-  if (new Set(entries.map((entry) => JSON.stringify(entry))).size !== entries.length) say('tells something twice')
-  if (run.taskQueue === plainQueue) return faults
+  if (tree.endedAt === null) report('has no end')
+  if (new Set(entries.map((entry) => JSON.stringify(entry))).size !== entries.length) report('has an entry twice')
+  if (run.taskQueue === plainQueue) return errors
   for (const step of tree.children.filter(isTracedStep)) {
     const outer = step.children.filter(({ kind }) => kind === 'llm')
     const isWhole =
       outer.length > 0 && outer.every(({ endedAt, children }) => endedAt !== null && children.length === 1)
     // A local activity is carried out again where its workflow task is: when its worker was killed or frozen.
     const isOnce = outer.length === 1 || step.attributes.local === true
-    if (!(isWhole && isOnce) && !wasDisturbed(step)) say(`step ${step.name} has ${outer.length} spans`)
+    if (!(isWhole && isOnce) && !wasDisturbed(step)) report(`step ${step.name} has ${outer.length} spans`)
   }
-  return faults
+  return errors
 }
 
 /** A step of the queue whose workers record spans, that has ended well at its first attempt. */

@@ -31,9 +31,9 @@ export async function startClientTestServer(options: ClientTestServerOptions): P
   const actions = new Map<string, () => unknown>(
     Object.entries({
       async interrupt() {
-        const before = proxy.refused()
+        const before = proxy.rejected()
         proxy.interrupt()
-        await until('a connection is refused', () => proxy.refused() > before)
+        await until('a connection is rejected', () => proxy.rejected() > before)
       },
       restore: () => proxy.restore(),
       'lose-response': () => proxy.loseNextResponse(),

@@ -143,7 +143,7 @@ export async function startFaultProxy(
     connections: () => sessions.size,
     calls,
     async goAway() {
-      const closing = [...sessions].filter((session) => !toldToGo.has(session))
+      const closing = [...sessions].filter((session) => !leaving.has(session))
       await Promise.all(closing.map(endInOrder))
     },
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -161,13 +161,13 @@ export async function startFaultProxy(
   }
 }
 
-// Temporal waits 5 s. An idle client on Node's http2 never answers, for it has left at the first GOAWAY.
+// Temporal waits 5 s. An idle client on Node's http2 never responds, because it closes at the first GOAWAY.
 const PING_TIMEOUT_MS = 200
 
-const toldToGo = new WeakSet<ServerHttp2Session>()
+const leaving = new WeakSet<ServerHttp2Session>()
 
 async function endInOrder(session: ServerHttp2Session): Promise<void> {
-  toldToGo.add(session)
+  leaving.add(session)
   session.goaway(constants.NGHTTP2_NO_ERROR, MAX_STREAM_ID)
   // The second one, with the last stream that is answered, comes after all calls that were on their way, or in time.
   const timer = setTimeout(() => session.close(), PING_TIMEOUT_MS)

@@ -20,7 +20,7 @@ export interface ProvenRule {
   id: string
 }
 
-/** A process whose every line was looked at. */
+/** A process whose log lines were all checked. */
 export interface WatchedProcess {
   /** The names of the variables in its environment. */
   variables: string[]

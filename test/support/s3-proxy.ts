@@ -19,19 +19,19 @@ export interface S3Fault {
 export interface S3Proxy {
   endpoint: string
   /** Method and path of the received requests, in order. */
-  asked: string[]
+  requests: string[]
   fail(fault: S3Fault | null): void
   close(): Promise<void>
 }
 
 export async function startS3Proxy(target: string): Promise<S3Proxy> {
   const { hostname, port } = new URL(target)
-  const asked: string[] = []
+  const requests: string[] = []
   let fault: S3Fault | null = null
   let left = 0
 
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
+    requests.push(`${request.method} ${request.url}`)
     const met = left-- > 0 ? fault : null
     if (met?.hangs) return
     if (met?.status !== undefined) return refuse(request, response, met)
@@ -54,11 +54,11 @@ export async function startS3Proxy(target: string): Promise<S3Proxy> {
   await once(server, 'listening')
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     fail(next) {
       fault = next
       left = next?.times ?? Number.POSITIVE_INFINITY
-      asked.length = 0
+      requests.length = 0
     },
     async close() {
       server.closeAllConnections()

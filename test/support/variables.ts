@@ -1,14 +1,17 @@
-/** Every variable of the configuration: what marks it in a test, and where its value may show. */
+/** Every variable of the configuration: the value that tests set, and where that value may appear. */
 
-/** `destinations`: where a trace is, in the answer about its run; `printed`: outside the log, when the service can't start. */
+/**
+ * `answers`: responses; `destinations`: where a trace is, in the response about its run; `printed`: outside the log, if the
+ * service cannot start.
+ */
 type Place = 'answers' | 'destinations' | 'log' | 'printed'
 
 export interface Variable {
-  /** A value that is found wherever it is told; null for flags and words of ours, which tell nothing. */
+  /** A value that is found wherever it appears; null for flags and our own words, which reveal nothing. */
   mark: string | null
-  /** It opens doors: it shows nowhere, not even in what a worker prints to whoever runs it. */
+  /** A credential: it appears nowhere, not even in the output of a worker. */
   isSecret?: boolean
-  /** Where the value may show, each place with its reason; everywhere else it may not. */
+  /** Where the value may appear, each place with its reason. Everywhere else it may not. */
   may?: Partial<Record<Place, string>>
 }
 
@@ -16,11 +19,11 @@ const nowhere = (mark: string): Variable => ({ mark })
 const secret = (mark: string): Variable => ({ mark, isSecret: true })
 const word: Variable = { mark: null }
 
-const LIMIT = { answers: 'who is refused for a limit is told it' }
-const DESTINATION = { destinations: 'they are told as the catalog of the worker has published them (contract §5)' }
+const LIMIT = { answers: 'an error names the limit that was exceeded' }
+const DESTINATION = { destinations: 'the worker has published them in its catalog (contract §5)' }
 const LISTENS = {
-  log: '`listening` says where, a port of the system’s choice too',
-  printed: 'or why it could not listen there',
+  log: '`listening` has the address, also of a port that the system chose',
+  printed: 'the reason why the service could not listen there',
 }
 
 export const VARIABLES: Readonly<Record<string, Variable>> = {
@@ -40,31 +43,31 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_CODEC_ENDPOINT: nowhere('http://marked-codec.invalid/marked-codec'),
   ENGINE_UI_URL: {
     mark: 'http://marked-ui.invalid/marked-ui',
-    may: { answers: '`GET /capabilities` tells people where they can look at histories' },
+    may: { answers: '`GET /capabilities` has the address of Temporal’s UI' },
   },
 
   SERVICE_CATALOG_ID: {
     mark: 'marked-catalog',
     may: {
-      answers: 'the word of callers: `catalog` of what they ask for',
-      log: '`listening` names it, and what is wrong with a catalog',
+      answers: 'clients send it as `catalog`',
+      log: '`listening` and the errors of a catalog name it',
     },
   },
   SERVICE_PORT: { mark: '61789', may: LISTENS },
   SERVICE_HOST: { mark: 'marked-host.invalid', may: LISTENS },
   SERVICE_BASE_PATH: {
     mark: '/marked-base-path',
-    may: { answers: 'Location begins with it', log: '`listening` says where' },
+    may: { answers: 'Location begins with it', log: '`listening` has the URL' },
   },
   SERVICE_API_AUTH_TOKEN: secret('marked-token,marked-second-token'),
   SERVICE_ALLOW_ANONYMOUS: word,
   SERVICE_FORWARD_HEADERS: nowhere('x-marked-forwarded'),
   SERVICE_CORS_ORIGINS: {
     mark: 'https://marked-origin.test',
-    may: { answers: 'Access-Control-Allow-Origin says it to the pages of that origin (contract §6)' },
+    may: { answers: 'Access-Control-Allow-Origin, for pages of that origin (contract §6)' },
   },
   SERVICE_MAX_BODY_BYTES: { mark: '2097169', may: LIMIT },
-  // Neither this nor SERVICE_SHUTDOWN_TIMEOUT is what a wait of 30 s may have taken, which its answer tells.
+  // Neither this nor SERVICE_SHUTDOWN_TIMEOUT is a duration that a response after a wait of 30 s may contain.
   SERVICE_MAX_INFLIGHT: nowhere('70879'),
   SERVICE_MAX_PAYLOAD_BYTES: { mark: '2080771', may: LIMIT },
   SERVICE_RUN_MAX_TIMEOUT: { mark: '86400013', may: LIMIT },
@@ -91,7 +94,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   SERVICE_TRACE_LOCAL_DIR: { mark: '/marked-traces', may: DESTINATION },
   SERVICE_TRACE_MAX_BYTES: {
     mark: '33554447',
-    may: { answers: 'a warning of `trace-log` says why a source was left', log: 'so does its line' },
+    may: { answers: 'a warning of `trace-log` says why a source was skipped', log: 'so does its log line' },
   },
 
   ENGINE_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: nowhere('10007'),
@@ -101,7 +104,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   ENGINE_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: nowhere('10061'),
 }
 
-/** Those that change nothing of a service that does without them, as a storage without its region: what every suite's services are told. */
+/** Adds secrets that the service does not use, such as those of a storage without its region. Every suite sets them. */
 export function withUnusedSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const names = [
     'ENGINE_API_KEY',
@@ -113,7 +116,7 @@ export function withUnusedSecrets(env: Readonly<Record<string, string | undefine
     'SERVICE_STORAGE_ENDPOINT',
   ]
   const marks = Object.fromEntries(names.map((name) => [name, VARIABLES[name]?.mark ?? '']))
-  // A key that travels in plain text has to be told to.
+  // By default an API key requires TLS.
   return {
     ...marks,
     ...(Object.keys(env).every((name) => !name.startsWith('ENGINE_TLS')) && { ENGINE_TLS: 'false' }),
@@ -121,7 +124,7 @@ export function withUnusedSecrets(env: Readonly<Record<string, string | undefine
   }
 }
 
-/** The variables of `env` whose value, or a part of it, shows in a text though it may not there. */
+/** The variables of `env` whose value, or a part of it, appears in the text although it may not appear there. */
 export function leaksIn(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -142,10 +145,10 @@ interface Part {
   word: RegExp
 }
 
-// Every line and every answer of a run is searched for the same few values.
+// Every log line and every response of a test run is searched for the same few values.
 const knownParts = new Map<string, Part[]>()
 
-/** The value and its parts, without what is no secret: schemes, loopback, and parts too short to be found by anything but chance. */
+/** The value and its parts, except schemes, loopback addresses, and parts so short that they appear by chance. */
 function partsOf(value: string): Part[] {
   const known = knownParts.get(value)
   if (known !== undefined) return known

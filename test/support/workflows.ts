@@ -214,18 +214,18 @@ export async function replacesMemo({ links, link = 1 }: { links: number; link?: 
   return link
 }
 
-/** Goes on as a new run when signalled with `next`, ends when signalled with `finish`. Its update `round` answers which run it is. */
+/** Continues as a new run after the signal `next`, completes after `finish`. Its update `round` returns the number of the run. */
 export async function chainOnSignal(rounds: number): Promise<number> {
-  let said: 'next' | 'finish' | null = null
+  let received: 'next' | 'finish' | null = null
   setHandler(defineUpdate<number>('round'), () => rounds)
   setHandler(next, () => {
-    said ??= 'next'
+    received ??= 'next'
   })
   setHandler(finish, () => {
-    said ??= 'finish'
+    received ??= 'finish'
   })
-  await condition(() => said !== null)
-  if (said === 'next') await continueAsNew<typeof chainOnSignal>(rounds + 1)
+  await condition(() => received !== null)
+  if (received === 'next') await continueAsNew<typeof chainOnSignal>(rounds + 1)
   return rounds
 }
 
@@ -391,5 +391,5 @@ export async function olderFails({ trace }: { trace: unknown }): Promise<never> 
 /** Says where its trace is, as a worker without the kit does; ends at once. */
 export async function saysTrace({ trace }: { trace: unknown }): Promise<string> {
   upsertMemo({ trace })
-  return 'said'
+  return 'received'
 }

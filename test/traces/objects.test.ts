@@ -113,7 +113,7 @@ describe.for([
       proxy.fail({ ...fault, times: 2 })
 
       expect(await get('passing', { endpoint: proxy.endpoint })).toBe('there')
-      expect(proxy.asked).toHaveLength(3)
+      expect(proxy.requests).toHaveLength(3)
     }
     proxy.fail({ status: 503, code: 'SlowDown', times: 2 })
     await put('passing', 'still there', { endpoint: proxy.endpoint })
@@ -138,7 +138,7 @@ describe.for([
       proxy.fail(fault)
 
       await expect(get('failing', { endpoint: proxy.endpoint, timeoutMs: 10_000 })).rejects.toThrow(new RegExp(said))
-      expect(proxy.asked).toHaveLength(tries)
+      expect(proxy.requests).toHaveLength(tries)
     }
   })
 
@@ -147,7 +147,7 @@ describe.for([
     const beganAt = runningMs()
 
     await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow('503 SlowDown')
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.requests).toHaveLength(1)
     expect(runningMs() - beganAt).toBeLessThan(2000)
   })
 
@@ -173,7 +173,7 @@ describe.for([
     await expect(get('failing', { endpoint: proxy.endpoint })).rejects.toThrow(
       'returned 307: redirects are not followed',
     )
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.requests).toHaveLength(1)
   })
 })
 

@@ -109,9 +109,9 @@ describe('GET /workflow/:id/trace-log', () => {
   test('returns a run from its history, children with their own trees', async () => {
     const { workflowId, runId } = await ended('everyKind', 'in')
 
-    const { source, complete, runId: told, data } = await traceLog(workflowId)
+    const { source, complete, runId: tracedRunId, data } = await traceLog(workflowId)
 
-    expect({ source, complete, told }).toEqual({ source: 'history', complete: true, told: runId })
+    expect({ source, complete, tracedRunId }).toEqual({ source: 'history', complete: true, tracedRunId: runId })
     expect(data).toMatchObject({
       id: runId,
       kind: 'workflow',
@@ -257,7 +257,7 @@ describe('GET /workflow/:id/trace-log', () => {
 
     redis = await redis.restart()
     await append()
-    expect(await until('it is asked again', async () => (await traceLog(workflowId)).source === 'kvstore')).toBe(true)
+    expect(await until('it is read again', async () => (await traceLog(workflowId)).source === 'kvstore')).toBe(true)
   })
 
   test('a destination that the run itself names is read only if it is allowed', async () => {
@@ -277,7 +277,7 @@ describe('GET /workflow/:id/trace-log', () => {
         expect.stringMatching(/^remote: The trace destination is not allowed: /),
         'local: The trace destination is not allowed: it is outside SERVICE_TRACE_LOCAL_DIR',
       ])
-      expect(proxy.asked).toEqual([])
+      expect(proxy.requests).toEqual([])
     }
   })
 
@@ -289,7 +289,7 @@ describe('GET /workflow/:id/trace-log', () => {
 
     const request = new Request(`http://localhost/workflow/${workflowId}/trace-log`, { signal: leaving.signal })
     const answering = portico.fetch(request)
-    await until('the storage is asked', () => proxy.asked.length > 0)
+    await until('the storage is read', () => proxy.requests.length > 0)
     leaving.abort()
     await answering
 

@@ -132,7 +132,7 @@ test('publishCatalog: succeeds after a short outage of the engine', async ({
   proxy.interrupt()
 
   const publishing = publish(interrupted, catalog, FIRST)
-  await until('two connection attempts have failed', () => proxy.refused() >= 2)
+  await until('two connection attempts have failed', () => proxy.rejected() >= 2)
   proxy.restore()
 
   expect(await publishing).toMatchObject({ state: 'published' })

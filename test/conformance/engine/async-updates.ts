@@ -63,7 +63,7 @@ export function asyncUpdates(fixture: EngineFixture): void {
     ])
   })
 
-  test('async update: an update whose run closes first is not running, to those who wait and to those who ask later', async () => {
+  test('async update: an update whose run closes first is reported as not running, to waits and to later polls', async () => {
     const run = await fixture.start('messages')
     await send(run, 'waitFor', ['never'], 'u')
     const waiting = refusal(poll(run, 'u', 20_000))

@@ -272,9 +272,9 @@ test('readTrace: a child run that cannot be read, or is beyond the limit, is mar
     ...FOUND,
     entries: runId === 'run-1' ? [RUN, ...many] : [{ ...RUN, id: runId }],
   }))
-  const lacking = holds({ 'run-1': [RUN, childOf('run-1', 'gone')] })
+  const incomplete = holds({ 'run-1': [RUN, childOf('run-1', 'gone')] })
 
-  const [bounded, unread] = [await trace([history]), await trace([lacking])]
+  const [bounded, unread] = [await trace([history]), await trace([incomplete])]
 
   expect(bounded.data.children.filter(({ attributes }) => attributes.truncated)).toHaveLength(300 - 199)
   expect(bounded.warnings).toEqual([expect.stringContaining('101 child runs were not read')])

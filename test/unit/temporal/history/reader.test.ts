@@ -12,7 +12,7 @@ import { event, number } from './event.ts'
 const payloads = createPayloadReader(null)
 
 /** The whole trace of a recorded story: the links of its chain below one node, and each child below its own. */
-async function told(sdk: 'typescript' | 'python'): Promise<TraceNode> {
+async function storyTree(sdk: 'typescript' | 'python'): Promise<TraceNode> {
   const runs = recorded(sdk)
   const entries: TraceEntry[] = [
     { id: 'story', parentId: null, kind: 'workflow', name: 'story', at: 0, phase: 'began' },
@@ -71,7 +71,7 @@ const NESTED = [
 
 for (const sdk of ['typescript', 'python'] as const) {
   test(`history of ${sdk}: steps, local steps, timers, messages, children four deep and the chain are one tree`, async () => {
-    const root = await told(sdk)
+    const root = await storyTree(sdk)
 
     const [line, first, second] = outline(root) as [string, unknown[], unknown]
     expect([line, second]).toEqual(['workflow story …', 'workflow story'])
@@ -99,7 +99,7 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 
   test(`history of ${sdk}: the attempts of an activity are one step with their count and the last failure`, async () => {
-    const steps = nodesIn(await told(sdk)).filter(({ name }) => name === 'flaky')
+    const steps = nodesIn(await storyTree(sdk)).filter(({ name }) => name === 'flaky')
 
     expect(steps).toMatchObject([
       { output: 3, error: null, attributes: { attempts: 3, lastFailure: { message: 'attempt 2 is not enough' } } },
@@ -108,7 +108,7 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 
   test(`history of ${sdk}: values are there, and nothing of the machine`, async () => {
-    const root = await told(sdk)
+    const root = await storyTree(sdk)
     const nodes = nodesIn(root)
     const find = (kind: string, name: string) => nodes.find((node) => node.kind === kind && node.name === name)
 
@@ -123,14 +123,16 @@ for (const sdk of ['typescript', 'python'] as const) {
   })
 
   test(`history of ${sdk}: every node has ended, none before it began`, async () => {
-    for (const { startedAt, endedAt } of (await told(sdk)).children.flatMap(nodesIn))
+    for (const { startedAt, endedAt } of (await storyTree(sdk)).children.flatMap(nodesIn))
       expect(endedAt).toBeGreaterThanOrEqual(startedAt)
   })
 }
 
 test('history: an activity id that is used again gets a step of its own', async () => {
   const run = recorded('python')[0]
-  const [first, second] = nodesIn(await told('python')).filter(({ attributes }) => attributes.activityId === 'same')
+  const [first, second] = nodesIn(await storyTree('python')).filter(
+    ({ attributes }) => attributes.activityId === 'same',
+  )
 
   expect(first).toMatchObject({ id: `${run?.runId}:step:same`, output: 'one!' })
   expect(second).toMatchObject({ output: 'two!' })
