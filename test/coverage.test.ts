@@ -5,7 +5,7 @@ import { recorded } from './support/record.ts'
 import { VARIABLES } from './support/variables.ts'
 
 // What a sound engine can't be brought to say: these come from a proxy before it, or from an engine that is not there.
-const ONLY_FROM_A_FAULTY_ENGINE = [
+const ONLY_FROM_A_DISTURBED_ENGINE = [
   '417 ValidationError', // refused before any engine could be asked, as is the next: their tests have none
   '431 PayloadTooLargeError',
   '404 TraceNotAvailableError', // the engine's history is always there
@@ -22,7 +22,7 @@ test('errors: every row of the table was seen, from the real engine where it can
   const rows = errors.map(({ status, error }) => `${status} ${error}`)
 
   const unseen = rows.filter(
-    (row) => !seenAs.has(`${row} ${ONLY_FROM_A_FAULTY_ENGINE.includes(row) ? 'faulty' : 'real'}`),
+    (row) => !seenAs.has(`${row} ${ONLY_FROM_A_DISTURBED_ENGINE.includes(row) ? 'disturbed' : 'real'}`),
   )
 
   expect(rows.length).toBeGreaterThan(25)

@@ -12,14 +12,14 @@ beforeAll(() => {
 afterAll(() => tracer.uninstall())
 
 test('over gRPC, the engine gets the trace context of each call as metadata', async ({ faultProxy, serve }) => {
-  const traceId = await traceOf(serve({ ENGINE_ADDRESS: faultProxy.address }, 'faulty'))
+  const traceId = await traceOf(serve({ ENGINE_ADDRESS: faultProxy.address }, 'disturbed'))
 
   expect(sentIn(faultProxy.traceparents, traceId)).toEqual(callSpansOf(traceId))
 })
 
 test("over Temporal's HTTP API, the engine gets it as a header", async ({ faultProxy, serve }) => {
   const env = { ENGINE_TRANSPORT: 'http', ENGINE_HTTP_URL: faultProxy.httpUrl ?? '', ENGINE_ADDRESS: '' }
-  const traceId = await traceOf(serve(env, 'faulty'))
+  const traceId = await traceOf(serve(env, 'disturbed'))
 
   expect(sentIn(faultProxy.traceparents, traceId)).toEqual(callSpansOf(traceId))
 })

@@ -49,7 +49,7 @@ export function answersOf(
       )
       const body = json === '' ? null : JSON.parse(json)
       const own = typeof path === 'string' ? path : (path[at] ?? '')
-      seen(method, own, { status: Number(status), headers, text: json, body }, 'faulty')
+      seen(method, own, { status: Number(status), headers, text: json, body }, 'disturbed')
       return { status: Number(status), error: body?.error ?? null, headers }
     },
   )

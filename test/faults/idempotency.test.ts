@@ -20,7 +20,7 @@ let replicas: [InProcessService, InProcessService]
 
 test.beforeAll(async ({ faultProxy, serve, worker: _ }) => {
   proxy = faultProxy
-  startReplica = () => serve({ ENGINE_ADDRESS: faultProxy.address }, 'faulty')
+  startReplica = () => serve({ ENGINE_ADDRESS: faultProxy.address }, 'disturbed')
   replicas = [startReplica(), startReplica()]
   for (const replica of replicas)
     await until('the catalog is published', async () => (await replica.get('catalog')).status === 200)

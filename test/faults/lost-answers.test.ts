@@ -154,7 +154,7 @@ test('lost answers: if the run that accepted the update is unknown, the error ha
   const workflowId = `lost-${crypto.randomUUID()}`
   const { body: other } = await api.start('messages', null, { workflowId })
   // It has not measured the engine's clock: to it a run as young as this may have come after the request.
-  const through = serve({ ENGINE_ADDRESS: proxy.address }, 'faulty')
+  const through = serve({ ENGINE_ADDRESS: proxy.address }, 'disturbed')
 
   const { status, body, headers } = await updateAndLose(workflowId, 'set', async () => {}, { payload: 'once' }, through)
   const { body: state } = await api.post(`${workflowId}/query/state`)

@@ -24,7 +24,7 @@ describe.for(['grpc', 'http'] as const)('lost answers over %s', (transport) => {
       ENGINE_HTTP_URL: proxy.httpUrl ?? '',
     }
     const taskQueue = `${catalog}-${transport}`
-    serveOverProxy = (env) => serve({ ...overProxy, SERVICE_CATALOG_ID: taskQueue, ...env }, 'faulty')
+    serveOverProxy = (env) => serve({ ...overProxy, SERVICE_CATALOG_ID: taskQueue, ...env }, 'disturbed')
     api = serveOverProxy()
     await startWorker({ taskQueue, catalog: testCatalog })
     await until('the catalog is published', async () => (await api.get('catalog')).status === 200)

@@ -46,7 +46,7 @@ export async function startServiceWithSecrets(env: Record<string, string>): Prom
     answers,
     env: variables,
     async call(method, path, body, headers) {
-      const answer = await makeApi({ url: url(), token: TOKEN, engine: 'faulty' }).call(method, path, body, headers)
+      const answer = await makeApi({ url: url(), token: TOKEN, engine: 'disturbed' }).call(method, path, body, headers)
       answers.push(answer)
       return answer
     },

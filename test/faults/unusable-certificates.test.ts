@@ -49,7 +49,7 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
  * longer than the first attempt is warned about after a later one.
  */
 async function warned(env: Record<string, string>, address = demanding.address): Promise<string> {
-  const service = await startService({ address, catalog: 'any', env, engine: 'faulty' })
+  const service = await startService({ address, catalog: 'any', env, engine: 'disturbed' })
   cleanup.defer(async () => void (await service.kill()))
   const isAboutTls = env.ENGINE_TLS !== 'false'
   return await until(

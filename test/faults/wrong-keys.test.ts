@@ -51,7 +51,7 @@ test.beforeAll(async ({ folder: ownFolder, cleanup: stack }) => {
 })
 
 async function started(address: string, env: Record<string, string>): Promise<Service> {
-  const service = await startService({ address, catalog: 'keys', env, engine: 'faulty' })
+  const service = await startService({ address, catalog: 'keys', env, engine: 'disturbed' })
   cleanup.defer(async () => void (await service.kill()))
   return service
 }

@@ -130,7 +130,7 @@ function withServers(testOnEngine: typeof base) {
       .extend('serviceEnv', { scope: 'file' }, (): Record<string, string> => ({}))
       /** Starts more services inside the test's process. */
       .extend('serve', { scope: 'file' }, ({ engine, catalog, cleanup }) => {
-        return (env: Record<string, string> = {}, behind?: 'faulty'): InProcessService => {
+        return (env: Record<string, string> = {}, behind?: 'disturbed'): InProcessService => {
           const served = serve({ ENGINE_ADDRESS: engine.address, SERVICE_CATALOG_ID: catalog, ...env })
           cleanup.defer(() => served.close())
           return { ...served, ...makeApi({ ...served, ...(behind && { engine: behind }) }) }
@@ -160,7 +160,7 @@ function withServers(testOnEngine: typeof base) {
       })
       /** Like `service`, but its engine is behind `faultProxy`. */
       .extend('serviceBehindFaultProxy', { scope: 'file' }, ({ serve, serviceEnv, faultProxy, worker: _ }) => {
-        return serve({ ENGINE_ADDRESS: faultProxy.address, ...serviceEnv }, 'faulty')
+        return serve({ ENGINE_ADDRESS: faultProxy.address, ...serviceEnv }, 'disturbed')
       })
 
       /** A headless Chromium. Each `newPage` has storage and cookies of its own. */

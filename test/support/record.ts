@@ -11,8 +11,8 @@ export interface SeenAnswer {
   status: number
   /** The stable name; null when it was no error. */
   error: string | null
-  /** `faulty`: something between the API and its engine was made to lie or to be silent. */
-  engine: 'faulty' | 'real'
+  /** `disturbed`: something between the API and its engine was made to lie or to be silent. */
+  engine: 'disturbed' | 'real'
 }
 
 /** One rule of `docs/api.md`, proven. */

@@ -109,14 +109,14 @@ export function apiFixture(serve: Serve, gaps: readonly Gap[]): () => ApiFixture
       startWorker({ taskQueue: catalog, catalog: testCatalog }),
       startWorker({ taskQueue: plainTaskQueue }),
     ])
-    const faulty = ({ url, pid }: Server) => ({ pid, ...makeApi({ url, engine: 'faulty' }) })
+    const disturbed = ({ url, pid }: Server) => ({ pid, ...makeApi({ url, engine: 'disturbed' }) })
     const api = {
       hasGap: (gap: Gap) => gaps.includes(gap),
       service: { url: service.url, pid: service.pid, ...makeApi({ url: service.url }) },
       restrictedService: { url: restrictedService.url, ...makeApi({ url: restrictedService.url, token: TOKEN }) },
-      serviceBehindFaultProxy: faulty(serviceBehindFaultProxy),
+      serviceBehindFaultProxy: disturbed(serviceBehindFaultProxy),
       faultProxy,
-      serviceWithoutEngine: faulty(serviceWithoutEngine),
+      serviceWithoutEngine: disturbed(serviceWithoutEngine),
       logged: (requestId: string) =>
         until('the request is logged', () => {
           const lines = [service, serviceBehindFaultProxy].flatMap(({ output }) => output().split('\n'))
