@@ -1,5 +1,5 @@
 /** The trace of a request continues in the engine. */
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { type InProcessService, test } from '../support/fixtures.ts'
 import { installTracer } from '../support/tracer.ts'
@@ -8,8 +8,8 @@ let tracer: ReturnType<typeof installTracer>
 
 beforeAll(() => {
   tracer = installTracer()
+  return tracer.uninstall
 })
-afterAll(() => tracer.uninstall())
 
 test('over gRPC, the engine gets the trace context of each call as metadata', async ({ faultProxy, serve }) => {
   const traceId = await traceOf(serve({ ENGINE_ADDRESS: faultProxy.address }, 'disturbed'))

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { Worker } from '@temporalio/worker'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { untilPolled } from '../../dev/servers/worker.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import * as activities from '../support/activities.ts'
@@ -21,8 +21,8 @@ let tracer: ReturnType<typeof installTracer>
 
 beforeAll(() => {
   tracer = installTracer()
+  return tracer.uninstall
 })
-afterAll(() => tracer.uninstall())
 
 const test = baseTest
   .extend('pythonWorker', { scope: 'file' }, async ({ engine, catalog, cleanup }) => {

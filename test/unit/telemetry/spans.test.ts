@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { hostTracer } from '../../../src/telemetry/host-tracer.ts'
 import { createSpans } from '../../../src/telemetry/spans.ts'
 import { installTracer } from '../../support/tracer.ts'
@@ -26,8 +26,8 @@ describe('with a tracer', () => {
 
   beforeEach(() => {
     tracer = installTracer()
+    return tracer.uninstall
   })
-  afterEach(() => tracer.uninstall())
 
   const finished = () => tracer.exporter.getFinishedSpans()
 
