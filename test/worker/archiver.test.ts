@@ -16,6 +16,7 @@ import { createWarnings } from '../../src/worker/tracing/rate-limited-warnings.t
 import { type TracedWorkerOptions, test, testWithOwnEngine } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
 import type { TestWorker } from '../support/worker.ts'
+import { startStory } from './fixtures/start-story.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
@@ -97,11 +98,7 @@ test('archiver: `portico archive` archives a task queue without a Portico worker
   })
   cleanup.defer(async () => void (await archiver.kill()))
   await until('it archives', () => archiver.output().includes('Archiving traces'))
-  const handle = await client.workflow.start('story', {
-    workflowId: taskQueue,
-    taskQueue,
-    args: [{ end: 'complete' }],
-  })
+  const handle = await startStory(client, taskQueue)
   // A worker in any language adds a span with two Redis commands.
   const runId = handle.firstExecutionRunId
   const span = {
@@ -191,11 +188,7 @@ interface Fixtures {
 async function runOnce({ client, startTracedWorker }: Fixtures, traces: WorkerTraces) {
   const taskQueue = `once-${crypto.randomUUID()}`
   const worker = await startTracedWorker({ plugin: { catalog, traces }, taskQueue, activities, workflowsPath })
-  const handle = await client.workflow.start('story', {
-    workflowId: taskQueue,
-    taskQueue,
-    args: [{ end: 'complete' }],
-  })
+  const handle = await startStory(client, taskQueue)
   expect(await handle.result()).toBe('the end')
   return { runId: handle.firstExecutionRunId, stop: () => worker.stop() }
 }

@@ -11,6 +11,7 @@ import { parseCatalogMemo } from '../../src/protocol/catalog.ts'
 import { defineCatalog, type PorticoPluginOptions, type Redact } from '../../src/worker/index.ts'
 import { archivedTrace } from '../support/archived-trace.ts'
 import { test as baseTest } from '../support/fixtures.ts'
+import { startStory } from './fixtures/start-story.ts'
 import * as activities from './fixtures/traced-activities.ts'
 
 const workflowsPath = new URL('./fixtures/traced-workflows.ts', import.meta.url)
@@ -198,11 +199,7 @@ test('local traces: a folder that cannot be written to does not affect the workf
   await writeFile(file, '')
   const traces = { remote: null, local: { directory: join(file, 'below'), writes: true }, maxBytes: 1 << 20 }
   await startTracedWorker({ plugin: { catalog, traces }, taskQueue, activities, workflowsPath })
-  const handle = await client.workflow.start('story', {
-    workflowId: taskQueue,
-    taskQueue,
-    args: [{ end: 'complete' }],
-  })
+  const handle = await startStory(client, taskQueue)
 
   expect(await handle.result()).toBe('the end')
 })

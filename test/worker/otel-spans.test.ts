@@ -9,6 +9,7 @@ import { porticoSpanProcessor } from '../../src/worker/tracing/otel.ts'
 import { archivedTrace } from '../support/archived-trace.ts'
 import { test as baseTest } from '../support/fixtures.ts'
 import { bank } from './fixtures/nexus-service.ts'
+import { startStory } from './fixtures/start-story.ts'
 
 const tracer = trace.getTracer('test')
 
@@ -54,11 +55,7 @@ test('OpenTelemetry: spans are nested with those of span(), with kinds, attribut
   folder,
 }) => {
   tracer.startActiveSpan('outside of any activity', (outside) => outside.end())
-  const handle = await client.workflow.start('story', {
-    workflowId: taskQueue,
-    taskQueue,
-    args: [{ end: 'complete' }],
-  })
+  const handle = await startStory(client, taskQueue)
   await handle.result()
 
   const { tree } = await archivedTrace(folder, handle.firstExecutionRunId, { hasSpans: true })
