@@ -1,24 +1,19 @@
 /** Hundreds of runs of all kinds, while all that archives them is killed, drained, frozen and without its stores. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Client, Connection, type WorkflowStartOptions } from '@temporalio/client'
+import { Client, type Connection, type WorkflowStartOptions } from '@temporalio/client'
 import { NamespaceNotFoundError } from '@temporalio/common'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningRedis, startRedis } from '../../dev/servers/redis.ts'
-import { type RunningS3, startWeed } from '../../dev/servers/s3.ts'
+import { expect } from 'vitest'
+import type { RunningRedis } from '../../dev/servers/redis.ts'
+import type { RunningS3 } from '../../dev/servers/s3.ts'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { tracedEnv } from '../../dev/servers/traced-worker.ts'
-import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import type { RunningProcess } from '../../src/cli/dev/servers/process.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
 import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
+import { testWithOwnEngine } from '../support/fixtures.ts'
 import { bundleTraced, startTracedWorker } from '../support/traced-worker.ts'
-import { UNDISTURBED } from '../support/undisturbed.ts'
-import { startWorker, type TestWorker } from '../support/worker.ts'
 import * as activities from '../worker/fixtures/traced-activities.ts'
 
 const NAMESPACES = ['default', 'second']
@@ -30,54 +25,37 @@ const EQUAL_RUNS_AT_ONCE = 12
 const queue = `all-${crypto.randomUUID()}`
 const plainQueue = `plain-${crypto.randomUUID()}`
 
-let folder: string
-let engine: RunningEngine
 let redis: RunningRedis
 let s3: RunningS3
 let wayToS3: TcpProxy
 let connection: Connection
 let env: Record<string, string>
 const workers = new Set<RunningProcess>()
-const plainWorkers: TestWorker[] = []
 /** When spans may have been lost: with a killed process its last quarter of a second, with Redis all that waited. */
 const losses: { from: number; until: number }[] = []
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portico-all-'))
-  const [bundle, started, ...stores] = await Promise.all([
-    bundleTraced(folder),
-    startEngine({ namespaces: ['second'], dynamicConfig: UNDISTURBED }),
-    startRedis(),
-    startWeed(),
-  ])
-  engine = started
-  ;[redis, s3] = stores
+const test = testWithOwnEngine({ namespaces: ['second'] })
+
+test.beforeAll(async ({ engine, folder, redis: store, seaweed, connection: direct, startWorker, cleanup }) => {
+  redis = store
+  s3 = seaweed
+  connection = direct
   wayToS3 = await startTcpProxy(s3.endpoint.slice('http://'.length))
-  connection = await Connection.connect({ address: engine.address })
+  cleanup.defer(() => wayToS3.close())
   env = {
     ...tracedEnv(redis, { ...s3, endpoint: `http://${wayToS3.address}` }),
     SERVICE_CATALOG_ID: queue,
     ENGINE_ADDRESS: engine.address,
-    WORKFLOW_BUNDLE: bundle,
+    WORKFLOW_BUNDLE: await bundleTraced(folder),
     TRACE_QUEUES: plainQueue,
   }
+  cleanup.defer(async () => void (await Promise.all([...workers].map((worker) => worker.kill()))))
   const workflowsPath = new URL('../worker/fixtures/traced-workflows.ts', import.meta.url)
   for (const namespace of NAMESPACES) {
     await begin(namespace)
     await begin(namespace)
-    plainWorkers.push(
-      await startWorker({ address: engine.address, namespace, taskQueue: plainQueue, activities, workflowsPath }),
-    )
+    await startWorker({ namespace, taskQueue: plainQueue, activities, workflowsPath })
   }
-})
-
-afterAll(async () => {
-  await Promise.all([...workers].map((worker) => worker.kill()))
-  await Promise.all(plainWorkers.map((worker) => worker.stop()))
-  await connection?.close()
-  await wayToS3?.close()
-  await Promise.all([redis?.kill(), s3?.stop(), engine?.stop()])
-  await rm(folder, { recursive: true, force: true })
 })
 
 test('archive: every closed run of every kind has its object, whatever happens meanwhile, and no list of spans is left', async () => {
