@@ -391,5 +391,5 @@ export async function olderFails({ trace }: { trace: unknown }): Promise<never> 
 /** Says where its trace is, as a worker without the kit does; ends at once. */
 export async function saysTrace({ trace }: { trace: unknown }): Promise<string> {
   upsertMemo({ trace })
-  return 'received'
+  return 'said'
 }
