@@ -2,8 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { processorsGiven } from './test/support/processors.ts'
 
-// No other test runs at the same time as these. They measure CPU time, use every processor for minutes, or need each of thousands
-// of responses in time from an engine that has nothing else to do.
+// No other test runs at the same time as these. They measure CPU time, use every processor for minutes, or need each of
+// thousands of responses in time from an engine that has nothing else to do.
 const ALONE = [
   'test/long/schemas*.test.ts',
   'test/long/memory.test.ts',
@@ -14,8 +14,8 @@ const ALONE = [
 // These register a global tracer.
 const ISOLATED = ['test/worker/otel-spans.test.ts']
 
-// They also wait for servers, so two processors can run five files at a time. A machine whose host gives it less runs three: with
-// more, no engine would respond in time.
+// They also wait for servers, so two processors can run five files at a time. A machine whose host gives it less runs
+// three: with more, no engine would respond in time.
 const given = await processorsGiven()
 const FILES_AT_ONCE = given < 1.9 ? 3 : Math.max(5, Math.round(given))
 
@@ -31,7 +31,8 @@ const onTheEngine = {
   setupFiles: 'test/support/setup.ts',
 }
 
-// Files that mostly compute alternate with files that mostly wait, so that five at a time keep two cores busy until the end.
+// Files that mostly compute alternate with files that mostly wait,
+// so that five at a time keep two cores busy until the end.
 const LONGEST_FIRST = [
   'long/waiting',
   'long/cutting-proxies',
@@ -91,7 +92,8 @@ export default defineConfig({
           ...PATIENT,
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/architecture.test.ts'],
-          // Unit tests keep no global state, so they can share modules. Loading modules in each file would take two thirds of the time.
+          // Unit tests keep no global state, so they can share modules.
+          // Loading modules in each file would take two thirds of the time.
           isolate: false,
           maxWorkers: FILES_AT_ONCE,
           sequence: { groupOrder: 0 },

@@ -1,4 +1,7 @@
-/** What happens beyond capacity: how many requests are still answered, and how fast, if 1, 2 and 5 times as many arrive as can be handled? */
+/**
+ * What happens beyond capacity: how many requests are still answered, and how fast,
+ * if 1, 2 and 5 times as many arrive as can be handled?
+ */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { percentile } from '../dev/percentiles.ts'

@@ -25,8 +25,9 @@ const CONCURRENCIES = [1, MAX_CONCURRENCY]
 const WARM_UP_MS = 5000
 const COUNTED = 20
 
-// The dev server's limits are those of a shared cluster. It also closes connections that are idle for 2 minutes or 5 minutes old:
-// reconnecting would be measured, too, and Deno crashes if nothing prevents it, as in the floor (decision 021).
+// The dev server's limits are those of a shared cluster. It also closes connections that are idle for 2 minutes or 5
+// minutes old: reconnecting would be measured, too, and Deno crashes if nothing prevents it, as in the floor (decision
+// 021).
 const dynamicConfig = {
   'frontend.keepAliveMaxConnectionIdle': '24h',
   'frontend.keepAliveMaxConnectionAge': '24h',
@@ -86,7 +87,10 @@ async function measureScenario(scenario: Scenario, portico: RunningTarget): Prom
   return toSummaryRow(scenario.name, calls, measured)
 }
 
-/** The contenders take turns, so that other load on the machine affects all of them equally. The first turn is not counted. */
+/**
+ * The contenders take turns, so that other load on the machine affects all of them equally.
+ * The first turn is not counted.
+ */
 async function measureInTurns(contenders: readonly Contender[], concurrency: number): Promise<Rounds> {
   const load = (ms: number) => ({ concurrency, durationMs: ms })
   for (const { target, next } of contenders) await measureLoad(target, next, load(Number(durationMs) / 2))

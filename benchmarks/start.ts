@@ -1,4 +1,7 @@
-/** Measures the time until the first `/health` and the memory after that, compared with an empty server on the same runtime. */
+/**
+ * Measures the time until the first `/health` and the memory after that,
+ * compared with an empty server on the same runtime.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'

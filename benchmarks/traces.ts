@@ -1,4 +1,7 @@
-/** Measures what tracing adds to the latency of a run and to the worker's CPU time, if the key-value store and the bucket are 200 ms away. */
+/**
+ * Measures what tracing adds to the latency of a run and to the worker's CPU time,
+ * if the key-value store and the bucket are 200 ms away.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

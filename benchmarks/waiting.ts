@@ -1,4 +1,7 @@
-/** Measures the latency of other requests, the memory and the engine calls while thousands of `run` requests wait, and how late their responses are. */
+/**
+ * Measures the latency of other requests, the memory and the engine calls while thousands of `run` requests wait,
+ * and how late their responses are.
+ */
 import { callsDuring } from '../dev/servers/engine-metrics.ts'
 import { type CrowdResponse, startServiceWithCrowd } from '../dev/servers/service-with-crowd.ts'
 import { sleep } from '../src/lib/abort.ts'

@@ -1,8 +1,8 @@
 /**
  * Calls every endpoint of the API with fetch, using the workflows in this folder, and checks the responses.
  *
- * Reads PORTICO_URL (default http://127.0.0.1:3001) and PORTICO_TOKEN, if the server requires a token. Exits with code 1
- * at the first unexpected response.
+ * Reads PORTICO_URL (default http://127.0.0.1:3001) and PORTICO_TOKEN, if the server requires a token.
+ * Exits with code 1 at the first unexpected response.
  */
 import assert from 'node:assert/strict'
 

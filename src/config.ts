@@ -76,7 +76,8 @@ export interface LimitsConfig {
 
 const MEBIBYTE = 1024 * 1024
 
-// The engine rejects payloads of 2 MiB, but accepts a larger update and then loses the run. The margin is for the protobuf envelope.
+// The engine rejects payloads of 2 MiB, but accepts a larger update and then loses the run.
+// The margin is for the protobuf envelope.
 const MAX_PAYLOAD_BYTES = 2 * MEBIBYTE - 16 * 1024
 
 // The engine allows 1200 in each namespace, and other clients use them too.

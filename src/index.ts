@@ -1,4 +1,7 @@
-/** For embedding: mount `createPortico(...).fetch` in any fetch server. On Cloudflare Workers use `portico/workerd`, which has no gRPC. */
+/**
+ * For embedding: mount `createPortico(...).fetch` in any fetch server.
+ * On Cloudflare Workers use `portico/workerd`, which has no gRPC.
+ */
 import './require-node.ts'
 import { readDocsFile } from './docs-page/lazy-files.ts'
 import { createPortico as create, type Parts, type Portico } from './portico.ts'
@@ -15,7 +18,10 @@ export type { Log } from './log.ts'
 export type { Parts, Portico } from './portico.ts'
 export { engineTransport } from './runtime/engine-transport.ts'
 
-/** Wires the parts together, with the files of `GET /docs`. Does not connect to anything, and does not read the environment. */
+/**
+ * Wires the parts together, with the files of `GET /docs`.
+ * Does not connect to anything, and does not read the environment.
+ */
 export function createPortico(parts: Parts): Portico {
   return create({ readDocsFile, ...parts })
 }

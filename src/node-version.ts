@@ -1,4 +1,7 @@
-/** The oldest supported Node.js: it runs TypeScript and parses exact JSON numbers. The same as `engines` in package.json. */
+/**
+ * The oldest supported Node.js: it runs TypeScript and parses exact JSON numbers.
+ * The same as `engines` in package.json.
+ */
 const MIN_MAJOR = 22
 const MIN_MINOR = 18
 

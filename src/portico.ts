@@ -31,8 +31,8 @@ export interface Parts {
   /** Used in this order, after the stores of the configuration and before the engine's history. */
   traceSources?: TraceSource[]
   /**
-   * The path at which your own server mounts `fetch`, like `/portico`. Default: `SERVICE_BASE_PATH`. Frameworks may strip it from
-   * the requests, or not.
+   * The path at which your own server mounts `fetch`, like `/portico`. Default: `SERVICE_BASE_PATH`.
+   * Frameworks may strip it from the requests, or not.
    */
   basePath?: string
   /** Reported by `GET /capabilities`. Default: `embedded`. */
@@ -41,7 +41,10 @@ export interface Parts {
   readDocsFile?: ReadDocsFile
   /** False on workerd, where a request cannot await the I/O of another request. */
   sharesPending?: boolean
-  /** How often a waiting event stream gets a comment. Default: 10 s. Less on workerd, which detects disconnects only by writing. */
+  /**
+   * How often a waiting event stream gets a comment. Default: 10 s.
+   * Less on workerd, which detects disconnects only by writing.
+   */
   commentEveryMs?: number
 }
 
@@ -50,9 +53,15 @@ export interface Portico {
   fetch(request: Request): Promise<Response>
   /** Rejects requests in the same way as `fetch`, for a server that can respond before it has created a `Request`. */
   loadShedder: LoadShedder
-  /** Serves `/metrics` without a token, for a port of its own. Null unless `SERVICE_METRICS_PORT` is set, and metrics are on. */
+  /**
+   * Serves `/metrics` without a token, for a port of its own.
+   * Null unless `SERVICE_METRICS_PORT` is set, and metrics are on.
+   */
   fetchMetrics: ((request: Request) => Promise<Response>) | null
-  /** How many requests to `/capabilities`, `/openapi.json` and below `/workflow` have no complete response yet. For a server that cannot tell when it shuts down. */
+  /**
+   * How many requests to `/capabilities`, `/openapi.json` and below `/workflow` have no complete response yet. For a
+   * server that cannot tell when it shuts down.
+   */
   openRequests(): number
   /** Ends every waiting request with a 408. A server calls it shortly before it exits. */
   drain(): void
@@ -176,7 +185,10 @@ function traceFeatures({ traces: { storage, remote, local } }: Config) {
   return { traceRemote: storage !== null, traceKvstore: Boolean(remote?.kvstore), traceLocal: local !== null }
 }
 
-/** Sources of traces that workers on other machines store: object storage, and the key-value store for the spans of open runs. */
+/**
+ * Sources of traces that workers on other machines store:
+ * object storage, and the key-value store for the spans of open runs.
+ */
 function storedTraces({ engine: { namespace }, traces: { storage, remote, maxBytes } }: Config) {
   const kv = remote?.kvstore ? createKvStore(remote.kvstore) : null
   return {

@@ -14,8 +14,9 @@ interface Row {
 }
 
 /**
- * What each file of src may import. Only the row with the longest matching name applies to a file. Imports go only down:
- * runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store → protocol, json-schema → lib.
+ * What each file of src may import. Only the row with the longest matching name applies to a file.
+ * Imports go only down: runtime, index → portico → telemetry → http, trace, engine → domain → temporal, store →
+ * protocol, json-schema → lib.
  * worker is a second program: worker → temporal, store, protocol, json-schema, config, lib.
  * client is a third one, which loads lib alone: domain and protocol only have the types of responses.
  * cli is the command line: cli → client, json-schema, config, lib. It starts the service, but shares no module of it.
@@ -107,9 +108,7 @@ const WIDE_FOLDERS = new Map([
 /** Folders whose files see status codes: they speak HTTP. */
 const SPEAKS_HTTP = ['src/http/', 'src/client/', 'src/runtime/', 'src/store/', 'src/engine/transport/http/']
 
-const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => `src/${file.replaceAll('\\', '/')}`)
+const files = filesIn('src')
 
 test('architecture: each file imports only what its row of the table allows', () => {
   const faults = files.flatMap((file) => {
@@ -124,11 +123,7 @@ test('architecture: each file imports only what its row of the table allows', ()
 })
 
 test('architecture: only tests import from test/', () => {
-  const everywhere = ['src', 'dev', 'benchmarks', 'examples'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
-  )
+  const everywhere = filesIn('src', 'dev', 'benchmarks', 'examples')
   // Also a path that a child process runs: `new URL('../test/…', import.meta.url)`.
   const importing = everywhere.filter((file) => /'(?:\.\.?\/)+test\//.test(textOf(file)))
 
@@ -191,6 +186,14 @@ test('architecture: no file of src has more than 300 lines, except those with a 
   expect(long).toEqual([...LONG_FILES.keys()])
 })
 
+test('architecture: comments have at most 120 columns, which biome does not check', () => {
+  const wide = [...files, ...filesIn('test', 'dev', 'benchmarks', 'examples')].filter((file) =>
+    /^(?=.{121}) *(?:\/\/|\/?\*)/m.test(textOf(file)),
+  )
+
+  expect(wide).toEqual([])
+})
+
 test('architecture: the median file of src has at most 70 lines', () => {
   const sorted = files.map(linesOf).toSorted((a, b) => a - b)
 
@@ -237,9 +240,8 @@ test('architecture: only http/response.ts creates responses of the app; c.header
 })
 
 test('architecture: test files extend the shared fixtures and do not override them for each other', () => {
-  const overriding = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  const overriding = filesIn('test')
     .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => `test/${file.replaceAll('\\', '/')}`)
     .filter((file) => /^test\.override\(/m.test(textOf(file)) && !/^const test = /m.test(textOf(file)))
 
   expect(overriding).toEqual([])
@@ -311,6 +313,15 @@ function reach(module: string, reached = new Set<string>()): Set<string> {
   reached.add(module)
   if (module.endsWith('.ts')) for (const target of valueImportsOf(module)) reach(target, reached)
   return reached
+}
+
+/** The TypeScript files below the folders, with slashes on every system. */
+function filesIn(...folders: string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
+  )
 }
 
 function linesOf(file: string): number {

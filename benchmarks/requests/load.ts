@@ -1,4 +1,6 @@
-/** Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them. */
+/**
+ * Sends one request after the other on each of `concurrency` connections, and measures what the server spends on them.
+ */
 import { Agent, request } from 'node:http'
 import { percentile } from '../../dev/percentiles.ts'
 import { cpuMsOf, residentMiB } from '../../dev/servers/process-usage.ts'
@@ -28,7 +30,10 @@ export interface LoadOptions {
   durationMs: number
 }
 
-/** New connections, which stay open until `close`. Servers close those that are idle for long, so none is kept for later. */
+/**
+ * New connections, which stay open until `close`.
+ * Servers close those that are idle for long, so none is kept for later.
+ */
 export function connect(): { agent: Agent; close(): void } {
   const agent = new Agent({ keepAlive: true })
   return { agent, close: () => agent.destroy() }

@@ -1,4 +1,7 @@
-/** Replaces the table of Temporal's HTTP messages by its JSON in bundles, so that they do not include the packages it is derived from. */
+/**
+ * Replaces the table of Temporal's HTTP messages by its JSON in bundles,
+ * so that they do not include the packages it is derived from.
+ */
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'rolldown'
 import { httpSchema } from '../../src/engine/transport/http/schema.ts'

@@ -1,4 +1,7 @@
-/** In bundles, the part of the OpenAPI document that all services share is compressed JSON, a quarter of its code. `openapi.json` is the same. */
+/**
+ * In bundles, the part of the OpenAPI document that all services share is compressed JSON, a quarter of its code.
+ * `openapi.json` is the same.
+ */
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import type { Plugin } from 'rolldown'

@@ -1,4 +1,7 @@
-/** Copies the types for CommonJS projects. TypeScript reads the module format of each copy from the nearest package.json. */
+/**
+ * Copies the types for CommonJS projects. TypeScript reads the module format of each copy from the nearest
+ * package.json.
+ */
 import { cpSync, writeFileSync } from 'node:fs'
 
 const types = new URL('../../dist/types/', import.meta.url)

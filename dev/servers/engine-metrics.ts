@@ -7,7 +7,10 @@ const IGNORED =
 // The engine's counters lag behind by up to a second.
 const LAG_MS = 1200
 
-/** Counts the calls that the engine receives while `act` runs, by operation. Nothing else may use the engine at the same time. */
+/**
+ * Counts the calls that the engine receives while `act` runs, by operation.
+ * Nothing else may use the engine at the same time.
+ */
 export async function callsDuring(metricsUrl: string, act: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await settled(metricsUrl)
   await act()

@@ -10,8 +10,8 @@ const MAKE_TIMEOUT_MS = 120_000
 const making = new Map<string, Promise<string>>()
 
 /**
- * Returns `path`. If nothing exists there, `make` creates it at the path that it is given, which is then renamed, so that nobody
- * reads half of it. Meanwhile other callers wait, in other processes too.
+ * Returns `path`. If nothing exists there, `make` creates it at the path that it is given, which is then renamed, so
+ * that nobody reads half of it. Meanwhile other callers wait, in other processes too.
  */
 export function makeOnce(path: string, make: (unfinished: string) => Promise<unknown>): Promise<string> {
   const inThisProcess = making.get(path) ?? makeLocked(path, make).finally(() => making.delete(path))

@@ -1,4 +1,7 @@
-/** The service as `npm start` runs it. Prints its memory, timers and sockets after each SIGUSR2; with `--expose-gc` it collects garbage first. */
+/**
+ * The service as `npm start` runs it. Prints its memory, timers and sockets after each SIGUSR2;
+ * with `--expose-gc` it collects garbage first.
+ */
 import '../../src/runtime/node/index.ts'
 
 export interface Inventory {

@@ -11,7 +11,9 @@ export interface RunResponse {
   body: any
 }
 
-/** Sends `POST /workflow/run`. Uses a connection of its own and closes it with the response; `fetch` would keep it open. */
+/**
+ * Sends `POST /workflow/run`. Uses a connection of its own and closes it with the response; `fetch` would keep it open.
+ */
 export async function runAlone(url: string, body: object): Promise<RunResponse> {
   const sent = request(`${url}/workflow/run`, {
     method: 'POST',

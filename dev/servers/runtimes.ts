@@ -17,7 +17,9 @@ export interface WorkerdBindings {
   assets?: string
 }
 
-/** The configuration of workerd for a `worker.js` in the same folder. The variables with these names are bindings, too. */
+/**
+ * The configuration of workerd for a `worker.js` in the same folder. The variables with these names are bindings, too.
+ */
 export function workerdConfig(port: number, names: string[], { json = {}, assets }: WorkerdBindings = {}): string {
   const services = [
     '(name = "main", worker = .portico)',

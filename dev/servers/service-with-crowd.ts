@@ -1,6 +1,6 @@
 /**
- * The service in front of an engine with its default limits, for thousands of `POST /workflow/run` requests that wait at
- * the same time. No worker executes the runs: they wait until the engine terminates them.
+ * The service in front of an engine with its default limits, for thousands of `POST /workflow/run` requests that wait
+ * at the same time. No worker executes the runs: they wait until the engine terminates them.
  */
 import { Connection } from '@temporalio/client'
 import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
@@ -18,8 +18,9 @@ const WORKFLOW = 'waitForSignal'
 // What Node sets itself in a container of 512 MiB.
 const MAX_HEAP_MEBIBYTES = 256
 
-// Requests whose runs are being started at a time, and runs that are terminated at a time. The service accepts 64 starts. A run
-// may be listed before the service has received the response to its start, so twice as many may be in flight.
+// Requests whose runs are being started at a time, and runs that are terminated at a time. The service accepts 64
+// starts. A run may be listed before the service has received the response to its start, so twice as many may be in
+// flight.
 const STARTS_AT_ONCE = 30
 const ENDS_AT_ONCE = 4
 
@@ -34,7 +35,10 @@ export interface ServiceWithCrowd {
   engine: RunningEngine
   /** Memory, timers and sockets of the service, after a garbage collection. */
   inventory(): Promise<Inventory>
-  /** Sends `count` requests, each on a connection of its own, as fast as the engine starts their runs. `report` gets a line now and then. */
+  /**
+   * Sends `count` requests, each on a connection of its own, as fast as the engine starts their runs.
+   * `report` gets a line now and then.
+   */
   gather(count: number, report?: Report): Promise<Crowd>
   stop(): Promise<void>
 }
@@ -51,7 +55,9 @@ const REPORTED_EVERY = 10 * STARTS_AT_ONCE
 
 export interface CrowdResponse extends RunResponse {
   workflowId: string
-  /** Time from the engine's confirmation that the run has ended to the response; negative if the response came first. */
+  /**
+   * Time from the engine's confirmation that the run has ended to the response; negative if the response came first.
+   */
   delayMs: number
 }
 

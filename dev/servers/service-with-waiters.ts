@@ -1,4 +1,7 @@
-/** The service, with its own engine and worker, for hundreds of `POST /workflow/run` requests that wait at the same time. */
+/**
+ * The service, with its own engine and worker, for hundreds of `POST /workflow/run` requests that wait at the same
+ * time.
+ */
 
 import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
@@ -21,7 +24,9 @@ export interface ServiceWithWaiters {
   lines: readonly string[]
   /** Memory, timers and sockets of the service, after a garbage collection. */
   inventory(): Promise<Inventory>
-  /** Starts `count` runs, each on a connection of its own. Resolves when the engine holds a long poll for 95 % of them. */
+  /**
+   * Starts `count` runs, each on a connection of its own. Resolves when the engine holds a long poll for 95 % of them.
+   */
   wait(count: number): Promise<Waiters>
   stop(): Promise<void>
 }

@@ -8,7 +8,10 @@ import type { RunningRedis } from './redis.ts'
 import { type RunningS3, storageEnv } from './s3.ts'
 import { ensureWorkflowBundle } from './workflow-bundle.ts'
 
-/** Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds; workers share the file. */
+/**
+ * Writes the bundle of a file of workflows into `folder` and returns its path. Bundling takes seconds;
+ * workers share the file.
+ */
 export async function bundleWorkflows(workflows: URL, folder: string): Promise<string> {
   const { code } = await ensureWorkflowBundle(workflows)
   const path = join(folder, 'bundle.js')

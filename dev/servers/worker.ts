@@ -121,8 +121,9 @@ export async function isPolled(
 }
 
 /**
- * Removes the time limit of workflow code from a worker in debug mode, in which it is 49 days. Node starts a thread for each call
- * with a limit, and a workflow task is several calls: that took most of the time of a worker in a busy process.
+ * Removes the time limit of workflow code from a worker in debug mode, in which it is 49 days. Node starts a thread for
+ * each call with a limit, and a workflow task is several calls: that took most of the time of a worker in a busy
+ * process.
  */
 export function removeTimeLimit(worker: Worker): void {
   Reflect.set(Reflect.get(worker, 'workflowCreator'), 'isolateExecutionTimeoutMs', undefined)
@@ -132,7 +133,10 @@ function throwExited(): never {
   throw new Error('The worker exited before it was ready')
 }
 
-/** Silences the SDK's log, except for listeners. The SDK creates a new runtime after its last connection was closed, so call this before each worker. */
+/**
+ * Silences the SDK's log, except for listeners. The SDK creates a new runtime after its last connection was closed,
+ * so call this before each worker.
+ */
 export function quietRuntime(): void {
   try {
     Runtime.install({ logger: QUIET, shutdownSignals: [] })

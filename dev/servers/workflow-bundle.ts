@@ -13,8 +13,8 @@ export interface WorkflowBundle {
 const inThisProcess = new Map<string, Promise<WorkflowBundle>>()
 
 /**
- * Returns the bundle of a file of workflows, created only once. `PORTICO_WORKFLOW_BUNDLES` is the shared folder; delete it when the
- * workflows change.
+ * Returns the bundle of a file of workflows, created only once. `PORTICO_WORKFLOW_BUNDLES` is the shared folder;
+ * delete it when the workflows change.
  */
 export function ensureWorkflowBundle(workflows: URL, payloadConverterPath = ''): Promise<WorkflowBundle> {
   const workflowsPath = fileURLToPath(workflows)

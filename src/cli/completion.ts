@@ -1,4 +1,4 @@
-/** `portico completion` prints a script for a shell, which calls `portico complete -- …` when somebody presses Tab. */
+/** `portico completion` prints a script for a shell, which calls `portico complete -- …` when someone presses Tab. */
 import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { createClient } from '../client/create-client.ts'

@@ -9,7 +9,9 @@ export interface Connection {
   client: Client<AnyWorkflows>
   /** The JSON of the last response, unchanged; null without one. */
   lastBody(): string | null
-  /** The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy. */
+  /**
+   * The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy.
+   */
   openKey(): string | null
   /** The same as `value`, which the client made of the last response, but with exact numbers. */
   exact<T>(value: T): T

@@ -34,7 +34,8 @@ export async function readSettingsFile(directory: string): Promise<SettingsFile>
 }
 
 async function readFrom(path: string): Promise<SettingsFile> {
-  // Opened once: another file of this name could follow the one that was checked. A pipe without a writer must not block.
+  // Opened once: another file of this name could follow the one that was checked.
+  // A pipe without a writer must not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const issue = await ownerIssue(path, file)

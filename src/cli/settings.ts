@@ -19,7 +19,10 @@ export const DEFAULT_URL = 'http://127.0.0.1:3001'
 
 const nonEmpty = (error: string) => anyString.check(z.minLength(1, { error }))
 
-/** A value that a source may give, and the variable of the same meaning. Errors continue a sentence that begins with the name. */
+/**
+ * A value that a source may give, and the variable of the same meaning.
+ * Errors continue a sentence that begins with the name.
+ */
 const RULES = {
   url: { variable: 'PORTICO_URL', schema: baseUrl },
   token: { variable: 'PORTICO_TOKEN', schema: bearerToken },

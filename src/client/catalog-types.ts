@@ -1,8 +1,8 @@
 /**
  * The types of workflows that a client knows.
  *
- * An interface like this one, for `createClient<Workflows>()`, is generated from a catalog by `npx portico types`, or derived
- * from a workflows module by `WorkflowTypesOf<typeof workflows>` of `portico/worker`:
+ * An interface like this one, for `createClient<Workflows>()`, is generated from a catalog by `npx portico types`, or
+ * derived from a workflows module by `WorkflowTypesOf<typeof workflows>` of `portico/worker`:
  *
  * ```ts
  * export interface Workflows {
@@ -16,7 +16,8 @@
  * }
  * ```
  *
- * A catalog describes only the first argument. An argument without a schema is `unknown[]`, a result without one `unknown`.
+ * A catalog describes only the first argument.
+ * An argument without a schema is `unknown[]`, a result without one `unknown`.
  */
 
 /** The types of one workflow. Without `signals`, `queries` or `updates` it has none of them. */
@@ -57,7 +58,10 @@ export type WorkflowName<Workflows> = {
 }[keyof Workflows] &
   string
 
-/** What a client needs of a workflow: complete types, from an entry of a catalog's interface or from the function itself. */
+/**
+ * What a client needs of a workflow: complete types,
+ * from an entry of a catalog's interface or from the function itself.
+ */
 export type TypesOf<Workflow> = Workflow extends (...args: infer Args) => Promise<infer Returned>
   ? Omit<AnyWorkflow, 'args' | 'output'> & { args: Args; output: AsJson<Returned> }
   : Workflow extends WorkflowTypes

@@ -35,11 +35,13 @@ export interface ClientOptions {
   headers?: Record<string, string> | undefined
   /** Default: the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats. */
+  /**
+   * How long a call is repeated while the service does not respond, in milliseconds. Default 60 000; 0 never repeats.
+   */
   retryMs?: number | undefined
   /**
-   * How long one request waits for a result, in milliseconds. Default 25 000. If connections are cut earlier, the client
-   * waits for a shorter time by itself. At most `SERVICE_RUN_MAX_TIMEOUT` of the service.
+   * How long one request waits for a result, in milliseconds. Default 25 000. If connections are cut earlier, the
+   * client waits for a shorter time by itself. At most `SERVICE_RUN_MAX_TIMEOUT` of the service.
    */
   maxWaitMs?: number | undefined
 }
@@ -190,8 +192,8 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
     ...request: Optional<QueryRequest<ArgsOf<Types['queries'][Name]>>>
   ): Promise<ResultOf<Types['queries'][Name]>>
   /**
-   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, even if there is no
-   * response for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
+   * Returns the result of the handler when it has completed. With `timeoutMs` it waits as long for it, even if there is
+   * no response for longer than `retryMs`; otherwise as long as the service does (`SERVICE_MESSAGE_TIMEOUT`, 60 s).
    */
   update<Name extends keyof Types['updates'] & string>(
     name: Name,
@@ -211,7 +213,8 @@ export interface WorkflowHandle<Types extends Shape = AnyWorkflow> {
 /** One workflow by its name. */
 export interface Workflow<Types extends Shape = AnyWorkflow> {
   /**
-   * Starts the workflow, waits for its end and returns its output. Throws `WorkflowFailedError` if it does not complete.
+   * Starts the workflow, waits for its end and returns its output.
+   * Throws `WorkflowFailedError` if it does not complete.
    */
   run(...request: Optional<StartRequest<Types['args']>>): Promise<Types['output']>
   /** Like `run`, but returns how the run ended, and does not throw if it failed. */
@@ -223,7 +226,10 @@ export interface Workflow<Types extends Shape = AnyWorkflow> {
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['signals'][Name]>>,
   ): Promise<RunRef & { started: boolean }>
-  /** Sends an update to the open run of `workflowId`, and starts one before if the id has no open run. Waits as `update` does. */
+  /**
+   * Sends an update to the open run of `workflowId`, and starts one before if the id has no open run.
+   * Waits as `update` does.
+   */
   updateWithStart<Name extends keyof Types['updates'] & string>(
     name: Name,
     request: WithStartRequest<Types['args'], ArgsOf<Types['updates'][Name]>>,

@@ -54,8 +54,8 @@ async function sendKeyed<Body>(
 const NEXT_ATTEMPT_MS = 1000
 
 /**
- * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for the
- * same update. The service waits for a limited time, and a proxy may cut the connection even earlier.
+ * Sends an update, and with `timeoutMs` sends it again until it has completed: a request with the same key waits for
+ * the same update. The service waits for a limited time, and a proxy may cut the connection even earlier.
  */
 export async function sendUpdate<Body>(
   { send }: Connection,

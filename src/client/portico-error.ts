@@ -17,7 +17,10 @@ export interface PorticoErrorFacts extends AsJson<Omit<ErrorFacts, 'retryAfterSe
   status: number | null
   /** `X-Request-Id` of the response, which the service's log has too. */
   requestId?: string
-  /** The key that a start, a signal or an update was sent with. If it may have been carried out, send it again with this key. */
+  /**
+   * The key that a start, a signal or an update was sent with.
+   * If it may have been carried out, send it again with this key.
+   */
   idempotencyKey?: string
   /** Set if the service says that the request can be sent again. */
   retryAfterMs?: number

@@ -1,4 +1,6 @@
-/** Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md */
+/**
+ * Waits for the end of a run with requests that each wait for a limited time: docs/decisions/042-waits-of-the-client.md
+ */
 import { sleep } from '../lib/abort.ts'
 import type { ResultOptions } from './client.ts'
 import type { Connection, HttpRequest, Limits } from './connection/connection.ts'

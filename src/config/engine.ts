@@ -13,7 +13,10 @@ export interface EngineConfig {
   tls: EngineTls | null
 }
 
-/** Paths of files, which `engineTransport` reads. Without them TLS uses the system's certificate authorities and no client certificate. */
+/**
+ * Paths of files, which `engineTransport` reads. Without them TLS uses the system's certificate authorities and no
+ * client certificate.
+ */
 export interface EngineTls {
   caPath: string | null
   certPath: string | null

@@ -1,8 +1,8 @@
 /** Finds environment variables whose names look like misspelled names of ours. */
 
 /**
- * A warning for each unknown name that begins with `SERVICE_` or `ENGINE_` and is similar to a known one. Other unknown names get no
- * warning: both prefixes are common, and Kubernetes sets such variables itself (`ENGINE_SERVICE_HOST`).
+ * A warning for each unknown name that begins with `SERVICE_` or `ENGINE_` and is similar to a known one. Other unknown
+ * names get no warning: both prefixes are common, and Kubernetes sets such variables itself (`ENGINE_SERVICE_HOST`).
  */
 export function misspelled(names: readonly string[], known: ReadonlySet<string>): string[] {
   return names
@@ -27,8 +27,8 @@ function maxDistance(known: string): number {
 }
 
 /**
- * Whether words of `known` are missing in `name`, as in `SERVICE_AUTH_TOKEN` for `SERVICE_API_AUTH_TOKEN`. At least two words must
- * remain: `SERVICE_URL` probably belongs to another program.
+ * Whether words of `known` are missing in `name`, as in `SERVICE_AUTH_TOKEN` for `SERVICE_API_AUTH_TOKEN`. At least two
+ * words must remain: `SERVICE_URL` probably belongs to another program.
  */
 function omitsWordsOf(name: string, known: string): boolean {
   const [prefix, ...words] = name.split('_')

@@ -34,7 +34,9 @@ const DEFAULT_NAMESPACE = 'default'
 // A loopback address reveals nothing about the network, and its port helps to find the cause of an error.
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)(?::\d+)?[.,;)]?$/
 
-/** Replaces the value of a variable, or a part of it, by `<NAME>`, and any other address except loopback by `<address>`. */
+/**
+ * Replaces the value of a variable, or a part of it, by `<NAME>`, and any other address except loopback by `<address>`.
+ */
 export function redactValues(env: Environment): (message: string) => string {
   const patterns = REDACTED.flatMap((name) => partsOf(env[name] ?? '').map((part) => ({ name, part })))
     .filter(({ part }) => part !== DEFAULT_NAMESPACE)
@@ -57,13 +59,17 @@ function partsOf(value: string): string[] {
     password = '',
   } = value.includes('://') && URL.canParse(value) ? new URL(value) : {}
   const [, addressHost = ''] = /^(.+):\d+$/.exec(value) ?? []
-  // A host that is a plain word (`redis`, `temporal`) is redacted only with its port, or in a system error (NETWORK_ADDRESSES).
+  // A host that is a plain word (`redis`, `temporal`) is redacted only with its port,
+  // or in a system error (NETWORK_ADDRESSES).
   const hosts = [hostname, addressHost].filter((name) => /[.:]/.test(name))
   const parts = [value, ...entries, host, username, password, decoded(password), ...hosts]
   return [...new Set(parts)].filter((part) => part !== '')
 }
 
-/** Matches `part` unless it is inside a longer word. If it begins or ends with a character like a slash, anything may be next to it. */
+/**
+ * Matches `part` unless it is inside a longer word.
+ * If it begins or ends with a character like a slash, anything may be next to it.
+ */
 function asWord(part: string): RegExp {
   const [before, after] = [/^\w/.test(part) ? '(?<!\\w)' : '', /\w$/.test(part) ? '(?!\\w)' : '']
   return new RegExp(`${before}${escaped(part)}${after}`, 'gi')

@@ -1,8 +1,8 @@
 /**
  * Reads environment variables one by one and collects their errors.
  *
- * A variable is a zod schema of a string. Its error messages continue a sentence that begins with the variable's name, and never
- * show the value, which may be a secret.
+ * A variable is a zod schema of a string. Its error messages continue a sentence that begins with the variable's name,
+ * and never show the value, which may be a secret.
  */
 import * as z from 'zod/mini'
 import { durationMs, MAX_TIMER_MS } from '../lib/duration.ts'
@@ -38,8 +38,9 @@ export interface Variables {
 }
 
 /**
- * Calls `read` with the variables of `env`. Throws a `ConfigError` if any is invalid. `warnings` are sentences about variables that
- * `read` does not use and that look misspelled; a `ConfigError` lists them too, because a misspelling may be the cause.
+ * Calls `read` with the variables of `env`. Throws a `ConfigError` if any is invalid. `warnings` are sentences about
+ * variables that `read` does not use and that look misspelled; a `ConfigError` lists them too, because a misspelling
+ * may be the cause.
  */
 export function readVariables<T>(
   env: Environment,

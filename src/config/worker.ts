@@ -27,7 +27,10 @@ export interface TuningConfig {
   workflowTaskPolls: number | null
 }
 
-/** Throws a `ConfigError` that lists every error. `catalogRequired` is false for a worker whose code names its task queue. */
+/**
+ * Throws a `ConfigError` that lists every error.
+ * `catalogRequired` is false for a worker whose code names its task queue.
+ */
 export function parseWorkerConfig(env: Environment, { catalogRequired }: { catalogRequired: boolean }): WorkerConfig {
   const { value, warnings } = readVariables(env, (variables) => ({
     engine: engineConfig(variables),
@@ -45,12 +48,17 @@ export function parseWorkerConfig(env: Environment, { catalogRequired }: { catal
   return { ...value, warnings }
 }
 
-/** Where a worker writes its traces, for code that creates its own `Worker`. Throws a `ConfigError` that lists every error. */
+/**
+ * Where a worker writes its traces, for code that creates its own `Worker`.
+ * Throws a `ConfigError` that lists every error.
+ */
 export function parseTracesConfig(env: Environment): WorkerTraces {
   return readVariables(env, workerTraces).value
 }
 
-/** The variables that switch traces on. They have no effect on a worker that was created without `parseTracesConfig`. */
+/**
+ * The variables that switch traces on. They have no effect on a worker that was created without `parseTracesConfig`.
+ */
 export function traceSwitchesOn(env: Environment): string[] {
   return ['SERVICE_TRACE_REMOTE_ON', 'SERVICE_TRACE_LOCAL_ON'].filter((name) => isOn(env[name]))
 }

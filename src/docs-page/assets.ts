@@ -1,6 +1,7 @@
 /**
- * The files of the reference page on workerd: static assets of the Worker, each of them a `DocsFile` as JSON. Assets with the names
- * of the files would have other headers if the platform served them itself, and it redirects `page.html` to `page`.
+ * The files of the reference page on workerd: static assets of the Worker, each of them a `DocsFile` as JSON. Assets
+ * with the names of the files would have other headers if the platform served them itself, and it redirects `page.html`
+ * to `page`.
  */
 import type { DocsFile, ReadDocsFile } from '../http/routes/docs.ts'
 import { deadlineSignal } from '../lib/abort.ts'

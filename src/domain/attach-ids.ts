@@ -9,7 +9,9 @@ export function addIds(error: unknown, ids: Ids): ServiceError {
   return new ServiceError(error.error, error.message, { cause: error.cause, details: { ...error.details, ...ids } })
 }
 
-/** The same after something was started or changed: also removes `retryAfterSeconds`, because a retry would do it twice. */
+/**
+ * The same after something was started or changed: also removes `retryAfterSeconds`, because a retry would do it twice.
+ */
 export function attachIds(error: unknown, ids: Ids): ServiceError {
   const { error: name, message, cause, details } = addIds(error, ids)
   const { retryAfterSeconds: _, ...rest } = details

@@ -24,20 +24,28 @@ export interface Call {
 /** The abort reason at shutdown. Unlike after a disconnect, the client still receives the response. */
 export const SHUTTING_DOWN = new DOMException('the service is shutting down', 'AbortError')
 
-/** A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts. */
+/**
+ * A call of the service itself, for example a read that several requests share: no request aborts it or logs its facts.
+ */
 export function backgroundCall(name: string, timeoutMs: number): Call {
   const { signal } = new AbortController()
   const nowhere = { note() {}, startWaiting() {}, warnOfOutput() {}, warn() {} }
   return { signal, deadlineAt: Date.now() + timeoutMs, requestId: name, ...nowhere }
 }
 
-/** The same call with `timeoutMs` from now on, and a signal that never aborts: for a last read after the call was aborted. */
+/**
+ * The same call with `timeoutMs` from now on, and a signal that never aborts:
+ * for a last read after the call was aborted.
+ */
 export function unabortable(call: Call, timeoutMs: number): Call {
   const { signal } = new AbortController()
   return { ...withTimeout(call, timeoutMs), signal }
 }
 
-/** The same for a read that explains an error. At shutdown it has less time, because the response has to leave before the end. */
+/**
+ * The same for a read that explains an error. At shutdown it has less time,
+ * because the response has to leave before the end.
+ */
 export function forExplanation(call: Call, timeoutMs: number): Call {
   return unabortable(call, call.signal.aborted ? TIMEOUT_MS.explanationAtShutdown : timeoutMs)
 }

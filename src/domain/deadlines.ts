@@ -3,10 +3,15 @@ export const CONTRACT_MS = 5000
 
 /** How long each part of a request may take, in milliseconds. A unit test adds up the parts that follow one another. */
 export const TIMEOUT_MS = {
-  /** A whole request that needs no worker. The remaining 500 ms are for reading the request and sending the response. */
+  /**
+   * A whole request that needs no worker. The remaining 500 ms are for reading the request and sending the response.
+   */
   request: 4500,
 
-  /** Reading a handler's schema before a message is sent. A message whose schema can't be read in time is sent unchecked. */
+  /**
+   * Reading a handler's schema before a message is sent.
+   * A message whose schema can't be read in time is sent unchecked.
+   */
   handlerSchema: 500,
 
   /** Reading a catalog. Requests share the read, and each of them stops waiting when its own time is over. */
@@ -15,7 +20,9 @@ export const TIMEOUT_MS = {
   /** Reading the types of the search attributes before a list. Requests share the read. */
   searchAttributes: 2000,
 
-  /** Describing a run, for example after the engine rejected a message to it. Leaves time for `handlerSchema` before it. */
+  /**
+   * Describing a run, for example after the engine rejected a message to it. Leaves time for `handlerSchema` before it.
+   */
   describe: 3500,
 
   /** How long a request that was sent to a worker counts as work of this service. After that it only waits. */
@@ -25,8 +32,8 @@ export const TIMEOUT_MS = {
   pingInterval: 2000,
 
   /**
-   * One such ping, in time for which our own process runs. An engine that hangs is noticed after the interval and this: 4 s.
-   * An engine that is only slow responds within it.
+   * One such ping, in time for which our own process runs. An engine that hangs is noticed after the interval and this:
+   * 4 s. An engine that is only slow responds within it.
    */
   ping: 2000,
 

@@ -16,7 +16,10 @@ export interface StartRequest {
   options?: WorkflowOptions
   /** Memo fields of the protocol (`memoKeys`). They are stored as plain JSON, without the codec. */
   protocolMemo?: Readonly<Record<string, unknown>>
-  /** The engine starts one run for all starts with this id, as long as that run is the latest of the workflow id. Default: random. */
+  /**
+   * The engine starts one run for all starts with this id, as long as that run is the latest of the workflow id.
+   * Default: random.
+   */
   requestId?: string
 }
 
@@ -116,9 +119,9 @@ export type EngineReadiness = 'reachable' | 'unreachable' | 'misconfigured'
  */
 export interface Engine {
   /**
-   * Starts exactly once, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in use,
-   * and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options that
-   * the engine rejects are a `ValidationError`.
+   * Starts exactly once, even when the call is retried. Rejects with `WorkflowAlreadyStartedError` when the id is in
+   * use, and with `EngineUnavailableError` when a response was lost and another client has used the id since. Options
+   * that the engine rejects are a `ValidationError`.
    */
   start(request: StartRequest, call: Call): Promise<StartedRun>
 
@@ -158,8 +161,8 @@ export interface Engine {
 
   /**
    * How far the update is; with `waitMs` when it has completed, or after that time. Rejects like `update` if it has
-   * failed, with `UpdateNotFoundError` when the run does not have it, and with `NotSupportedError` when the transport has
-   * no such call. `name` is only used in errors.
+   * failed, with `UpdateNotFoundError` when the run does not have it, and with `NotSupportedError` when the transport
+   * has no such call. `name` is only used in errors.
    */
   pollUpdate(
     ref: ExecutionRef,
@@ -189,9 +192,9 @@ export interface Engine {
   terminate(run: RunRef, reason: string | null, call: Call): Promise<void>
 
   /**
-   * Pauses an open run: its workflow tasks and activities wait until `unpause`. Neither is an error when nothing changes.
-   * Both reject with `WorkflowNotRunningError` when the run is closed, and with `NotSupportedError` when the namespace
-   * does not allow it.
+   * Pauses an open run: its workflow tasks and activities wait until `unpause`. Neither is an error when nothing
+   * changes. Both reject with `WorkflowNotRunningError` when the run is closed, and with `NotSupportedError` when the
+   * namespace does not allow it.
    */
   pause(run: RunRef, reason: string | null, call: Call): Promise<void>
 
@@ -210,8 +213,8 @@ export interface Engine {
   reset(run: RunRef & Pick<Description, 'resetRunId'>, request: ResetRequest, call: Call): Promise<ResetResult>
 
   /**
-   * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError` when
-   * the filter is invalid. `token` is the `nextToken` of the previous page.
+   * The runs that match the filter, at most `size` of them, without those of catalogs. Rejects with `ValidationError`
+   * when the filter is invalid. `token` is the `nextToken` of the previous page.
    */
   listRuns(
     filter: TypedRunFilter,
@@ -230,10 +233,16 @@ export interface Engine {
   /** The run's history as trace entries, oldest first. */
   readEntries(run: RunRef, call: Call): AsyncIterable<TraceEntry>
 
-  /** Decodes archived payloads; those that cannot be decoded become `{encoding, data}`. Rejects when the codec server fails. */
+  /**
+   * Decodes archived payloads; those that cannot be decoded become `{encoding, data}`.
+   * Rejects when the codec server fails.
+   */
   decode(payloads: readonly EncodedPayload[], call: Call): Promise<unknown[]>
 
-  /** When a worker last polled the task queue for such tasks (default: workflow tasks); null when none has polled recently. */
+  /**
+   * When a worker last polled the task queue for such tasks (default: workflow tasks);
+   * null when none has polled recently.
+   */
   lastPolledAt(taskQueue: string, call: Call, tasks?: TaskKind): Promise<Date | null>
 
   /** Whether the engine can serve requests; never rejects. */

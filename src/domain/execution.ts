@@ -31,7 +31,10 @@ export interface Description extends RunInfo {
   hasUnstartedTask?: true
   /** The run that the last reset of this run has created. */
   resetRunId?: string
-  /** Activities that are still open. The history records their attempts and failures only when they close. Decoded on call. */
+  /**
+   * Activities that are still open. The history records their attempts and failures only when they close.
+   * Decoded on call.
+   */
   pendingSteps?(): Promise<PendingStep[]>
   /** The workflow task that a worker has failed and is to try again. */
   failingTask?: FailingTask

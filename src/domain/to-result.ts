@@ -3,7 +3,10 @@ import type { TraceMeta } from '../protocol/trace/trace-meta.ts'
 import type { WorkflowResult } from './execution.ts'
 import { outputStoredElsewhere } from './stored-elsewhere.ts'
 
-/** The specification's workflow result of one run. Throws `NotSupportedError` when the output is stored outside the engine. */
+/**
+ * The specification's workflow result of one run.
+ * Throws `NotSupportedError` when the output is stored outside the engine.
+ */
 export function toResult(
   { workflowId, runId, input }: Pick<Execution, 'input' | 'runId' | 'workflowId'>,
   { outcome, trace: traceInEnd }: Closing,

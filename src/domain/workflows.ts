@@ -25,7 +25,9 @@ import type { Trace } from './trace/trace-source.ts'
 export interface Workflows {
   /** Starts a workflow without waiting for its result. */
   start(command: StartCommand, call: Call): Promise<RunStart>
-  /** Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow. */
+  /**
+   * Starts a workflow and waits for the end of its chain, at most `timeoutMs`. A timeout does not stop the workflow.
+   */
   run(command: RunCommand, call: Call): Promise<WorkflowResult>
   /** Rejects as `run` does, as far as that is known without sending the start to the engine. Starts nothing. */
   validate(command: StartCommand, call: Call): Promise<void>
@@ -44,9 +46,14 @@ export interface Workflows {
   input(ref: ExecutionRef, call: Call): Promise<RunInput>
   /** One page of the events of a run, which can be awaited. */
   history(command: HistoryCommand, call: Call): Promise<RunHistory>
-  /** The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`. */
+  /**
+   * The events of a run as they are recorded, until it closes. Null when it is closed and has no events after `after`.
+   */
   followHistory(command: FollowCommand, call: Call): Promise<HistoryFeed | null>
-  /** Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly once. */
+  /**
+   * Lists runs, open ones first. A run that keeps its status while a client pages through the list appears exactly
+   * once.
+   */
   list(command: ListCommand, call: Call): Promise<RunPage>
   count(command: CountCommand, call: Call): Promise<RunCount>
   signal(command: SendCommand, call: Call): Promise<SignalAccepted>

@@ -41,8 +41,8 @@ export interface EngineOptions {
   /** Called for each output, query result or update result that needs a codec while none is configured. */
   onEncodedOutput?: (output: EncodedOutput) => void
   /**
-   * Maximum number of long polls that all waits share. Default: each wait has its own, because a request cannot await the
-   * I/O of another request (workerd).
+   * Maximum number of long polls that all waits share. Default:
+   * each wait has its own, because a request cannot await the I/O of another request (workerd).
    */
   maxPolls?: number
 }

@@ -6,8 +6,8 @@ import { type Codec, createPayloadReader, type PayloadReader } from '../temporal
 /** Values to Temporal's payloads and back. */
 export interface Payloads extends PayloadReader {
   /**
-   * Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit, together with `others`, which are sent
-   * in the same call. Null for an empty list.
+   * Rejects with `PayloadTooLargeError` when the encoded payloads exceed the limit, together with `others`, which are
+   * sent in the same call. Null for an empty list.
    */
   encode(values: readonly unknown[], others?: readonly Payload[]): Promise<temporal.api.common.v1.IPayloads | null>
   /** The same for several lists. The codec is called once. */

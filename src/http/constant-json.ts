@@ -12,8 +12,9 @@ export interface Constant {
 }
 
 /**
- * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its JSON are
- * created once for each `key`, an object that stands for the value, as long as memory permits. Requests that come meanwhile wait.
+ * Responds with a value that does not change, and its `ETag`; 304 for a client that has it already. The value and its
+ * JSON are created once for each `key`, an object that stands for the value, as long as memory permits. Requests that
+ * come meanwhile wait.
  */
 export type RespondConstant = (c: Context<Env>, key: object, create: () => unknown) => Promise<Response>
 
@@ -72,7 +73,10 @@ export function constantResponse(
     : respond(c, text, 200, { ...headers, 'Content-Type': type, ETag: etag })
 }
 
-/** Proxies that compress a response make its tag a weak one (`W/`): https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2 */
+/**
+ * Proxies that compress a response make its tag a weak one (`W/`):
+ * https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2
+ */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)

@@ -27,7 +27,8 @@ const MAX_SHOWN_ORIGIN = 200
 function isCrossSite(c: RequestHead): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   if (site === 'cross-site') return true
-  // No page can forge this header. `Origin` must not be compared here: behind a proxy that rewrites `Host`, the two differ.
+  // No page can forge this header. `Origin` must not be compared here:
+  // behind a proxy that rewrites `Host`, the two differ.
   if (site === 'same-origin' || site === 'none') return false
   const origin = c.req.header('Origin')
   return origin !== undefined && hostOfOrigin(origin) !== hostOf(c)

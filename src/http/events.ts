@@ -10,8 +10,8 @@ import type { Env } from './context.ts'
 import { respond } from './response.ts'
 
 /**
- * Sends one event, with `data` as JSON. Resolves when the client has taken it, or has disconnected. A client that reconnects
- * sends the last `id` that it has received.
+ * Sends one event, with `data` as JSON. Resolves when the client has taken it, or has disconnected. A client that
+ * reconnects sends the last `id` that it has received.
  */
 export type SendEvent = (event: string, data: unknown, id?: string) => Promise<unknown>
 

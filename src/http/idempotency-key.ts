@@ -15,8 +15,8 @@ const ROUTES_WITH_KEY =
 const READING_ROUTES = /^\/workflow\/[^/]+\/(?:runs\/[^/]+\/)?query\/[^/]+$/
 
 /**
- * Rejects an `Idempotency-Key` that is not valid, or that the route does not support: a client that sends it relies on it,
- * and ignoring it could execute a request twice. Requests that only read ignore it.
+ * Rejects an `Idempotency-Key` that is not valid, or that the route does not support: a client that sends it relies on
+ * it, and ignoring it could execute a request twice. Requests that only read ignore it.
  */
 export const checkIdempotencyKey: Check = (c) => {
   const key = c.req.header(HEADER)
@@ -42,7 +42,10 @@ export function idempotencyKey(c: Context<Env>): { idempotencyKey?: string } {
 
 const REPLAYED = 'Idempotency-Replayed'
 
-/** Every response to a start with a key has the header, once the checks of all requests have passed. It is `false` until `reportReplayed` is called. */
+/**
+ * Every response to a start with a key has the header, once the checks of all requests have passed.
+ * It is `false` until `reportReplayed` is called.
+ */
 export const notReplayed: Step = (c) => {
   if (c.req.header(HEADER) !== undefined) setHeader(c, REPLAYED, 'false')
   return undefined

@@ -7,7 +7,10 @@ import { toPointer } from '../lib/json-pointer.ts'
 import { findJsonSyntaxError } from '../lib/json-syntax-error.ts'
 import { type BodyLimits, readBody } from './body.ts'
 
-/** Reads and validates the body; a request without a body reads as an empty object. Values of type `unknown` keep exact numbers. */
+/**
+ * Reads and validates the body; a request without a body reads as an empty object.
+ * Values of type `unknown` keep exact numbers.
+ */
 export type ReadJson = <T>(c: Context, schema: z.ZodMiniType<T>, options?: ReadOptions) => Promise<T>
 
 export interface ReadOptions {

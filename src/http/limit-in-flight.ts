@@ -3,11 +3,12 @@ import type { RequestMetrics } from './observe.ts'
 import type { Step } from './step.ts'
 
 /**
- * How many requests may be in flight. The others are rejected before anything was sent to the engine, so that a retry is safe.
+ * How many requests may be in flight. The others are rejected before anything was sent to the engine, so that a retry
+ * is safe.
  *
- * A request is in flight from the start of its verb until its response is ready, or until the verb calls `startWaiting`.
- * A client that sends its body slowly does not take a place. If all places are taken when a request arrives, its body is
- * not even read.
+ * A request is in flight from the start of its verb until its response is ready, or until the verb calls
+ * `startWaiting`. A client that sends its body slowly does not take a place. If all places are taken when a request
+ * arrives, its body is not even read.
  */
 export interface InFlightLimit {
   isReached(): boolean

@@ -52,8 +52,8 @@ export interface Observers {
 }
 
 /**
- * Logs one line for each request, without its query string, body or token. Counts and traces it. Returns the function to call
- * when the response is ready.
+ * Logs one line for each request, without its query string, body or token. Counts and traces it.
+ * Returns the function to call when the response is ready.
  */
 export function observe({ log, metrics = null }: Observers): (c: Context<Env>, span: RequestSpan | null) => () => void {
   return (c, span) => {

@@ -1,6 +1,8 @@
 import { SHUTTING_DOWN } from '../domain/call.ts'
 
-/** The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them. */
+/**
+ * The requests that do work and have no complete response yet, so that a server that shuts down can abort all of them.
+ */
 export interface OpenRequests {
   /** Returns the function that removes the request again: nothing may keep a reference to it once it has ended. */
   add(request: Abortable): () => void

@@ -8,8 +8,8 @@ import type { Env } from './context.ts'
 import type { Check } from './step.ts'
 
 /**
- * The path of a URL with or without scheme and host, still percent-encoded: "%2F" in an id is not a separator, and "%25"
- * must not be decoded twice.
+ * The path of a URL with or without scheme and host, still percent-encoded: "%2F" in an id is not a separator,
+ * and "%25" must not be decoded twice.
  */
 export function rawPath({ url }: { url: string }): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)

@@ -16,7 +16,9 @@ export function asyncPreference(c: Context): AsyncPreference | null {
   return { waitMs: /^\d{1,9}$/.test(wait) ? Number(wait) * 1000 : 0 }
 }
 
-/** Says what was applied. A wait of other than whole seconds, which the header cannot say, was ended by something else. */
+/**
+ * Says what was applied. A wait of other than whole seconds, which the header cannot say, was ended by something else.
+ */
 export function preferenceApplied(c: Context<Env>, { waitMs }: AsyncPreference): void {
   const waitSeconds = waitMs / 1000
   const wait = waitSeconds > 0 && Number.isInteger(waitSeconds) ? `, wait=${waitSeconds}` : ''

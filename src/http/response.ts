@@ -1,6 +1,6 @@
 /**
- * Creates all responses, with a plain object of headers. Hono's own `c.header`, `c.body` and `c.json` create a `Headers` object,
- * which costs a tenth of a small request.
+ * Creates all responses, with a plain object of headers. Hono's own `c.header`, `c.body` and `c.json` create a
+ * `Headers` object, which costs a tenth of a small request.
  */
 import type { Context } from 'hono'
 import type { Env } from './context.ts'

@@ -6,8 +6,9 @@ const OF_A_RUN = '/workflow/:id/'
 const PREFIX = '/workflow/'
 
 /**
- * Finds routes. Most requests are about one run: one regular expression finds their routes in a fifth of the time of the trie. It
- * cannot hold them together with `/workflow/catalog/:catalog`, though, so that a path like that is looked up in the trie.
+ * Finds routes. Most requests are about one run: one regular expression finds their routes in a fifth of the time of
+ * the trie. It cannot hold them together with `/workflow/catalog/:catalog`, though, so that a path like that is looked
+ * up in the trie.
  */
 export function createRouter<T>(): Router<T> {
   const all = new TrieRouter<T>()

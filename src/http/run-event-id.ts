@@ -24,7 +24,10 @@ export interface ReadRun {
 
 const RUN_EVENT_ID = new RegExp(`^([^/]+)/(${UUID_PATTERN})(/end)?$`)
 
-/** The run that `Last-Event-ID` names; null without it. Throws `WorkflowNotFoundError` if that is not a run of `expected`. */
+/**
+ * The run that `Last-Event-ID` names; null without it.
+ * Throws `WorkflowNotFoundError` if that is not a run of `expected`.
+ */
 export function lastReadRun(c: Context, expected: Partial<ExecutionRef>): ReadRun | null {
   const id = c.req.header('Last-Event-ID') ?? ''
   if (id === '') return null

@@ -1,4 +1,7 @@
-/** Rejects requests beyond the limit on requests in flight before the app handles them: docs/decisions/028-requests-in-flight.md. */
+/**
+ * Rejects requests beyond the limit on requests in flight before the app handles them:
+ * docs/decisions/028-requests-in-flight.md.
+ */
 import { corsHeaders } from './cors.ts'
 import { toProblemBody } from './errors.ts'
 import { type InFlightLimit, OVERLOADED } from './limit-in-flight.ts'
@@ -11,8 +14,8 @@ export interface LoadShedder {
   /** Whether `reject` would reject any request. */
   isActive(): boolean
   /**
-   * The response to a request that is rejected because of too many others. Null if the app has to handle the request. `url` is
-   * absolute, or begins with the path.
+   * The response to a request that is rejected because of too many others. Null if the app has to handle the request.
+   * `url` is absolute, or begins with the path.
    */
   reject(request: ReceivedHead): ShedResponse | null
   /** The same response to a `Request`. */
@@ -39,7 +42,10 @@ export interface LoadShedderOptions {
   checks: readonly Check[]
   /** The path below the base path, as the app routes it. */
   pathOf(request: { url: string }): string
-  /** Whether a request with this path counts. A path without a route may, too: it gets the same response while the limit is reached. */
+  /**
+   * Whether a request with this path counts. A path without a route may, too:
+   * it gets the same response while the limit is reached.
+   */
   isWork(path: string): boolean
 }
 
@@ -96,8 +102,8 @@ export function createLoadShedder(options: LoadShedderOptions): LoadShedder {
 const LOG_EVERY_MS = 1000
 
 /**
- * Counts every rejection in the metrics. The log gets one line for all within a second of the first: under load a line for each would
- * cost more than the rest.
+ * Counts every rejection in the metrics. The log gets one line for all within a second of the first:
+ * under load a line for each would cost more than the rest.
  */
 function countRejections({ log, metrics }: Observers): (method: string, status: number) => void {
   let rejected = 0

@@ -2,8 +2,8 @@ import type { Context } from 'hono'
 import type { Env } from './context.ts'
 
 /**
- * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to it
- * itself. A function that it returns is called when the response is ready.
+ * What happens to a request before its handler. A step rejects the request by throwing a `ServiceError`, or responds to
+ * it itself. A function that it returns is called when the response is ready.
  */
 export type Step = (c: Context<Env>) => Response | (() => void) | undefined
 

@@ -1,6 +1,9 @@
 import { BudgetExceededError } from './errors.ts'
 
-/** Bounds the work of a compilation or a validation, in the units of `costs.ts`. A clock would not do: workerd's stands still. */
+/**
+ * Bounds the work of a compilation or a validation, in the units of `costs.ts`. A clock would not do:
+ * workerd's stands still.
+ */
 export interface Budget {
   /** Throws a `BudgetExceededError` when nothing is left. */
   spend(units: number): void

@@ -1,4 +1,6 @@
-/** Aborting, deadlines and sleeping. `test/architecture.test.ts` checks that no other file listens to an `AbortSignal`. */
+/**
+ * Aborting, deadlines and sleeping. `test/architecture.test.ts` checks that no other file listens to an `AbortSignal`.
+ */
 import { MAX_TIMER_MS } from './duration.ts'
 
 export interface LinkedSignal {
@@ -27,7 +29,10 @@ export function linkSignals(...signals: AbortSignal[]): LinkedSignal {
   }
 }
 
-/** The same signal for a library that only adds a listener, once, and never removes it. Cheaper than a signal of its own. */
+/**
+ * The same signal for a library that only adds a listener, once, and never removes it.
+ * Cheaper than a signal of its own.
+ */
 export function releasable(signal: AbortSignal): Pick<LinkedSignal, 'signal' | 'release'> {
   let added: Listener | null = null
   const addEventListener = (_type: 'abort', listener: Listener) => {
@@ -89,7 +94,9 @@ export function afterRunning(ms: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself continues. */
+/**
+ * Settles as `promise` does, or rejects with the signal's reason when that aborts first. `promise` itself continues.
+ */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)

@@ -1,8 +1,8 @@
 /**
  * Whether one of `presented` equals one of `expected`.
  *
- * Reads each presented sequence to its end for each expected one: how long it takes depends only on what was presented, and does
- * not reveal which one differs, where, or how long the expected ones are.
+ * Reads each presented sequence to its end for each expected one: how long it takes depends only on what was presented,
+ * and does not reveal which one differs, where, or how long the expected ones are.
  */
 export function anyEqual(presented: readonly ArrayLike<number>[], expected: readonly ArrayLike<number>[]): boolean {
   let found = 0

@@ -1,8 +1,9 @@
 /**
- * Canonical JSON (RFC 8785): no spaces, and object keys sorted by their UTF-16 code units. Omits keys whose value is undefined.
+ * Canonical JSON (RFC 8785): no spaces, and object keys sorted by their UTF-16 code units.
+ * Omits keys whose value is undefined.
  *
- * It writes the keys itself, because a sorted JavaScript object would still list keys like "10" first. Libraries for RFC 8785
- * do not know `JSON.rawJSON`.
+ * It writes the keys itself, because a sorted JavaScript object would still list keys like "10" first.
+ * Libraries for RFC 8785 do not know `JSON.rawJSON`.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((element) => canonicalJson(element ?? null)).join(',')}]`

@@ -1,6 +1,9 @@
 /** Decimal numbers as strings: exact, of any size. */
 
-/** A normalized number: its digits without leading and trailing zeros, and the power of ten of the last digit. Zero has no digits. */
+/**
+ * A normalized number: its digits without leading and trailing zeros, and the power of ten of the last digit.
+ * Zero has no digits.
+ */
 export interface Decimal {
   negative: boolean
   digits: string

@@ -1,4 +1,7 @@
-/** Calls `act` for every item in order, at most `limit` at a time. Rejects with the first rejection; calls already made continue. */
+/**
+ * Calls `act` for every item in order, at most `limit` at a time. Rejects with the first rejection;
+ * calls already made continue.
+ */
 export async function mapConcurrent<T>(
   items: readonly T[],
   limit: number,

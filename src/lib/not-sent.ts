@@ -12,7 +12,10 @@ const FETCH: readonly unknown[] = ['UND_ERR_CONNECT_TIMEOUT', 'bad port', 'ECONN
 // The message of fetch on Deno.
 const DENO = /client error \(Connect\)/
 
-/** Whether the error of `fetch` proves that nothing has received the request. False where the runtime does not say (workerd). */
+/**
+ * Whether the error of `fetch` proves that nothing has received the request.
+ * False where the runtime does not say (workerd).
+ */
 export function wasNotSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   // One error for each address, such as ::1 and 127.0.0.1.

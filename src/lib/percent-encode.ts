@@ -1,4 +1,7 @@
-/** Percent-encodes everything but `A-Z a-z 0-9 - _ . ~`, as AWS signatures require; encodeURIComponent leaves out `!'()*`. */
+/**
+ * Percent-encodes everything but `A-Z a-z 0-9 - _ . ~`, as AWS signatures require;
+ * encodeURIComponent leaves out `!'()*`.
+ */
 export function percentEncode(string: string): string {
   return encodeURIComponent(string).replace(
     /[!'()*]/g,

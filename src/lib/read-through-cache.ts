@@ -28,8 +28,8 @@ export interface ReadThroughCacheOptions<T> extends CacheOptions {
 
 export interface ReadThroughCache<T> {
   /**
-   * The cached value, or a new one. With `freshSince` (epoch ms) the value is not older than that: callers that come while
-   * an older read is in flight share the next one. A cached value is returned at once, without a promise.
+   * The cached value, or a new one. With `freshSince` (epoch ms) the value is not older than that: callers that come
+   * while an older read is in flight share the next one. A cached value is returned at once, without a promise.
    */
   get(key: string, freshSince?: number): CachedValue<T> | Promise<CachedValue<T>>
   /** Caches a value that is known without a read, as if it had been read now. */

@@ -16,7 +16,10 @@ export interface WeighedCacheOptions {
 // An entry of the map, its key, and the object that holds the value.
 const ENTRY_BYTES = 200
 
-/** A map that is bounded by the memory of its values instead of their number. The entry that was set first is evicted first. */
+/**
+ * A map that is bounded by the memory of its values instead of their number.
+ * The entry that was set first is evicted first.
+ */
 export function weighedCache<Value>({
   maxBytes,
   maxAgeMs,

@@ -4,11 +4,11 @@ import { httpApiTransport } from '../engine/transport/http/transport.ts'
 import type { Transport } from '../engine/transport/transport.ts'
 
 /**
- * The transport that the configuration describes, for `createPortico`: gRPC or the engine's HTTP API, with its address, API key and
- * certificates.
+ * The transport that the configuration describes, for `createPortico`:
+ * gRPC or the engine's HTTP API, with its address, API key and certificates.
  *
- * Reads the files that `ENGINE_TLS_CA`, `ENGINE_TLS_CERT` and `ENGINE_TLS_KEY` name, and connects to nothing. Rejects with a
- * `ConfigError` that names the variable of a file that cannot be read or used.
+ * Reads the files that `ENGINE_TLS_CA`, `ENGINE_TLS_CERT` and `ENGINE_TLS_KEY` name, and connects to nothing. Rejects
+ * with a `ConfigError` that names the variable of a file that cannot be read or used.
  */
 export async function engineTransport({ engine }: Pick<Config, 'engine'>): Promise<Transport> {
   const { transport, address, apiKey, tls, httpUrl } = engine

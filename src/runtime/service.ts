@@ -47,7 +47,8 @@ export interface ServiceOptions {
   binds?: boolean
 }
 
-// Loading the engine's client blocks the thread for 100 ms or more. The first requests should not wait for that (decision 020).
+// Loading the engine's client blocks the thread for 100 ms or more.
+// The first requests should not wait for that (decision 020).
 const WARM_AFTER_MS = 250
 const WARM_AGAIN_AFTER_MS = 5000
 
@@ -152,8 +153,8 @@ function closeOnSignals(
 }
 
 /**
- * Connects to the engine early, and tries again until that succeeds: the engine may become available later. Logs a warning for
- * each reason, once in a row: a slow start can hide the reason that the next attempt finds.
+ * Connects to the engine early, and tries again until that succeeds: the engine may become available later. Logs a
+ * warning for each reason, once in a row: a slow start can hide the reason that the next attempt finds.
  */
 async function warm(
   { engine }: Config,

@@ -8,7 +8,9 @@ import { otlpSettings } from '../telemetry/otlp/settings.ts'
 /** Exports the spans that are left, until the deadline (epoch milliseconds) at the latest. */
 export type FlushSpans = (deadlineAt: number) => Promise<void>
 
-/** Null if spans are not exported, or if the host has installed a tracer (`--import`, `OTEL_DENO`), which exports them. */
+/**
+ * Null if spans are not exported, or if the host has installed a tracer (`--import`, `OTEL_DENO`), which exports them.
+ */
 export async function startSpanExport(env: Environment, log: Log): Promise<FlushSpans | null> {
   const settings = otlpSettings(env)
   if (settings === null || isTracerInstalled()) return null

@@ -23,8 +23,8 @@ export default {
 }
 
 /**
- * Our bindings as strings; `[vars]` may be numbers and booleans. A binding of ours that is neither is an error: otherwise a token
- * could be ignored.
+ * Our bindings as strings; `[vars]` may be numbers and booleans. A binding of ours that is neither is an error:
+ * otherwise a token could be ignored.
  */
 function toEnvironment(bindings: Bindings): Environment {
   const ours = Object.entries(bindings).filter(([name, value]) => /^(?:ENGINE|SERVICE)_/.test(name) && value != null)

@@ -25,8 +25,8 @@ export class StoreError extends Error {
 }
 
 /**
- * Runs `act` up to five times while it fails with a retryable error and the deadline allows. Rejects with a `StoreError`, or with
- * the reason of `call.signal` when that aborts. `act` must reject when its signal aborts.
+ * Runs `act` up to five times while it fails with a retryable error and the deadline allows. Rejects with a
+ * `StoreError`, or with the reason of `call.signal` when that aborts. `act` must reject when its signal aborts.
  *
  * `store` is the subject of the messages, like "The object storage".
  */
@@ -86,7 +86,9 @@ function codeOf(error: unknown): string | null {
   return null
 }
 
-/** The whole body of a store's response. Rejects with a `StoreError` when it is larger than `maxBytes`, or incomplete. */
+/**
+ * The whole body of a store's response. Rejects with a `StoreError` when it is larger than `maxBytes`, or incomplete.
+ */
 export async function readBody(store: string, response: Response, maxBytes: number): Promise<string> {
   const body = await readText(response, maxBytes)
   if (body === null) throw new StoreError(`${store} returned more than ${maxBytes} bytes`)

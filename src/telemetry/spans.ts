@@ -14,7 +14,10 @@ import type { RequestSpan } from '../http/observe.ts'
 import { VERSION } from '../version.ts'
 import { knownMethod } from './http-method.ts'
 
-/** Names and attributes follow https://opentelemetry.io/docs/specs/semconv/http/http-spans/, and `…/rpc/rpc-spans/` for calls. */
+/**
+ * Names and attributes follow https://opentelemetry.io/docs/specs/semconv/http/http-spans/,
+ * and `…/rpc/rpc-spans/` for calls.
+ */
 export interface Spans {
   startRequest(request: Request): RequestSpan
   /**

@@ -6,7 +6,9 @@ import type { PayloadReader } from './payload-reader.ts'
 
 export type Failure = temporal.api.failure.v1.IFailure
 
-/** The error that the user's code threw: the outermost failure that is not a wrapper. It has no stack and no identity. */
+/**
+ * The error that the user's code threw: the outermost failure that is not a wrapper. It has no stack and no identity.
+ */
 export function toErrorDetails(failure: Failure): ErrorDetails {
   let own = failure
   let activityId: string | null = null

@@ -15,7 +15,9 @@ export interface FileTraceOptions {
   maxBytes: number
 }
 
-/** Reads traces from a folder that workers share: the archived trace of a run, and its spans that are not archived yet. */
+/**
+ * Reads traces from a folder that workers share: the archived trace of a run, and its spans that are not archived yet.
+ */
 export function tracesFromFile({ directory, namespace, maxBytes }: FileTraceOptions): TraceSource {
   async function findArchived(run: TracedRun, read: ReadFile, call: Call): Promise<FoundTrace | null> {
     const usual = join(directory, fillTemplate(TRACE_TEMPLATE, { namespace, runId: run.runId }))

@@ -1,4 +1,7 @@
-/** Which object a destination names, and whether it may be read. Destinations are untrusted: they never decide which host is called. */
+/**
+ * Which object a destination names, and whether it may be read. Destinations are untrusted:
+ * they never decide which host is called.
+ */
 import { awsHost, keyIssue, type ObjectRef } from '../store/s3/object-url.ts'
 import { notAllowed } from './read-stored-trace.ts'
 
@@ -16,8 +19,8 @@ const MAX_LENGTH = 4096
 const BUCKET = /^(?!.*\.\.)[a-z\d][a-z\d.-]{1,61}[a-z\d]$/
 
 /**
- * The objects that the destination may name, the likeliest first. The worker kit uses its path as the key; other writers
- * may have percent-encoded the key. Throws `notAvailable` for a destination that the rules do not allow.
+ * The objects that the destination may name, the likeliest first. The worker kit uses its path as the key; other
+ * writers may have percent-encoded the key. Throws `notAvailable` for a destination that the rules do not allow.
  */
 export function objectsOf(destination: string, rules: BucketRules): ObjectRef[] {
   const { bucket, key } = bucketAndKey(destination, rules)

@@ -27,7 +27,8 @@ const SHUTDOWN_GRACE_TIME = '10s'
  *
  * Reads `SERVICE_CATALOG_ID`, `ENGINE_…` and `SERVICE_TRACE_…` from the environment when called
  * (`docs/configuration.md`). Resolves when all running tasks have finished and the connection is closed. Rejects with
- * a `ConfigError` that lists every invalid environment variable, or if the engine is unreachable or rejects the catalog.
+ * a `ConfigError` that lists every invalid environment variable,
+ * or if the engine is unreachable or rejects the catalog.
  */
 export async function runWorker(runOptions: RunWorkerOptions): Promise<void> {
   const {

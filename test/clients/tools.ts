@@ -1,4 +1,7 @@
-/** The generators and compilers of the clients. What is missing is installed into the project's cache, each with pinned versions. */
+/**
+ * The generators and compilers of the clients. What is missing is installed into the project's cache,
+ * each with pinned versions.
+ */
 import { readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Programs in the shape of Temporal's Python samples: their calls over HTTP, compared with those of Temporal's client. */
+/**
+ * Programs in the shape of Temporal's Python samples: their calls over HTTP, compared with those of Temporal's client.
+ */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { untilPolled } from '../../dev/servers/worker.ts'

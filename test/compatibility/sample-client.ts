@@ -1,4 +1,6 @@
-/** The calls of a sample's client, over HTTP and by Temporal's client: one interface, so that outcomes can be compared. */
+/**
+ * The calls of a sample's client, over HTTP and by Temporal's client: one interface, so that outcomes can be compared.
+ */
 import {
   ApplicationFailure,
   CancelledFailure,

@@ -1,4 +1,7 @@
-/** Programs in the shape of Temporal's TypeScript samples: their calls over HTTP, compared with those of Temporal's client. */
+/**
+ * Programs in the shape of Temporal's TypeScript samples:
+ * their calls over HTTP, compared with those of Temporal's client.
+ */
 import { describe, expect, test } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { nodesIn } from '../support/trace-nodes.ts'

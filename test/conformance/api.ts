@@ -33,7 +33,9 @@ import { updateWithStart } from './api/update-with-start.ts'
 import { validate } from './api/validate.ts'
 import { waiting } from './api/wait.ts'
 
-/** The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour. */
+/**
+ * The API suite, which runs against a listening service on any runtime. A gap is tested by its documented behaviour.
+ */
 export function describeApi(runtime: string, serve: Serve, gaps: readonly Gap[] = []): void {
   describe.concurrent(`API on ${runtime}`, () => {
     const api = apiFixture(serve, gaps)

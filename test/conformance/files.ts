@@ -1,4 +1,6 @@
-/** What a service reads of the disk, on a runtime that has one: certificates of the way to the engine, and local traces. */
+/**
+ * What a service reads of the disk, on a runtime that has one: certificates of the way to the engine, and local traces.
+ */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

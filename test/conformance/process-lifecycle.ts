@@ -18,7 +18,10 @@ export interface RuntimeTraits {
   drains: boolean
   /** False where a client that closes its connection in order is not noticed, only one that resets it. */
   noticesFin: boolean
-  /** False where requests that do not wait for an answer are dropped, connection and all, when that answer takes its time. */
+  /**
+   * False where requests that do not wait for an answer are dropped, connection and all,
+   * when that answer takes its time.
+   */
   pipelines: boolean
 }
 
@@ -125,7 +128,8 @@ export function describeProcessLifecycle(
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(pipelines ? ['HTTP/1.1 404', 'HTTP/1.1 200'] : null)
     })
 
-    // These are Cloudflare's own on workerd: it speaks HTTP/1.0 to clients, and lets requests end before an isolate goes.
+    // These are Cloudflare's own on workerd: it speaks HTTP/1.0 to clients,
+    // and lets requests end before an isolate goes.
     if (drains) describeEnd()
 
     test('a quiet wait of 40 s is not cut', async () => {

@@ -33,7 +33,10 @@ export async function flood({ socket, closed }: Wire, chunk: string): Promise<vo
   }
 }
 
-/** The received responses, each checked for the properties of every response. With several paths, they are those of the responses. */
+/**
+ * The received responses, each checked for the properties of every response.
+ * With several paths, they are those of the responses.
+ */
 export function answersOf(
   { text }: Wire,
   method: string,

@@ -19,7 +19,8 @@ const CATALOG = 'killed'
 const WAITING = 8
 const START_EVERY_MS = 200
 
-// An engine that waits for a busy disk with each write can't be put under load: where there is one, a file in memory outlives it as well.
+// An engine that waits for a busy disk with each write can't be put under load:
+// where there is one, a file in memory outlives it as well.
 const FOLDERS = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 interface Seen {

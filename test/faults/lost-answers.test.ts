@@ -1,4 +1,7 @@
-/** The engine carries out a request, but its response is lost: the client still gets the result, and nothing is done twice. */
+/**
+ * The engine carries out a request, but its response is lost:
+ * the client still gets the result, and nothing is done twice.
+ */
 
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'

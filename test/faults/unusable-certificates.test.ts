@@ -45,8 +45,8 @@ async function started(env: Record<string, string>): Promise<{ code: number | nu
 }
 
 /**
- * The first warning of a service about its engine, which by default requires a client certificate. A handshake that takes
- * longer than the first attempt is warned about after a later one.
+ * The first warning of a service about its engine, which by default requires a client certificate. A handshake that
+ * takes longer than the first attempt is warned about after a later one.
  */
 async function warned(env: Record<string, string>, address = demanding.address): Promise<string> {
   const service = await startService({ address, catalog: 'any', env, engine: 'disturbed' })

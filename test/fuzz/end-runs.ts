@@ -4,7 +4,9 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 
 const EVERY_MS = 100
 
-/** Terminates each run that is open for longer than `maxAgeMs`, except catalogs, until the returned function is called. */
+/**
+ * Terminates each run that is open for longer than `maxAgeMs`, except catalogs, until the returned function is called.
+ */
 export async function endRuns(address: string, maxAgeMs: number): Promise<() => Promise<void>> {
   const connection = await Connection.connect({ address })
   const client = new Client({ connection })

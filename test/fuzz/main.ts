@@ -1,8 +1,9 @@
 /**
- * `npm run fuzz`: minutes of requests that Schemathesis generates from `GET /openapi.json`, against a real engine and worker.
+ * `npm run fuzz`: minutes of requests that Schemathesis generates from `GET /openapi.json`,
+ * against a real engine and worker.
  *
- * `FUZZ_MINUTES` (10) and `FUZZ_SEED` (random) change it. Exits with 1 if a response is not what the document says, with the
- * request as a curl command.
+ * `FUZZ_MINUTES` (10) and `FUZZ_SEED` (random) change it.
+ * Exits with 1 if a response is not what the document says, with the request as a curl command.
  */
 import { startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { FUZZED_ENGINE, fuzz } from './fuzz.ts'

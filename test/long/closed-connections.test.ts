@@ -1,4 +1,6 @@
-/** The engine closes idle and old connections, as Temporal does by default after 2 and 5 minutes. Here it takes seconds. */
+/**
+ * The engine closes idle and old connections, as Temporal does by default after 2 and 5 minutes. Here it takes seconds.
+ */
 import { describe, expect } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'

@@ -1,4 +1,7 @@
-/** Clients as they are get the result of a run of three minutes through proxies that do not let a request take that long. */
+/**
+ * Clients as they are get the result of a run of three minutes through proxies that do not let a request take that
+ * long.
+ */
 import { describe, expect } from 'vitest'
 import { startTcpProxy, type TcpProxyOptions } from '../../dev/servers/tcp-proxy.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'

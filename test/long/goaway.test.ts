@@ -42,7 +42,8 @@ describe.for([
       SERVICE_CATALOG_ID: worker.taskQueue,
       SERVICE_CATALOG_TTL: '1h',
       ENGINE_ADDRESS: proxy.address,
-      // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by chance.
+      // glibc fills freed memory with it: a process that uses memory after it freed it dies each time, not only by
+      // chance.
       MALLOC_PERTURB_: '165',
     }
     service = await FROM_SOURCE[runtime]({ ...env, ...(tls && (await throughTls(folder, cleanup))) })

@@ -1,4 +1,6 @@
-/** The package, installed and used as README.md describes, with the oldest and the newest Temporal SDK that it allows. */
+/**
+ * The package, installed and used as README.md describes, with the oldest and the newest Temporal SDK that it allows.
+ */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -14,8 +14,8 @@ import { testWithOwnEngine } from '../support/fixtures.ts'
 const CALLS = 200_000
 // Code is loaded and compiled, and the heap grows to the size that it keeps.
 const WARM_UP_CALLS = 50_000
-// A slow machine makes fewer calls in this time, but never fewer than the minimum. With fewer, a leak would be less than the
-// noise.
+// A slow machine makes fewer calls in this time, but never fewer than the minimum.
+// With fewer, a leak would be less than the noise.
 const BUDGET_MS = 400_000
 const MIN_CALLS = 100_000
 const CALLS_PER_LINE = 25_000
@@ -29,7 +29,8 @@ const SCRIPT = fileURLToPath(new URL('../support/call-loop.ts', import.meta.url)
 // In a larger space for new objects, V8 keeps up to 32 MB more or less of garbage.
 const V8_FLAGS = ['--expose-gc', '--max-semi-space-size=2']
 
-// What a garbage collector returns to the system, and when, differs from one sample to the next: by how much was measured.
+// What a garbage collector returns to the system, and when, differs from one sample to the next:
+// by how much was measured.
 const RUNTIMES = [
   { name: 'Node', command: [process.execPath, ...V8_FLAGS], noiseBytes: 2 * MEGABYTE },
   { name: 'Bun', command: [bin('bun')], noiseBytes: 4 * MEGABYTE },
@@ -78,8 +79,8 @@ describe.concurrent('memory', () => {
 })
 
 /**
- * From the first third of the samples to the last one. A leak adds to the lowest and to the median of a third. Garbage that is
- * not returned yet, or returned once, moves only one of them.
+ * From the first third of the samples to the last one. A leak adds to the lowest and to the median of a third. Garbage
+ * that is not returned yet, or returned once, moves only one of them.
  */
 function growth(samples: readonly MemorySample[]): { bytes: number; calls: number } {
   const third = Math.floor(samples.length / 3)

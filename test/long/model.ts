@@ -23,7 +23,10 @@ export interface Expected {
 
 const NOT_FOUND: Expected = { status: 404, body: { error: 'WorkflowNotFoundError' } }
 
-/** The expected answer to `verb` with `value`. `run`: the one it is about, for a start the latest; absent if the id has none. */
+/**
+ * The expected answer to `verb` with `value`. `run`: the one it is about, for a start the latest;
+ * absent if the id has none.
+ */
 export function expected(run: Run | undefined, verb: Verb, value: unknown): Expected {
   if (verb === 'start') return expectedStart(run)
   if (run === undefined) return NOT_FOUND

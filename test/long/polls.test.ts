@@ -1,4 +1,6 @@
-/** Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`. */
+/**
+ * Five hundred runs that are waited for at once. How fast all else is meanwhile is measured by `benchmarks/waiting.ts`.
+ */
 
 import { expect } from 'vitest'
 import { openPolls } from '../../dev/servers/engine-metrics.ts'

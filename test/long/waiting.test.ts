@@ -1,4 +1,6 @@
-/** Five thousand runs that are waited for at once. How late their responses are is measured by `benchmarks/waiting.ts`. */
+/**
+ * Five thousand runs that are waited for at once. How late their responses are is measured by `benchmarks/waiting.ts`.
+ */
 import { expect } from 'vitest'
 import type { Inventory } from '../../dev/servers/observed-service.ts'
 import { type CrowdResponse, startServiceWithCrowd } from '../../dev/servers/service-with-crowd.ts'

@@ -57,7 +57,10 @@ test.concurrent.for(['start', 'start:bun', 'start:deno', 'start:workerd'])(
   },
 )
 
-/** Responses for the page, two of its files, a name that it does not have, and the asset that workerd reads for the page. */
+/**
+ * Responses for the page, two of its files, a name that it does not have,
+ * and the asset that workerd reads for the page.
+ */
 function referencePage(
   get: (path: string) => Promise<Response>,
 ): Promise<{ status: number; headers: object; text: string }[]> {

@@ -1,4 +1,6 @@
-/** Does what `SKILL.md`, `README.md`, `docs/client.md` and `examples/client.ts` show: requests in order, and clients. */
+/**
+ * Does what `SKILL.md`, `README.md`, `docs/client.md` and `examples/client.ts` show: requests in order, and clients.
+ */
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

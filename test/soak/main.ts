@@ -1,10 +1,10 @@
 /**
- * `npm run soak`: ten minutes of all kinds of requests on two replicas, while the engine restarts, connections break, a replica is
- * killed, polls are refused and clients leave. Afterwards the ids, messages and final statuses in the responses
- * are compared with the engine's histories.
+ * `npm run soak`: ten minutes of all kinds of requests on two replicas, while the engine restarts, connections break, a
+ * replica is killed, polls are refused and clients leave. Afterwards the ids, messages and final statuses in the
+ * responses are compared with the engine's histories.
  *
- * `SOAK_MINUTES` (10) and `SOAK_SEED` (random) change it. Exits with 1 if anything was lost or doubled, if a response was wrong, or
- * if the memory, timers or sockets of the service grew.
+ * `SOAK_MINUTES` (10) and `SOAK_SEED` (random) change it. Exits with 1 if anything was lost or doubled, if a response
+ * was wrong, or if the memory, timers or sockets of the service grew.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -87,7 +87,9 @@ export function seen(method: string, path: string, answer: Answer, engine: SeenA
 
 const MARKS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { mark }]) => [name, mark ?? '']))
 
-/** Its text without the destinations of a trace, which are returned as the worker published them, addresses included. */
+/**
+ * Its text without the destinations of a trace, which are returned as the worker published them, addresses included.
+ */
 export function besideTrace({ body, text }: Answer): string {
   return body?.trace ? JSON.stringify({ ...body, trace: null }) : text
 }

@@ -4,7 +4,10 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import { parseTraceDocument, type TraceDocument } from '../../src/protocol/trace/document.ts'
 import { type TraceNode, toTraceTree } from '../../src/protocol/trace/tree.ts'
 
-/** Waits until the run's trace is in the folder, with at least one span of a step if `hasSpans`: spans that arrive late are added. */
+/**
+ * Waits until the run's trace is in the folder, with at least one span of a step if `hasSpans`:
+ * spans that arrive late are added.
+ */
 export async function archivedTrace(
   folder: string,
   runId: string,

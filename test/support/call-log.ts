@@ -1,4 +1,6 @@
-/** The calls that a proxy in front of the engine has seen, so that tests need not wait for the engine's own counters. */
+/**
+ * The calls that a proxy in front of the engine has seen, so that tests need not wait for the engine's own counters.
+ */
 import proto from '@temporalio/proto'
 import { until } from '../../src/cli/dev/servers/until.ts'
 

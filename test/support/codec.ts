@@ -18,7 +18,9 @@ export interface CodecServer {
 export interface CodecOptions {
   /** It makes of each payload one that nobody else reads, as `opaque` does; else it changes nothing. */
   opaque?: boolean
-  /** What the store has in the places of references: `/download`, which without it is 404. Where this throws it is 400. */
+  /**
+   * What the store has in the places of references: `/download`, which without it is 404. Where this throws it is 400.
+   */
   download?: (references: JsonPayload[]) => Payload[]
 }
 

@@ -1,4 +1,6 @@
-/** The little of curl that our printed requests use, for machines without it: `-sSf`, `-H`, `-d`, `--retry` and a URL. */
+/**
+ * The little of curl that our printed requests use, for machines without it: `-sSf`, `-H`, `-d`, `--retry` and a URL.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 

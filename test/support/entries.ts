@@ -69,7 +69,10 @@ export function workerdOf(bundle: string, others: WorkerdBindings = {}): ServeEn
   }
 }
 
-/** For `wrangler dev`. By default two that start at the same time choose the same port, and one of them ends with an error. */
+/**
+ * For `wrangler dev`. By default two that start at the same time choose the same port,
+ * and one of them ends with an error.
+ */
 export const ANY_INSPECTOR_PORT = ['--inspector-port', '0']
 
 /** The same bundle behind `wrangler dev`, which puts a proxy of its own, on workerd too, before it. */
@@ -123,7 +126,10 @@ function withEngineHttpUrl(env: Record<string, string>): Record<string, string> 
   return env.ENGINE_ADDRESS === address && httpUrl !== null ? { ENGINE_HTTP_URL: httpUrl, ...env } : env
 }
 
-/** Waits for a value other than false. Rejects with the output if the process ends first, or if there is none in a minute. */
+/**
+ * Waits for a value other than false. Rejects with the output if the process ends first,
+ * or if there is none in a minute.
+ */
 export async function untilServing<T>(
   server: RunningProcess,
   probe: () => T | Promise<T>,

@@ -1,4 +1,7 @@
-/** The SDK's external storage, over memory, and a codec server that gives its payloads back: Temporal's `/download`, spoken for real. */
+/**
+ * The SDK's external storage, over memory, and a codec server that gives its payloads back:
+ * Temporal's `/download`, spoken for real.
+ */
 import {
   type DataConverter,
   ExternalStorage,

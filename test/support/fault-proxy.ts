@@ -32,7 +32,9 @@ export type Fault =
 export interface FaultRule {
   /** Like `DescribeWorkflowExecution`. */
   method: string
-  /** Only calls that hold this text, so that tests that run at once do not meet each other's faults: a workflow id, say. */
+  /**
+   * Only calls that hold this text, so that tests that run at once do not meet each other's faults: a workflow id, say.
+   */
   containing: string
   fault: Fault
   /** How often; for ever when absent. */
@@ -74,7 +76,8 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-// https://www.rfc-editor.org/rfc/rfc9113#section-6.8: what a first GOAWAY names when further streams may be on their way.
+// https://www.rfc-editor.org/rfc/rfc9113#section-6.8:
+// what a first GOAWAY names when further streams may be on their way.
 const MAX_STREAM_ID = 2 ** 31 - 1
 
 /** Forwards everything to the engine except calls that match a rule. */

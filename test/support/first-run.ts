@@ -2,8 +2,8 @@ import { until } from '../../src/cli/dev/servers/until.ts'
 import type { Api } from './api.ts'
 
 /**
- * Starts the first run of a service, reads its status, and returns its id. The first requests of a process load and compile code,
- * for which a busy machine may take longer than a request may take.
+ * Starts the first run of a service, reads its status, and returns its id. The first requests of a process load and
+ * compile code, for which a busy machine may take longer than a request may take.
  */
 export async function startFirstRun(api: Pick<Api, 'call' | 'start'>, workflowName: string): Promise<string> {
   const { workflowId } = await until('the first run is started', async () => {

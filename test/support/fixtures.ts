@@ -1,6 +1,7 @@
 /**
  * Vitest fixtures. Each one starts when the first test that names it runs, is shared by the tests of its file, and is
- * stopped after the last one, whatever happened: test files need no `beforeAll`, no `afterAll` and no list of things to stop.
+ * stopped after the last one, whatever happened:
+ * test files need no `beforeAll`, no `afterAll` and no list of things to stop.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -71,8 +72,8 @@ const base = vitestTest
   })
 
 /**
- * For tests that share the engine of the whole run. A file that needs other options extends it: `test.override` would also
- * change the tests of other files, which share this module.
+ * For tests that share the engine of the whole run. A file that needs other options extends it: `test.override` would
+ * also change the tests of other files, which share this module.
  */
 export const test = withServers(base)
 
@@ -109,7 +110,10 @@ function withServers(testOnEngine: typeof base) {
       /** A worker on the task queue of `catalog`, without a catalog of the kit unless `workerOptions` names one. */
       .extend('worker', { scope: 'file' }, ({ startWorker, workerOptions }) => startWorker(workerOptions))
 
-      /** Starts workers that record traces, by default in `folder`, and archive every 200 ms instead of every five seconds. */
+      /**
+       * Starts workers that record traces, by default in `folder`,
+       * and archive every 200 ms instead of every five seconds.
+       */
       .extend('startTracedWorker', { scope: 'file' }, ({ startWorker, folder }) => {
         return ({ plugin, archiveEveryMs = 200, options, ...rest }: TracedWorkerOptions) => {
           const traces = { remote: null, local: { directory: folder, writes: true }, maxBytes: 1 << 20 }

@@ -7,9 +7,9 @@ const OWN_THREAD = '/proc/thread-self'
 const STEAL_UNIT_MS = 10
 
 /**
- * Begins to measure a service in a process of its own. Returns a function for the milliseconds that have passed since then,
- * without those in which the service, or the thread that measures it, used a processor or waited for one. A machine, however
- * busy or slow, adds nothing to it: what takes long by this clock has waited longer than it should.
+ * Begins to measure a service in a process of its own. Returns a function for the milliseconds that have passed since
+ * then, without those in which the service, or the thread that measures it, used a processor or waited for one. A
+ * machine, however busy or slow, adds nothing to it: what takes long by this clock has waited longer than it should.
  *
  * Without Linux's `/proc` it is an ordinary clock.
  */
@@ -18,8 +18,9 @@ export function idleClock(service: { pid: number }): () => number {
 }
 
 /**
- * The same with the time in which the service used a processor: what it would have taken if the machine did nothing else. For a
- * bound in seconds of work, which `onThisMachine` (`cpu-ms.ts`) makes longer on a machine with slow processors.
+ * The same with the time in which the service used a processor: what it would have taken if the machine did nothing
+ * else. For a bound in seconds of work, which `onThisMachine` (`cpu-ms.ts`) makes longer on a machine with slow
+ * processors.
  */
 export function undisturbedClock(service: { pid: number }): () => number {
   return clockWithout('waiting', service.pid)
@@ -48,7 +49,10 @@ const EXCLUDED_MS: Readonly<Record<Excluded, (of: ThreadTimes) => number>> = {
 // All clocks of a service share them.
 const samplers = new Map<string, () => number>()
 
-/** Samples the threads of a process until it ends. Returns a function for the time that they were excluded since the first call. */
+/**
+ * Samples the threads of a process until it ends.
+ * Returns a function for the time that they were excluded since the first call.
+ */
 function timeOfThreads(excluded: Excluded, pid: number): () => number {
   const key = `${excluded} ${pid}`
   const sampler = samplers.get(key) ?? sample(excluded, pid, () => samplers.delete(key))

@@ -1,4 +1,7 @@
-/** Checks the output of every process in every suite: it must not show values of its configuration or details of the machine. */
+/**
+ * Checks the output of every process in every suite:
+ * it must not show values of its configuration or details of the machine.
+ */
 import { ENGINE_ERROR_TEXT, internalStringIn } from './internal-strings.ts'
 import { record } from './record.ts'
 import { leaksIn, VARIABLES } from './variables.ts'

@@ -39,8 +39,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   }
 }
 
-// Hundreds of task queues with one partition instead of four take the engine a third less CPU time. Engines that a test file
-// starts for itself have four.
+// Hundreds of task queues with one partition instead of four take the engine a third less CPU time.
+// Engines that a test file starts for itself have four.
 const DYNAMIC_CONFIG = {
   ...UNDISTURBED,
   'frontend.WorkflowPauseEnabled': true,

@@ -1,6 +1,6 @@
 /**
- * Records the spans that it is sent over OTLP/HTTP, as https://opentelemetry.io/docs/specs/otlp/ describes it. No OpenTelemetry
- * collector can be installed in the tests, so this reads the standard's messages itself.
+ * Records the spans that it is sent over OTLP/HTTP, as https://opentelemetry.io/docs/specs/otlp/ describes it. No
+ * OpenTelemetry collector can be installed in the tests, so this reads the standard's messages itself.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads'
 
 const SPIN = 'const until = Date.now() + 500; while (Date.now() < until);'
 
-/** How many processors this process gets. A quota, or the host of a virtual machine, may give it less than the machine shows. */
+/**
+ * How many processors this process gets. A quota, or the host of a virtual machine,
+ * may give it less than the machine shows.
+ */
 export async function processorsGiven(): Promise<number> {
   const beganAt = performance.now()
   const before = process.cpuUsage()

@@ -10,7 +10,9 @@ export interface ServiceOptions extends ServiceProcessOptions {
   engine?: SeenAnswer['engine']
 }
 
-/** What a service logs of any engine if its first call takes too long, as on a busy machine. The next call tells more. */
+/**
+ * What a service logs of any engine if its first call takes too long, as on a busy machine. The next call tells more.
+ */
 export const NO_RESPONSE = 'cannot use the engine yet: it does not respond; check ENGINE_ADDRESS and ENGINE_TLS'
 
 /** Resolves when it listens. */

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 const UNREAD = '; its status could not be read'
 
 /**
- * The whole body of a 408 at shutdown, for a run that is still open. A busy engine may not describe the run in the 600 ms that
- * are left. Then `workflowStatus` is missing, nothing else, and the message says so.
+ * The whole body of a 408 at shutdown, for a run that is still open. A busy engine may not describe the run in the 600
+ * ms that are left. Then `workflowStatus` is missing, nothing else, and the message says so.
  */
 export function timedOutAtShutdown(workflowId: string, { message }: { message?: unknown }): Record<string, unknown> {
   const isUnread = isStatusUnread(message)

@@ -1,8 +1,8 @@
 /** Every variable of the configuration: the value that tests set, and where that value may appear. */
 
 /**
- * `answers`: responses; `destinations`: where a trace is, in the response about its run; `printed`: outside the log, if the
- * service cannot start.
+ * `answers`: responses; `destinations`: where a trace is, in the response about its run; `printed`:
+ * outside the log, if the service cannot start.
  */
 type Place = 'answers' | 'destinations' | 'log' | 'printed'
 

@@ -13,6 +13,7 @@ const TEST_WORKFLOWS = new URL('./workflows.ts', import.meta.url)
 
 /** Resolves when the engine reports a poller of the task queue, and the catalog, if any, is published. */
 export function startWorker({ options, ...rest }: TestWorkerOptions): Promise<TestWorker> {
-  // In debug mode workflows run in the thread of the worker. A thread of their own takes half a second of CPU time to start.
+  // In debug mode workflows run in the thread of the worker.
+  // A thread of their own takes half a second of CPU time to start.
   return start({ workflowsPath: TEST_WORKFLOWS, activities, ...rest, options: { debugMode: true, ...options } })
 }

@@ -150,7 +150,9 @@ export async function failRethrown(): Promise<never> {
   }
 }
 
-/** Rethrows a child's failure as an application failure of type `ChildWorkflowFailure`, without the engine's wrapper. */
+/**
+ * Rethrows a child's failure as an application failure of type `ChildWorkflowFailure`, without the engine's wrapper.
+ */
 export async function failRethrownByParent(): Promise<never> {
   try {
     return await executeChild(failRethrown)
@@ -214,7 +216,10 @@ export async function replacesMemo({ links, link = 1 }: { links: number; link?: 
   return link
 }
 
-/** Continues as a new run after the signal `next`, completes after `finish`. Its update `round` returns the number of the run. */
+/**
+ * Continues as a new run after the signal `next`, completes after `finish`.
+ * Its update `round` returns the number of the run.
+ */
 export async function chainOnSignal(rounds: number): Promise<number> {
   let received: 'next' | 'finish' | null = null
   setHandler(defineUpdate<number>('round'), () => rounds)
@@ -304,8 +309,8 @@ export async function waitForSignal(): Promise<unknown[]> {
  * A run with every kind of handler; ends at the signal `finish` with what it has gathered.
  *
  * Signals `add`, `finish`. Queries `state`, `echo`, `void`, `throws`, `throwsFailure`.
- * Updates `set`, `echo`, `void`, `wait` (milliseconds), `waitFor` (until the value was added), `validated` (refuses what is not positive),
- * `fails` (ApplicationFailure), `throws` (its workflow task fails until the run is terminated).
+ * Updates `set`, `echo`, `void`, `wait` (milliseconds), `waitFor` (until the value was added), `validated` (refuses
+ * what is not positive), `fails` (ApplicationFailure), `throws` (its workflow task fails until the run is terminated).
  */
 export async function messages(): Promise<{ gathered: unknown[]; value: unknown }> {
   const gathered: unknown[] = []
@@ -365,7 +370,10 @@ export async function messages(): Promise<{ gathered: unknown[]; value: unknown 
 
 // What workers of the older generation return
 
-/** Returns `output`, undefined when absent, in the wrapper of a workflow; one of its steps returns one in that of an activity. */
+/**
+ * Returns `output`, undefined when absent, in the wrapper of a workflow;
+ * one of its steps returns one in that of an activity.
+ */
 export async function olderReturns({ output, trace }: { output?: unknown; trace?: unknown }): Promise<object> {
   await echoBack({ __output_activity_wrapper_version: 1, output: 'of a step', aggregations: null })
   return { __output_workflow_wrapper_version: 1, output, trace }

@@ -76,8 +76,8 @@ async function startWorkflow(
 }
 
 /**
- * Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow. Errors name `timeoutMs`, of which
- * `leftMs` are left.
+ * Waits for the end of a run, with a live line. Ctrl-C ends the waiting, not the workflow.
+ * Errors name `timeoutMs`, of which `leftMs` are left.
  */
 export async function settled(
   handle: WorkflowHandle,

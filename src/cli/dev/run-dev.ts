@@ -71,7 +71,9 @@ class ProgramExit extends Error {
   }
 }
 
-/** Resolves with the exit code when everything has stopped: 0 after a signal, that of the worker if it exits, else 1. */
+/**
+ * Resolves with the exit code when everything has stopped: 0 after a signal, that of the worker if it exits, else 1.
+ */
 export async function runDev(options: DevOptions): Promise<number> {
   const shutdown = new AbortController()
   const { signal } = shutdown
@@ -150,7 +152,10 @@ export async function runDev(options: DevOptions): Promise<number> {
     void ended.then((how) => shutdown.abort(new ProgramExit(name, how)))
   }
 
-  /** Stops the engine last, because the worker and the API need it to shut down. One that is still starting ends with this process. */
+  /**
+   * Stops the engine last, because the worker and the API need it to shut down.
+   * One that is still starting ends with this process.
+   */
   async function stopAll(): Promise<void> {
     await Promise.all(programs.map((program) => program.stop(STOP_GRACE_MS)))
     await engine?.stop()

@@ -1,7 +1,10 @@
 /** Variables of an engine that is described by ours. */
 type Environment = Record<string, string | undefined>
 
-/** The environment of a worker: with our variables, and with those that Temporal's SDKs read themselves (`loadClientConnectConfig` and its like). */
+/**
+ * The environment of a worker: with our variables, and with those that Temporal's SDKs read themselves
+ * (`loadClientConnectConfig` and its like).
+ */
 export function workerEnvironment(env: Environment): Environment {
   return {
     ...env,

@@ -20,8 +20,8 @@ export interface ArgumentFlags {
 export type Arguments = { input: unknown } | { args: unknown[] }
 
 /**
- * Null if neither flag is given. Throws a `UsageError` for anything that is not JSON. `options`, if set, is read from stdin
- * too if it is `-`.
+ * Null if neither flag is given. Throws a `UsageError` for anything that is not JSON.
+ * `options`, if set, is read from stdin too if it is `-`.
  */
 export async function readArguments(
   { input, arg, options }: ArgumentFlags & { options?: string },

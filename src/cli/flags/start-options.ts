@@ -16,7 +16,9 @@ const NOT_OPTIONS = new Map([
   ['signal', 'it is not a start option'],
 ])
 
-/** The start options of `--options`. Throws a `UsageError` for fields with a flag of their own: one would win silently. */
+/**
+ * The start options of `--options`. Throws a `UsageError` for fields with a flag of their own: one would win silently.
+ */
 export async function readStartOptions(value: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const options = await readObjectArgument('--options', value, signal)
   const issues = [...NOT_OPTIONS]

@@ -23,7 +23,10 @@ export interface ReportOptions {
   url: unknown
 }
 
-/** Returns the exit code. If stdout is for programs, it gets the error as JSON: the body of the response if there is one. */
+/**
+ * Returns the exit code. If stdout is for programs, it gets the error as JSON:
+ * the body of the response if there is one.
+ */
 export function reportError(error: unknown, { isJson, lastBody, openKey, url }: ReportOptions): ExitCode {
   const { exitCode, lines, ...report } = reportOf(error, commandLineFor(url))
   // A proxy may respond because the URL is wrong.

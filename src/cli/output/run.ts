@@ -20,7 +20,9 @@ export function renderStatus(run: WorkflowStatus): string {
   ])
 }
 
-/** What keeps an open run from progress, for the line that shows what a command waits for; empty if nothing is known. */
+/**
+ * What keeps an open run from progress, for the line that shows what a command waits for; empty if nothing is known.
+ */
 export function renderProgress({ workflowStatus, problem }: Partial<OpenRun>): string {
   if (problem !== undefined) return `, workflow task failing (attempt ${problem.attempt}): ${problem.message}`
   return workflowStatus === 'paused' ? ', but paused' : ''

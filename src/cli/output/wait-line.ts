@@ -7,7 +7,10 @@ const FRAME_MS = 100
 const DEFAULT_COLUMNS = 80
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Shows on a terminal's stderr what the command waits for, until the returned function is called. `note` is read again and again. */
+/**
+ * Shows on a terminal's stderr what the command waits for, until the returned function is called.
+ * `note` is read again and again.
+ */
 export function showWaiting(what: string, note: () => string = () => ''): () => void {
   const { stderr } = process
   if (!stderr.isTTY) return () => {}

@@ -2,7 +2,9 @@ import { isObject } from '../../lib/is-object.ts'
 import { createSchemaTypes, type SchemaTypes } from './schema-types.ts'
 import { block, comment, propertyName } from './source-text.ts'
 
-/** The TypeScript module for `createClient<Workflows>()` of `portico/client`, made of the response of the catalog route. */
+/**
+ * The TypeScript module for `createClient<Workflows>()` of `portico/client`, made of the response of the catalog route.
+ */
 export function catalogModule(catalog: unknown): string {
   const { catalog: name, workflows } = isObject(catalog) ? catalog : {}
   const types = createSchemaTypes(['Workflows'])

@@ -1,4 +1,6 @@
-/** Values as TypeScript source. Names and descriptions come from workers: none of them may end a string or a comment. */
+/**
+ * Values as TypeScript source. Names and descriptions come from workers: none of them may end a string or a comment.
+ */
 import { isObject } from '../../lib/is-object.ts'
 
 /** The JSON value as a literal type. */

@@ -24,7 +24,10 @@ export interface HttpRequest {
 }
 
 export interface Connection {
-  /** The body of the response, of which the service is trusted. Rejects with a `PorticoError`, or with the signal's reason. */
+  /**
+   * The body of the response, of which the service is trusted.
+   * Rejects with a `PorticoError`, or with the signal's reason.
+   */
   send<Body>(request: HttpRequest, options?: CallOptions): Promise<Body>
   /** Sends a request that waits; `toRequest` is called for each attempt with the time that it may wait. */
   sendWaiting(toRequest: (waitMs: number) => HttpRequest, limits: Limits): Promise<Answer>

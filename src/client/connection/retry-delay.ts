@@ -15,8 +15,8 @@ export function isForeign({ error }: Pick<PorticoError, 'error'>): boolean {
 /**
  * How long to wait before the request is sent again; null if it must not be.
  *
- * With `Retry-After` the service says that nothing is done twice. After errors of others, and after errors that leave open
- * whether the request was carried out, only a request that can be repeated is sent again.
+ * With `Retry-After` the service says that nothing is done twice. After errors of others, and after errors that leave
+ * open whether the request was carried out, only a request that can be repeated is sent again.
  */
 export function retryDelayMs(error: unknown, isRetryable: boolean, attempts: number): number | null {
   if (!(error instanceof PorticoError)) return null

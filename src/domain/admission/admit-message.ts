@@ -1,4 +1,6 @@
-/** Whether a message fits the schema that the catalog publishes for its handler: docs/decisions/022-handler-schemas.md. */
+/**
+ * Whether a message fits the schema that the catalog publishes for its handler: docs/decisions/022-handler-schemas.md.
+ */
 import { atMost, type Call } from '../call.ts'
 import { publishedEntry } from '../catalog/published-entry.ts'
 import { TIMEOUT_MS } from '../deadlines.ts'

@@ -13,7 +13,8 @@ export interface InputCheck {
   skipped: string[]
 }
 
-// In units of about 50 ns, which makes a tenth of a second. A valid input of 1 MiB takes half of it: src/json-schema/README.md.
+// In units of about 50 ns, which makes a tenth of a second. A valid input of 1 MiB takes half of it:
+// src/json-schema/README.md.
 const BUDGET = 2_000_000
 
 // Keyed by the schema in its catalog's cached definition: both are dropped together.

@@ -27,7 +27,8 @@ export interface KnownRunsOptions extends CacheOptions {
   engine: Pick<Engine, 'describe'>
 }
 
-// A run never changes its type or catalog. A workflow id that now belongs to another workflow is noticed after this time.
+// A run never changes its type or catalog. A workflow id that now belongs to another workflow is noticed after this
+// time.
 const TTL_MS = 60_000
 
 // About 5 MiB with ids of usual length.

@@ -6,8 +6,9 @@ import { withinCall } from '../within-call.ts'
 import type { Catalogs } from './catalogs.ts'
 
 /**
- * The workflow of a run as its catalog publishes it. Null if the catalog says nothing about the run: it is not published,
- * is of the older form, whose schemas are informational, or is of another version than the one that the run is pinned to.
+ * The workflow of a run as its catalog publishes it. Null if the catalog says nothing about the run: it is not
+ * published, is of the older form, whose schemas are informational, or is of another version than the one that the run
+ * is pinned to.
  */
 export async function publishedEntry(
   catalogs: Catalogs,

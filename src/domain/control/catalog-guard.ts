@@ -18,7 +18,9 @@ export function rejectOlderCatalog({ catalogs }: Pick<Ports, 'catalogs'>, ref: E
   if (catalogs.isOlderForm(ref.workflowId)) throw forbidden(ref)
 }
 
-/** Throws `WorkflowNotFoundError` for a run of a reserved name: it belongs to the workers, like a catalog under any id. */
+/**
+ * Throws `WorkflowNotFoundError` for a run of a reserved name: it belongs to the workers, like a catalog under any id.
+ */
 export function rejectReserved({ workflowId, workflowName }: Pick<Description, 'workflowId' | 'workflowName'>): void {
   if (!workflowName.startsWith('$')) return
   throw new ServiceError('WorkflowNotFoundError', `Workflow ${workflowId} not found`, { details: { workflowId } })

@@ -33,8 +33,8 @@ export function unpause({ engine }: Pick<Ports, 'engine'>, command: ControlComma
 const DELAYS_MS = [50, 100, 200, 400, 800, 1000]
 
 /**
- * A pause would record a failure of the workflow task that no worker has taken. Temporal's Core-based SDKs cannot replay
- * such a history: the run would never continue.
+ * A pause would record a failure of the workflow task that no worker has taken. Temporal's Core-based SDKs cannot
+ * replay such a history: the run would never continue.
  */
 async function untilTaskStarted({ engine }: Pick<Ports, 'engine'>, run: Description, call: Call): Promise<void> {
   const { workflowId, runId } = run

@@ -14,7 +14,9 @@ import { isIdle, type RunFacts, reasonsOf } from './reasons.ts'
 
 type ExplainPorts = Pick<Ports, 'catalogs' | 'engine' | 'now'>
 
-/** Takes one engine call for a closed run and three for an open one, apart from those for the catalog, which is cached. */
+/**
+ * Takes one engine call for a closed run and three for an open one, apart from those for the catalog, which is cached.
+ */
 export async function explain(ports: ExplainPorts, ref: ExecutionRef, call: Call): Promise<Explanation> {
   const run = await ports.engine.describe(ref, call)
   rejectReserved(run)

@@ -26,7 +26,10 @@ const IDS_SHARE = 1 / 16
 // The share that one run may take. A larger one would evict too many others, and measuring it would take too long.
 const RUN_SHARE = 1 / 4
 
-/** The same engine, which keeps the closed runs that it has read. Which run is the latest is always read from the engine. */
+/**
+ * The same engine, which keeps the closed runs that it has read.
+ * Which run is the latest is always read from the engine.
+ */
 export function keepClosedRuns(engine: Engine, options: ClosedRunsOptions): Engine {
   const { maxBytes, sharesPending = true, onCacheRead, now = () => performance.now() } = options
   const runs = weighedCache<Execution>({ maxBytes, maxAgeMs: MAX_AGE_MS, now })

@@ -27,7 +27,10 @@ interface Output {
   handler: { kind: 'query' | 'update'; name: string } | null
 }
 
-/** The same verbs, which warn of an output that does not match the `outputSchema` of its workflow or handler. Results do not change. */
+/**
+ * The same verbs, which warn of an output that does not match the `outputSchema` of its workflow or handler.
+ * Results do not change.
+ */
 export function withOutputChecks(workflows: Workflows, ports: OutputPorts): Workflows {
   async function checked<T>(reading: Promise<T>, call: Call, outputOf: (result: T) => Output | null): Promise<T> {
     const result = await reading

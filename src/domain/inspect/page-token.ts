@@ -32,7 +32,9 @@ export async function openPageToken<T>(
   return position
 }
 
-/** Whether a position can be a token of the engine, in base64: anybody can put anything into a token with a right hash. */
+/**
+ * Whether a position can be a token of the engine, in base64: anybody can put anything into a token with a right hash.
+ */
 export function isEngineToken(value: unknown): value is string {
   return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }

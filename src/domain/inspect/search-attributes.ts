@@ -9,7 +9,9 @@ import type { AttributeFilter, RunFilter, SearchAttributeType, TypedRunFilter } 
 
 /** The search attributes that are registered with the engine. Cached for a minute. */
 export interface SearchAttributes {
-  /** Adds the registered type to each attribute of the filter. Throws `ValidationError` for one that is not registered. */
+  /**
+   * Adds the registered type to each attribute of the filter. Throws `ValidationError` for one that is not registered.
+   */
   resolve(filter: RunFilter, call: Call): Promise<TypedRunFilter>
 }
 

@@ -63,7 +63,9 @@ async function signalWithStartOnce(
   return found !== null && 'run' in found ? toSignaledRun(found.run) : run
 }
 
-/** Whether the closed run has received the signal, maybe as its last one. The engine still recognizes its request id. */
+/**
+ * Whether the closed run has received the signal, maybe as its last one. The engine still recognizes its request id.
+ */
 async function hasSignal(
   engine: SignalWithStartPorts['engine'],
   closed: RunRef,

@@ -11,7 +11,10 @@ import type { ConflictPolicy } from './workflow-options.ts'
 export interface StartKey {
   /** Stands for the key, which is not recorded. */
   key: string
-  /** A hash of the request. The key is part of it, so that a reader of the memo cannot guess arguments that a codec encrypts. */
+  /**
+   * A hash of the request. The key is part of it, so that a reader of the memo cannot guess arguments that a codec
+   * encrypts.
+   */
   request: string
 }
 
@@ -39,7 +42,9 @@ export interface FailedStart {
   sent: StartKey
   /** The latest run of the workflow id. */
   found: { startKey: StartKey | null; open: boolean }
-  /** Whether it failed because the id is used. Otherwise it may have been carried out, or the catalog rejects it now. */
+  /**
+   * Whether it failed because the id is used. Otherwise it may have been carried out, or the catalog rejects it now.
+   */
   isIdUsed: boolean
   /** What the request wants if a run is open that another request has started. */
   conflictPolicy: ConflictPolicy

@@ -10,7 +10,9 @@ import type { ConflictPolicy } from './workflow-options.ts'
 
 type Describe = Pick<Engine, 'describe'>
 
-/** A chain that an earlier request with the same key has started. The ids and the status are those of its latest run. */
+/**
+ * A chain that an earlier request with the same key has started. The ids and the status are those of its latest run.
+ */
 export interface RepeatedRun extends Started {
   status: Status
 }
@@ -32,8 +34,8 @@ export interface StartOnce<Result> extends KeyedId {
 /**
  * Starts a workflow once for each key: docs/decisions/034-idempotency-keys.md.
  *
- * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key has
- * started it. If another request has, the second attempt follows the policies of this one.
+ * The first attempt takes only an id without any run. If it fails, the memo of the id's latest run says whether the key
+ * has started it. If another request has, the second attempt follows the policies of this one.
  */
 export async function startOnce<Result>(engine: Describe, once: StartOnce<Result>, call: Call): Promise<Result> {
   try {
@@ -67,7 +69,10 @@ export function toProtocolMemo(startKey: StartKey): Readonly<Record<string, unkn
   return { [IDEMPOTENCY_MEMO]: startKey }
 }
 
-/** Under the id of the key a repeat starts nothing again, whatever the engine has done. Under another id it may be forgotten. */
+/**
+ * Under the id of the key a repeat starts nothing again, whatever the engine has done.
+ * Under another id it may be forgotten.
+ */
 export function withRetryAfter(error: unknown, { workflowId, startKey }: KeyedId): unknown {
   if (!hasErrorName(error, 'EngineUnavailableError') || workflowId !== startKey.key) return error
   const message = 'The workflow engine is not responding. Send the request again with the same Idempotency-Key.'
@@ -89,7 +94,9 @@ const MAY_BE_REPEATED: readonly ErrorName[] = [
   'WorkflowAlreadyStartedError',
 ]
 
-/** The run that the key has started; null if the policies of the request decide about the id. Throws if neither holds. */
+/**
+ * The run that the key has started; null if the policies of the request decide about the id. Throws if neither holds.
+ */
 async function findAfterFailure(
   engine: Describe,
   { workflowId, startKey, conflictPolicy }: KeyedId & { conflictPolicy: ConflictPolicy },

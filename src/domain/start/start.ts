@@ -22,7 +22,9 @@ export type StartResult =
   /** An earlier request with the same key has started this run. */
   | { repeated: RepeatedRun }
 
-/** Every response about a start has the id of the first run, also if the chain continued before the start was repeated. */
+/**
+ * Every response about a start has the id of the first run, also if the chain continued before the start was repeated.
+ */
 export function toRunStart(result: StartResult): RunStart {
   if ('started' in result) {
     const { workflowId, runId, isExisting } = result.started
@@ -87,7 +89,10 @@ function startAdmitted(
   return ports.engine.start(request, call)
 }
 
-/** Throws `ForbiddenError` for a start that could end, or find, the run of a catalog. Call it after the catalog was read. */
+/**
+ * Throws `ForbiddenError` for a start that could end, or find, the run of a catalog.
+ * Call it after the catalog was read.
+ */
 export function rejectStartOfCatalog(ports: Pick<Ports, 'catalogs'>, request: StartRequest): void {
   const { workflowIdConflictPolicy = 'fail' } = request.options ?? {}
   // The id may be that of the catalog itself, which `fail` leaves alone.

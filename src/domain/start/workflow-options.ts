@@ -1,6 +1,8 @@
 import type { SearchAttributeType } from '../inspect/run-filter.ts'
 
-/** How the engine runs a workflow that is started, in the words of the API. Absent options have the engine's defaults. */
+/**
+ * How the engine runs a workflow that is started, in the words of the API. Absent options have the engine's defaults.
+ */
 export interface WorkflowOptions {
   memo?: Readonly<Record<string, unknown>>
   searchAttributes?: Readonly<Record<string, SearchAttributeValue>>

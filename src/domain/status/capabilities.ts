@@ -13,7 +13,9 @@ export interface CapabilitiesOptions extends Pick<Ports, 'deployment' | 'engine'
 // A setting of the namespace, which hardly ever changes.
 const PAUSE_TTL_MS = 60_000
 
-/** Returns the function that describes the deployment. The engine's version is always read, as a sign that it responds. */
+/**
+ * Returns the function that describes the deployment. The engine's version is always read, as a sign that it responds.
+ */
 export function createCapabilities({
   engine,
   deployment,

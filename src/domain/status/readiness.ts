@@ -9,7 +9,9 @@ export interface ReadinessOptions {
   onCacheRead: OnCacheRead | undefined
 }
 
-/** Returns the function that checks whether the engine can serve requests. It calls the engine at most once a second. */
+/**
+ * Returns the function that checks whether the engine can serve requests. It calls the engine at most once a second.
+ */
 export function createReadiness({
   engine,
   sharesPending,

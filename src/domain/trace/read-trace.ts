@@ -14,7 +14,10 @@ import { decodeEntries } from './trace-values.ts'
 
 type TracePorts = Pick<Ports, 'catalogs' | 'engine' | 'traceMaxBytes' | 'traceSources'>
 
-/** Reads the trace of a run with its child runs, each from the first source that has it. Failing sources become warnings. */
+/**
+ * Reads the trace of a run with its child runs, each from the first source that has it.
+ * Failing sources become warnings.
+ */
 export async function readTrace(ports: TracePorts, ref: ExecutionRef, call: Call): Promise<Trace> {
   const description = await ports.engine.describe(ref, call)
   const run = toTracedRun(description, ports)

@@ -71,7 +71,9 @@ async function decodeOrNull(
   }
 }
 
-/** A copy of the entry with `value` at `path`. The message of an error is decoded from the attributes of its failure. */
+/**
+ * A copy of the entry with `value` at `path`. The message of an error is decoded from the attributes of its failure.
+ */
 function put(entry: TraceEntry, path: readonly string[], value: unknown): TraceEntry {
   const isMessage = path[0] === 'error' && path.at(-1) === 'message'
   const message = isObject(value) && typeof value.message === 'string' ? value.message : value

@@ -28,8 +28,8 @@ export interface EndedRun {
 }
 
 /**
- * Waits for the end of a run, or of its chain. Rejects with `WorkflowExecutionTimedOutError` if it is open after `waitMs`.
- * Every error carries the ids of the last run that is known.
+ * Waits for the end of a run, or of its chain. Rejects with `WorkflowExecutionTimedOutError` if it is open after
+ * `waitMs`. Every error carries the ids of the last run that is known.
  */
 export async function waitForEnd(ports: WaitPorts, wait: Wait, call: Call): Promise<EndedRun> {
   const waitCall = { ...call, deadlineAt: wait.arrivedAt + wait.waitMs }
@@ -110,7 +110,9 @@ async function tryDescribe(
   }
 }
 
-/** Says "is still running" only of a run that was described as open just now. A wait can be repeated, unlike a start. */
+/**
+ * Says "is still running" only of a run that was described as open just now. A wait can be repeated, unlike a start.
+ */
 function timeoutError({ workflowId, runId }: RunRef, { status, problem }: OpenState, waitedMs: number): ServiceError {
   const state = status === undefined ? '; its status could not be read' : ` and is still ${status}`
   const reason = problem === undefined ? '' : `; ${describeProblem(problem)}`

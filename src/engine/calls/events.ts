@@ -123,8 +123,8 @@ function select(
 }
 
 /**
- * The engine appends the pending workflow task if it may still be dropped: a retry, or one for an update. Its events have
- * ids that other events get later, and no task id yet.
+ * The engine appends the pending workflow task if it may still be dropped: a retry, or one for an update. Its events
+ * have ids that other events get later, and no task id yet.
  */
 function isRecorded({ taskId }: HistoryEvent): boolean {
   return Number(taskId ?? 0) !== 0

@@ -38,7 +38,8 @@ async function readRun(context: EngineContext, ref: ExecutionRef, call: Call, kn
       return { ...run, input: toSingleValue(args), status: closing?.outcome.status ?? 'running', closing }
     }
 
-    // The run may be paused, or its history is longer than the page. Its description says which, and names the latest run.
+    // The run may be paused, or its history is longer than the page.
+    // Its description says which, and names the latest run.
     const description = await describe(context, ref, call)
     const { args } = started.runId === description.runId ? started : await input(context, description, call)
     return {

@@ -49,7 +49,9 @@ export async function signalWithStart(
     return { retryRequest: toSend }
   }
 
-  /** To a run that may have the signal already: it recognizes the request id. False if it has closed without the signal. */
+  /**
+   * To a run that may have the signal already: it recognizes the request id. False if it has closed without the signal.
+   */
   async function sendSignalAlone(runId: string): Promise<boolean> {
     const { namespace, header, identity, requestId } = startWorkflow
     const signal = {

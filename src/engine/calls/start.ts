@@ -70,7 +70,8 @@ export async function start(context: EngineContext, request: StartRequest, call:
     if ('firstRunId' in response) return response
     const { runId, firstExecutionRunId, started } = response
     const status = toStatus(response.status)
-    // Older engines do not set `started`, but only with `use-existing` can the engine return a run that it has not started.
+    // Older engines do not set `started`, but only with `use-existing` can the engine return a run that it has not
+    // started.
     const isExisting = !started && options.workflowIdConflictPolicy === 'use-existing'
     return {
       workflowId,

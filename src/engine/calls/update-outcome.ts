@@ -58,7 +58,9 @@ export async function outcomeOf(
   return (await sendUntil(COMPLETED, context, update, call, sent)).result
 }
 
-/** Sends the update until the workflow has accepted it, and returns the run. Rejects if the update has failed by then. */
+/**
+ * Sends the update until the workflow has accepted it, and returns the run. Rejects if the update has failed by then.
+ */
 export async function acceptingRun(context: EngineContext, update: Update, call: Call): Promise<string> {
   const { runId } = (await sendUntil(ACCEPTED, context, update, call)).ref
   if (runId === undefined) throw new Error('the engine accepted an update but did not return its run id')

@@ -13,8 +13,8 @@ import { classifyPollFailure, type PollFailure, pauseBetweenPollsMs } from './po
 const POLL_DEADLINE_MS = 30_000
 
 /**
- * Calls `poll` with the deadline of a long poll. The engine holds it for 20 s, but returns at once if its deadline is less than
- * a second away. Each poll therefore has a deadline of its own, and the caller's deadline aborts it.
+ * Calls `poll` with the deadline of a long poll. The engine holds it for 20 s, but returns at once if its deadline is
+ * less than a second away. Each poll therefore has a deadline of its own, and the caller's deadline aborts it.
  */
 export async function withPollDeadline<T>(call: Call, poll: (call: Call) => Promise<T>): Promise<T> {
   const deadlineAt = Date.now() + POLL_DEADLINE_MS

@@ -9,7 +9,8 @@ import { ping } from './ping.ts'
 // For a process that hardly runs.
 const LONGEST_PING_MS = 30_000
 
-// Ends a ping that is under way. One for all: an abort without a reason creates an error with its stack, which takes 12 µs.
+// Ends a ping that is under way. One for all:
+// an abort without a reason creates an error with its stack, which takes 12 µs.
 const ENDED = new DOMException('the call has ended', 'AbortError')
 
 /**

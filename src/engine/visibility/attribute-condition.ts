@@ -33,7 +33,9 @@ function unquoted(pattern: RegExp, issue: string): Comparison {
   return (column, value) => (pattern.test(value) ? { condition: `${column} = ${value}` } : { issue })
 }
 
-/** To the millisecond. An equality would not find times on SQLite, which compares them as strings of different forms. */
+/**
+ * To the millisecond. An equality would not find times on SQLite, which compares them as strings of different forms.
+ */
 function equalsTime(column: string, value: string): AttributeCondition {
   const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(time)) return { issue: 'must be a time like 2026-01-31T12:00:00Z' }

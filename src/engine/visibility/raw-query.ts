@@ -1,6 +1,6 @@
 /**
- * Checks a client's visibility query before it is combined with other conditions: it must stay inside the parentheses that
- * are put around it. What counts as a string or a comment is what the engine's parser (vitess) takes for one.
+ * Checks a client's visibility query before it is combined with other conditions: it must stay inside the parentheses
+ * that are put around it. What counts as a string or a comment is what the engine's parser (vitess) takes for one.
  */
 
 // Longer queries are not what people write, and the engine's parser is recursive.

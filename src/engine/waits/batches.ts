@@ -23,16 +23,16 @@ export interface BatchPorts {
 // Run ids in one query. A thousand of them take the engine's SQL stores longer than ten queries of a hundred.
 const BATCH_SIZE = 100
 
-// Each run is looked up once per interval, which grows by a second for each thousand runs. A run may be listed a second late
-// and miss one look-up: even then its wait should end within 5 s.
+// Each run is looked up once per interval, which grows by a second for each thousand runs. A run may be listed a second
+// late and miss one look-up: even then its wait should end within 5 s.
 const MIN_INTERVAL_MS = 1000
 const MAX_INTERVAL_MS = 2500
 const RUNS_PER_SECOND = 1000
 
 const LOOK_UPS_AT_ONCE = 4
 
-// Look-ups that a busy process or engine has delayed are made up for, so that the delays do not add up to seconds over the
-// hundred look-ups of an interval. Those that were due earlier are skipped.
+// Look-ups that a busy process or engine has delayed are made up for, so that the delays do not add up to seconds over
+// the hundred look-ups of an interval. Those that were due earlier are skipped.
 const MAX_LATE_MS = 1000
 
 const CHECKS_AT_ONCE = 10

@@ -1,4 +1,7 @@
-/** All waits of this process for the ends of runs, over a bounded number of long polls: docs/decisions/026-waits-share-polls.md. */
+/**
+ * All waits of this process for the ends of runs, over a bounded number of long polls:
+ * docs/decisions/026-waits-share-polls.md.
+ */
 import type { Call } from '../../domain/call.ts'
 import type { Closing } from '../../protocol/execution.ts'
 import type { RunRef } from '../../protocol/run-ref.ts'
@@ -22,8 +25,8 @@ export interface SharedWaits {
   wait(run: RunRef, call: Call): Promise<Closing | null>
 }
 
-// Free polls are given to runs without one before each look-up, a few at a time: the engine may reject them, and when all
-// clients leave at once, each run would otherwise get a poll just before its own client leaves.
+// Free polls are given to runs without one before each look-up, a few at a time: the engine may reject them, and when
+// all clients leave at once, each run would otherwise get a poll just before its own client leaves.
 const PROMOTIONS = 5
 
 // A poll that is closed sooner has been opened for nothing, and proxies close connections whose streams are reset early

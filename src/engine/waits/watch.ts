@@ -20,7 +20,9 @@ export interface Waiter {
   note: Call['note']
 }
 
-/** Adds a wait, which gives null when `call` is over before the run ends. `onLeave` is called after it has left early. */
+/**
+ * Adds a wait, which gives null when `call` is over before the run ends. `onLeave` is called after it has left early.
+ */
 export function join(
   watch: Watch,
   { signal, deadlineAt, note }: Call,

@@ -14,7 +14,10 @@ import { serviceSchemas } from './schemas/service.ts'
 import { runIds } from './schemas/workflow-result.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
-/** What operations refer to. Generators make types of schemas, parameters and responses, so these share their names with no others. */
+/**
+ * What operations refer to. Generators make types of schemas, parameters and responses,
+ * so these share their names with no others.
+ */
 export function components() {
   return {
     schemas: {

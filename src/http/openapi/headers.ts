@@ -10,7 +10,10 @@ interface Header {
 const string = { type: 'string' }
 const boolean = { type: 'boolean' }
 
-/** `Authorization`, `Accept` and `Content-Type` are not parameters in OpenAPI: see the security schemes and the media types. */
+/**
+ * `Authorization`, `Accept` and `Content-Type` are not parameters in OpenAPI:
+ * see the security schemes and the media types.
+ */
 export const REQUEST_HEADERS = {
   'X-Request-Id': {
     description:

@@ -1,4 +1,7 @@
-/** What can follow a response: the operation, and where its parameters are. https://spec.openapis.org/oas/v3.1.1#link-object */
+/**
+ * What can follow a response: the operation, and where its parameters are.
+ * https://spec.openapis.org/oas/v3.1.1#link-object
+ */
 export interface Link {
   operationId: string
   parameters: Readonly<Record<string, string>>

@@ -9,7 +9,9 @@ export interface Operation {
   method: 'get' | 'post' | 'patch'
   /** As the router has it. One below `/workflow/:id/` also exists below `/workflow/:id/runs/:rid/`. */
   path: string
-  /** Identifies the operation in generated clients. Never changes. In that of a pinned run, `Run` replaces `Workflow`. */
+  /**
+   * Identifies the operation in generated clients. Never changes. In that of a pinned run, `Run` replaces `Workflow`.
+   */
   id: string
   tag: Tag
   summary: string

@@ -1,5 +1,6 @@
 /**
- * Keywords about numbers. Some implementations read numbers exactly, some as doubles: a value that either accepts is valid.
+ * Keywords about numbers. Some implementations read numbers exactly, some as doubles:
+ * a value that either accepts is valid.
  */
 import { compareDecimals, toDecimal } from '../../lib/decimal.ts'
 import type { Check, Compiler, Context } from '../check.ts'
@@ -71,7 +72,8 @@ function isMultiple(value: number, divisor: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER && isRoughlyMultiple(value, divisor, ZOD)
 }
 
-// What these libraries tolerate: zod 4 times the precision of a double, pydantic 1e-9, absolute or (before 2.6) relative.
+// What these libraries tolerate: zod 4 times the precision of a double,
+// pydantic 1e-9, absolute or (before 2.6) relative.
 const ZOD = { relative: 4 * Number.EPSILON, absolute: 0 }
 const PYDANTIC = { relative: 1.01e-9, absolute: 1.01e-9 }
 

@@ -6,7 +6,10 @@ export interface TraceEntry {
   id: string
   /** The `id` of the node around it; null for the workflow itself. */
   parentId: string | null
-  /** `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `workflow_task`, or any kind that a worker records. */
+  /**
+   * `workflow`, `step`, `timer`, `signal`, `update`, `child_workflow`, `workflow_task`,
+   * or any kind that a worker records.
+   */
   kind: string
   name: string
   /** Epoch milliseconds. */

@@ -17,7 +17,10 @@ export function spansFile(runId: string): string {
   return `.spans/${runId}.jsonl`
 }
 
-/** Where the trace of a run is archived: key of an object below `traces/`, or path of a file below `SERVICE_TRACE_LOCAL_DIR`. */
+/**
+ * Where the trace of a run is archived: key of an object below `traces/`,
+ * or path of a file below `SERVICE_TRACE_LOCAL_DIR`.
+ */
 export const TRACE_TEMPLATE = '{namespace}/{runId}.json'
 
 /** Id of an activity's node: spans recorded in the activity have it as their `parentId`. */

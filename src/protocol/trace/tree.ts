@@ -17,7 +17,8 @@ export interface TraceNode {
   children: TraceNode[]
 }
 
-// A node and its list are two levels of JSON, and JSON.stringify overflows the stack at some 4000. Deeper spans are attached to the root.
+// A node and its list are two levels of JSON, and JSON.stringify overflows the stack at some 4000.
+// Deeper spans are attached to the root.
 const MAX_DEPTH = 1000
 
 /**

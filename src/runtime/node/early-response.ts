@@ -1,4 +1,7 @@
-/** Responses that are ready before the whole request body has arrived. Their connection is closed, because body bytes may follow. */
+/**
+ * Responses that are ready before the whole request body has arrived.
+ * Their connection is closed, because body bytes may follow.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -20,8 +23,8 @@ export async function hasArrived(incoming: Pick<IncomingMessage, 'complete'>): P
 }
 
 /**
- * The same response with `Connection: close`. The connection stays open until the rest of the request body has arrived, for at most
- * 500 ms.
+ * The same response with `Connection: close`. The connection stays open until the rest of the request body has arrived,
+ * for at most 500 ms.
  *
  * Closing a connection with unread bytes resets it, and the client may see the reset instead of the response.
  */

@@ -1,7 +1,13 @@
-/** `Expect: 100-continue`: the client sends its body only after `100 Continue`, so the server can reject the request before that. */
+/**
+ * `Expect: 100-continue`: the client sends its body only after `100 Continue`,
+ * so the server can reject the request before that.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Sends `100 Continue` when the body is read for the first time. A request that is rejected for its headers (401, 413) never gets it. */
+/**
+ * Sends `100 Continue` when the body is read for the first time.
+ * A request that is rejected for its headers (401, 413) never gets it.
+ */
 export function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
   request._read = (size) => {
     cancelContinue(request)

@@ -1,4 +1,7 @@
-/** Responses to requests that never reach the app. Node's own responses to them would have neither a body nor a request id. */
+/**
+ * Responses to requests that never reach the app.
+ * Node's own responses to them would have neither a body nor a request id.
+ */
 
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'

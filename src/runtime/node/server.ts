@@ -9,12 +9,13 @@ import { cancelContinue, continueOnRead } from './expect-continue.ts'
 import { rejectConnect, rejectHeaders, rejectOnSocket, rejectUrl } from './parser-errors.ts'
 
 const SERVER_OPTIONS = {
-  // A client that sends its request too slowly gets a response within the contract's 30 s. If only the body is slow, the app responds
-  // first. The time until the response is not limited here.
+  // A client that sends its request too slowly gets a response within the contract's 30 s. If only the body is slow,
+  // the app responds first. The time until the response is not limited here.
   headersTimeout: 20_000,
   requestTimeout: 28_000,
   connectionsCheckingInterval: 500,
-  // Load balancers usually close idle connections after 60 s. The server must not close them first: requests would be lost.
+  // Load balancers usually close idle connections after 60 s. The server must not close them first:
+  // requests would be lost.
   keepAliveTimeout: 65_000,
   // `rejectHeaders` does this with an error body and a request id.
   requireHostHeader: false,

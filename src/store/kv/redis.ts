@@ -21,7 +21,10 @@ export function redisConnection({ url, load = () => import('./redis-client.ts') 
   let isClosed = false
   const client = lazy(load, (module) => createClient(module, url))
 
-  /** A command after `close` must not connect again: nothing would close that connection, and the process would not exit. */
+  /**
+   * A command after `close` must not connect again:
+   * nothing would close that connection, and the process would not exit.
+   */
   async function openClient(): Promise<Redis> {
     const redis = isClosed ? null : await client.get()
     if (redis === null || isClosed) throw new StoreError(`${STORE} is closed`)

@@ -11,8 +11,8 @@ export interface UpstashOptions {
 const SMALL_RESPONSE_BYTES = 1024 * 1024
 
 /**
- * Upstash's REST protocol: a command as a JSON array in, its result out. Decision 019 says why we do not use their client.
- * https://upstash.com/docs/redis/features/restapi
+ * Upstash's REST protocol: a command as a JSON array in, its result out. Decision 019 says why we do not use their
+ * client. https://upstash.com/docs/redis/features/restapi
  */
 export function upstashConnection({ url, token, fetch }: UpstashOptions): KvConnection {
   const address = new URL(url)

@@ -15,7 +15,9 @@ const ERROR_MAX_BYTES = 64 * 1024
 
 type SendSigned = (object: ObjectRef, init: RequestInit, signal: AbortSignal) => Promise<Response>
 
-/** Sends requests with the store's signature. Redirects are not followed: they could lead anywhere, with our signature. */
+/**
+ * Sends requests with the store's signature. Redirects are not followed: they could lead anywhere, with our signature.
+ */
 export function signedRequests(options: ObjectStoreOptions): SendSigned {
   const { accessKeyId, secretAccessKey, region, fetch = globalThis.fetch } = options
   // Only `sign` is used: the client's `fetch` retries ten times, follows redirects and has no deadline.

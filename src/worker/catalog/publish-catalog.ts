@@ -33,7 +33,9 @@ export interface PublishOptions {
   identity: string
   /** Null, the default, for a worker without Worker Versioning. */
   version?: WorkerVersion | null
-  /** Whether the worker is starting (default). Later it does not replace another worker's catalog of its own version. */
+  /**
+   * Whether the worker is starting (default). Later it does not replace another worker's catalog of its own version.
+   */
   starts?: boolean
   /** Default: 10 seconds. */
   timeoutMs?: number | undefined

@@ -4,8 +4,8 @@ import type { Definition, Kind, NameOf, WorkflowNames } from './workflow-descrip
  * The types of a workflows module, for the client in `portico/client`:
  * `createClient<WorkflowTypesOf<typeof workflows>>()`, with `import type * as workflows from './workflows.ts'`.
  *
- * Every workflow has all signals, queries and updates that the module exports, by the names that `defineCatalog` knows. A
- * module that exports none of a kind has any of them, without types.
+ * Every workflow has all signals, queries and updates that the module exports, by the names that `defineCatalog` knows.
+ * A module that exports none of a kind has any of them, without types.
  */
 export type WorkflowTypesOf<Workflows> = {
   [Name in WorkflowNames<Workflows>]: Workflows[Name] extends (...args: infer Args) => Promise<infer Returned>

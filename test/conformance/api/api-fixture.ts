@@ -42,7 +42,10 @@ export interface ApiFixture {
   hasGap(gap: Gap): boolean
   /** The service with its defaults; anonymous access is allowed. */
   service: Api & Pick<Server, 'pid' | 'url'>
-  /** Requires a token, allows one origin, waits 1 s for a message, accepts bodies that the engine rejects, checks outputs. */
+  /**
+   * Requires a token, allows one origin, waits 1 s for a message,
+   * accepts bodies that the engine rejects, checks outputs.
+   */
   restrictedService: Api & { url: string }
   /** Its calls to the engine go through `faultProxy`. */
   serviceBehindFaultProxy: Api & Pick<Server, 'pid'>
@@ -142,7 +145,10 @@ export function anId(): string {
   return `api-test-${crypto.randomUUID()}`
 }
 
-/** Starts a workflow with Temporal's own client, for options that the API does not have. Default task queue: `plainTaskQueue`. */
+/**
+ * Starts a workflow with Temporal's own client, for options that the API does not have. Default task queue:
+ * `plainTaskQueue`.
+ */
 export function startDirectly(
   { client, plainTaskQueue }: ApiFixture,
   workflowName: string,

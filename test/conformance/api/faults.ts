@@ -34,7 +34,8 @@ export function faults(api: () => ApiFixture, serve: Serve): void {
     expect(answers.map(({ status, body }) => [status, body.error, body.source])).toEqual(
       answers.map(() => [503, 'EngineUnavailableError', 'engine']),
     )
-    // status, result, start, run, signal, query, update: before a start or a run the catalog is read, and more is not sent.
+    // status, result, start, run, signal, query, update:
+    // before a start or a run the catalog is read, and more is not sent.
     expect(answers.map(({ headers }) => headers.get('Retry-After'))).toEqual([
       '1',
       '1',

@@ -15,7 +15,9 @@ export function handlerSchemas(api: () => ApiFixture): void {
     return api()[service].post(path, body)
   }
 
-  /** Whether the service says that it could not read the schema within half a second, which a busy machine can cause. */
+  /**
+   * Whether the service says that it could not read the schema within half a second, which a busy machine can cause.
+   */
   async function isUnchecked({ headers }: Answer): Promise<boolean> {
     return (await api().logged(headers.get('X-Request-Id') ?? '')).inputUnchecked !== undefined
   }
@@ -40,7 +42,9 @@ export function handlerSchemas(api: () => ApiFixture): void {
     })
   }
 
-  /** Of a workflow `cart` whose signal `checkout` takes what `by` says. No worker serves it: the engine keeps signals. */
+  /**
+   * Of a workflow `cart` whose signal `checkout` takes what `by` says. No worker serves it: the engine keeps signals.
+   */
   async function publishCart(catalog: string, by: z.ZodType) {
     const { connection } = api().client
     const definition = defineCatalog({ cart: { signals: { checkout: { input: z.object({ by }) } } }, basket: {} })

@@ -17,7 +17,9 @@ export const cliTest = test
     return (args: string[], options: CliOptions = {}) => cli(args, { ...options, env: { ...env, ...options.env } })
   })
 
-/** Repeats `portico run` with a key until it ends while the run is open: on a busy machine the start may take too long. */
+/**
+ * Repeats `portico run` with a key until it ends while the run is open: on a busy machine the start may take too long.
+ */
 export function untilOpen(run: () => Promise<CliEnd>): Promise<CliEnd> {
   return until('the run is open when the command ends', async () => {
     const ended = await run()

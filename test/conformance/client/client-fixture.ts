@@ -1,4 +1,7 @@
-/** What the client suite runs against. This folder runs on every runtime, so it uses nothing of Node and nothing of vitest. */
+/**
+ * What the client suite runs against. This folder runs on every runtime,
+ * so it uses nothing of Node and nothing of vitest.
+ */
 
 import type { AnyWorkflows } from '../../../src/client/index.ts'
 import { type Client, type ClientOptions, createClient, PorticoError } from '../../../src/client/index.ts'

@@ -48,7 +48,10 @@ export interface EnsureOptions {
   signal?: AbortSignal
 }
 
-/** Returns the path of the program; downloads it if necessary. Rejects with a message that lists each source and its error. */
+/**
+ * Returns the path of the program; downloads it if necessary.
+ * Rejects with a message that lists each source and its error.
+ */
 export async function ensureComponent(
   component: Component,
   { cache = cacheFolder(), progress = toStderr, signal }: EnsureOptions = {},
@@ -99,8 +102,8 @@ function cacheKey({ name, version, pins }: Pick<Component, 'name' | 'version' | 
 }
 
 /**
- * Downloads into a temporary folder and then renames it, so that the cache never contains an incomplete program. If two processes
- * download the same program, the first one wins.
+ * Downloads into a temporary folder and then renames it, so that the cache never contains an incomplete program. If two
+ * processes download the same program, the first one wins.
  */
 async function fetchInto(
   cached: string,

@@ -55,11 +55,17 @@ export interface RunningEngine extends EngineAddresses {
   stop(): Promise<void>
   /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
-  /** Call it after `stop` or `kill`. Starts the server again with the same options and ports, and with the same data if it has a `dbFile`. */
+  /**
+   * Call it after `stop` or `kill`. Starts the server again with the same options and ports,
+   * and with the same data if it has a `dbFile`.
+   */
   restart(): Promise<RunningEngine>
 }
 
-/** Starts a Temporal dev server. Resolves when its namespaces can be used. It is killed when this process exits for any reason. */
+/**
+ * Starts a Temporal dev server. Resolves when its namespaces can be used.
+ * It is killed when this process exits for any reason.
+ */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
   const program = await ensureTemporal(options.ensure)
   const { ports = {}, preferredPorts = {} } = options
@@ -155,7 +161,9 @@ function serverArgs(
 // A restarted server may have a backlog of work.
 const PROBE_TIMEOUT_MS = 10_000
 
-/** The server's version if the services behind its frontend (visibility, history, matching) respond too; otherwise null. */
+/**
+ * The server's version if the services behind its frontend (visibility, history, matching) respond too; otherwise null.
+ */
 async function usableVersion(httpUrl: string, namespaces: string[] = []): Promise<string | null> {
   for (const namespace of ['default', ...namespaces]) {
     const url = `${httpUrl}/api/v1/namespaces/${namespace}`

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:net'
 
 const LOOPBACK = '127.0.0.1'
 
-// Below the ports that Linux, macOS and Windows give to connections and to servers that let them choose: none of them takes
-// one of these before the caller listens.
+// Below the ports that Linux, macOS and Windows give to connections and to servers that let them choose: none of them
+// takes one of these before the caller listens.
 const FIRST_PORT = 20_000
 const PORTS = 12_000
 

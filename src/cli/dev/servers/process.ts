@@ -37,20 +37,24 @@ export interface RunningProcess {
   kill(): Promise<Ended>
 }
 
-/** Called with the environment of each process that starts. Returns a function that gets each line of its output, or null. */
+/**
+ * Called with the environment of each process that starts.
+ * Returns a function that gets each line of its output, or null.
+ */
 export type ProcessObserver = (env: NodeJS.ProcessEnv) => ((line: string) => void) | null
 
 const observers = new Set<ProcessObserver>()
 
 /**
- * Registers an observer of every process that this module starts from now on. Tests check the output of all of them with it,
- * and register it again for each file.
+ * Registers an observer of every process that this module starts from now on. Tests check the output of all of them
+ * with it, and register it again for each file.
  */
 export function observeProcesses(observer: ProcessObserver): void {
   observers.add(observer)
 }
 
-// Node keeps the compiled and type-stripped sources here: a process of ours then starts with two thirds of the CPU time.
+// Node keeps the compiled and type-stripped sources here:
+// a process of ours then starts with two thirds of the CPU time.
 const COMPILE_CACHE = runsFromSources ? { NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled') } : {}
 
 const KEPT_LINES = 200
@@ -147,8 +151,9 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Starts a shell that kills the process group when its stdin ends. Only this process holds that pipe, so it ends even after a SIGKILL.
- * The shell ignores signals from a terminal and has its own process group. Returns a function that stops it.
+ * Starts a shell that kills the process group when its stdin ends. Only this process holds that pipe, so it ends even
+ * after a SIGKILL. The shell ignores signals from a terminal and has its own process group. Returns a function that
+ * stops it.
  */
 function killWhenParentExits(pid: number): () => void {
   const guard = spawn('sh', ['-c', `trap '' INT TERM HUP; read -r _; kill -9 -$0`, String(pid)], {

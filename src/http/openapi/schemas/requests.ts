@@ -36,7 +36,10 @@ function startOptions({ properties, not }: Schema): Schema {
   return { type: 'object', properties: options, not: { anyOf: conflicts } }
 }
 
-/** Fields that several requests have, with the names of their types: otherwise generators make new ones for each request. */
+/**
+ * Fields that several requests have, with the names of their types:
+ * otherwise generators make new ones for each request.
+ */
 const SHARED: Readonly<Record<string, string>> = {
   memo: 'Memo',
   searchAttributes: 'SearchAttributes',

@@ -254,7 +254,10 @@ function operationOf(
   }
 }
 
-/** The responses without those that have another value than the workflow's or the handler's. A client would have to tell them apart. */
+/**
+ * The responses without those that have another value than the workflow's or the handler's.
+ * A client would have to tell them apart.
+ */
 function withValue({ 202: _, 204: __, ...responses }: OperationObject['responses']): OperationObject['responses'] {
   return responses
 }

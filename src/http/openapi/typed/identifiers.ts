@@ -10,7 +10,10 @@ const MAX_LENGTH = 100
 
 /** `taken` are the identifiers that exist already. */
 export function createIdentifiers(taken: Iterable<string>): Identifiers {
-  /** The number that was added last to identifiers that differ in nothing else. Each is tried once, however many want it. */
+  /**
+   * The number that was added last to identifiers that differ in nothing else.
+   * Each is tried once, however many want it.
+   */
   const lastNumbers = new Map([...taken].map((identifier) => [folded(identifier), 1]))
   return {
     take(wish) {
@@ -25,9 +28,9 @@ export function createIdentifiers(taken: Iterable<string>): Identifiers {
 }
 
 /**
- * An identifier for each list of names. Names that are identifiers make it up as they are; if several lists of them differ
- * only in case and underscores, each gets a hash of its names. Lists with other names always get one, so that they never
- * change the identifier of another list.
+ * An identifier for each list of names. Names that are identifiers make it up as they are; if several lists of them
+ * differ only in case and underscores, each gets a hash of its names. Lists with other names always get one, so that
+ * they never change the identifier of another list.
  */
 export async function identifiersOf(
   lists: readonly (readonly string[])[],

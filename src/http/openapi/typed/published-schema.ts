@@ -1,4 +1,6 @@
-/** A schema that a worker has published, as schemas of the document: everything that it refers to becomes a component. */
+/**
+ * A schema that a worker has published, as schemas of the document: everything that it refers to becomes a component.
+ */
 import type { Budget } from '../../../json-schema/budget.ts'
 import { dialectOf } from '../../../json-schema/dialects.ts'
 import { BudgetExceededError, SchemaError } from '../../../json-schema/errors.ts'
@@ -82,7 +84,10 @@ function componentsOf(root: object, name: string, identifiers: Identifiers, budg
     return {}
   }
 
-  /** Whether the schema applies to the same value again once `target` does. Tools would resolve such a reference for ever. */
+  /**
+   * Whether the schema applies to the same value again once `target` does.
+   * Tools would resolve such a reference for ever.
+   */
   function closesLoop(schema: object, target: object): boolean {
     const seen = new Set<object>()
     const open = [target]

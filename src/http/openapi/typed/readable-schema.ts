@@ -17,7 +17,10 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Several types become `anyOf`, and an object that is a constant becomes an `enum`: oapi-codegen and openapi-python-client stop at these. */
+/**
+ * Several types become `anyOf`, and an object that is a constant becomes an `enum`:
+ * oapi-codegen and openapi-python-client stop at these.
+ */
 export function readableSchema(schema: Schema): Schema {
   return withoutCompoundConst(withSingleTypes(schema))
 }

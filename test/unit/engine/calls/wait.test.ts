@@ -32,7 +32,9 @@ interface Poll {
   at: number
 }
 
-/** Responds to polls in this order, with the last response for all further polls. A `held` poll ends when it is aborted. */
+/**
+ * Responds to polls in this order, with the last response for all further polls. A `held` poll ends when it is aborted.
+ */
 function scriptedContext(...answers: (object | Error | 'held')[]) {
   const polls: Poll[] = []
   const run = { lastEvents: OPEN, reads: 0 }

@@ -15,7 +15,8 @@ interface Corpus {
 // Made by pydantic_corpus.py, which says how.
 const { cases }: Corpus = JSON.parse(readFileSync(new URL('../../../corpora/pydantic.json', import.meta.url), 'utf8'))
 
-// Of these the document has the schema, but JavaScript rounds large numbers, and reads patterns of Python in its own way.
+// Of these the document has the schema, but JavaScript rounds large numbers,
+// and reads patterns of Python in its own way.
 const NOT_ALIKE = [
   'text pattern of rust: "abd"',
   'text pattern dot: "a\\rb"',
