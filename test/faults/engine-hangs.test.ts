@@ -2,11 +2,10 @@
 import { expect } from 'vitest'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { GrpcCode } from '../../src/temporal/grpc-code.ts'
+import { POLL } from '../support/call-log.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { test } from '../support/fixtures.ts'
 import { runningMs } from '../support/running-ms.ts'
-
-// gRPC's.
 
 const ANSWERED_MS = 5000
 
@@ -56,6 +55,7 @@ test.concurrent('engine hangs: a run that has ended returns its result even if n
   const waiting = service.run('messages', 'Ada', { workflowId, timeout: '30s' })
   const direct = client.workflow.getHandle(workflowId)
   await until('it runs', async () => (await direct.describe()).historyLength >= 4)
+  await until('its poll is open', () => faultProxy.calls.open(POLL, workflowId) === 1)
   faultProxy.on({ method: 'GetWorkflowExecutionHistory', containing: workflowId, fault: 'hang' })
 
   await direct.cancel()
