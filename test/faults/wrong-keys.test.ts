@@ -13,7 +13,6 @@ import { test } from '../support/fixtures.ts'
 import { NO_RESPONSE, type Service, startService } from '../support/service.ts'
 import { CATALOG_ENDPOINTS, callEach, runEndpoints, toStatusLines } from './endpoints.ts'
 
-// gRPC's.
 const METHODS = [
   'GetSystemInfo',
   'StartWorkflowExecution',
