@@ -13,15 +13,31 @@ const FETCH: readonly unknown[] = ['UND_ERR_CONNECT_TIMEOUT', 'bad port', 'ECONN
 const DENO = /client error \(Connect\)/
 
 /**
- * Whether the error of `fetch` proves that nothing has received the request.
+ * Whether the error of `fetch` proves that there was no connection.
  * False where the runtime does not say (workerd).
  */
+export function failedToConnect(error: unknown): boolean {
+  return everyCause(error, isConnectError)
+}
+
+/** The same, or that the TLS handshake failed: nothing has received the request. */
 export function wasNotSent(error: unknown): boolean {
+  return everyCause(error, (cause) => isConnectError(cause) || HANDSHAKE.test(codeOf(cause)))
+}
+
+function everyCause(error: unknown, isProof: (cause: Error) => boolean): boolean {
   if (!(error instanceof Error)) return false
   // One error for each address, such as ::1 and 127.0.0.1.
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(wasNotSent)
-  if (error.cause !== undefined) return wasNotSent(error.cause)
+  if (error instanceof AggregateError)
+    return error.errors.length > 0 && error.errors.every((each) => everyCause(each, isProof))
+  return error.cause === undefined ? isProof(error) : everyCause(error.cause, isProof)
+}
+
+function isConnectError(error: Error): boolean {
   if ('syscall' in error && error.syscall !== undefined) return SYSTEM_CALLS.includes(error.syscall)
-  const code = String(errorCode(error) ?? error.message)
-  return HANDSHAKE.test(code) || FETCH.includes(code) || DENO.test(error.message)
+  return FETCH.includes(codeOf(error)) || DENO.test(error.message)
+}
+
+function codeOf(error: Error): string {
+  return String(errorCode(error) ?? error.message)
 }

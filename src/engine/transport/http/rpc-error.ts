@@ -1,5 +1,5 @@
 /** Translates error responses of Temporal's HTTP API, and errors of `fetch`. */
-import { wasNotSent } from '../../../lib/not-sent.ts'
+import { failedToConnect } from '../../../lib/not-sent.ts'
 import { GrpcCode } from '../../../temporal/grpc-code.ts'
 import { toGrpcCode } from '../http-status.ts'
 import { type ErrorDetail, RpcError } from '../transport.ts'
@@ -33,7 +33,7 @@ function parseBody(text: string): { code?: unknown; message?: unknown; details?:
 export function unreachable(cause: unknown): RpcError {
   return new RpcError('the engine is unreachable', {
     code: GrpcCode.UNAVAILABLE,
-    mayHaveBeenSent: !wasNotSent(cause),
+    mayHaveBeenSent: !failedToConnect(cause),
     cause,
   })
 }

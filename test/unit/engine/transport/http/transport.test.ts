@@ -302,6 +302,7 @@ describe('missing responses', () => {
   test.for([
     new Error('other side closed'),
     Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', syscall: 'read' }),
+    Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
   ])('a request on a connection that breaks may have been sent: %s', async (cause) => {
     const { send } = transportOver(() => Promise.reject(new TypeError('fetch failed', { cause })))
 
