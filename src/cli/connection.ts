@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 
 export interface Connection {
   client: Client<AnyWorkflows>
-  /** The JSON of the last response, unchanged; null without one. */
+  /** The JSON of the last response, unchanged; null before the first. */
   lastBody(): string | null
   /**
    * The idempotency key of a request that may have been carried out: there was no response, or only that of a proxy.

@@ -19,7 +19,7 @@ export interface SettingsFile {
   issues: string[]
 }
 
-/** The nearest `.portico.json`: in the folder or in one of its parents. Empty without one. */
+/** The nearest `.portico.json`: in the folder or in one of its parents. Empty if no folder has one. */
 export async function readSettingsFile(directory: string): Promise<SettingsFile> {
   const path = join(directory, NAME)
   const parent = dirname(directory)

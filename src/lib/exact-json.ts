@@ -117,7 +117,7 @@ function endOfDigits(json: string, start: number): number {
   return at
 }
 
-/** The index after the exponent that begins at `at`; `at` itself without one. */
+/** The index after the exponent that begins at `at`; `at` itself if no exponent begins there. */
 function endOfExponent(json: string, at: number): number {
   // "e" or "E"
   if ((json.charCodeAt(at) | 0x20) !== 0x65) return at

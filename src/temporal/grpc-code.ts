@@ -26,7 +26,7 @@ export function hasGrpcCode(error: unknown, code: number): boolean {
 }
 
 /** For `catch`: null if the SDK's client rejected a call with `NOT_FOUND`. */
-export function nullWhenNotFound(error: unknown): null {
+export function nullOnGrpcNotFound(error: unknown): null {
   if (hasGrpcCode(error, GrpcCode.NOT_FOUND)) return null
   throw error
 }

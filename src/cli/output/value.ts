@@ -11,7 +11,7 @@ export function cellOf(field: unknown): string {
   return fieldText(field) ?? ''
 }
 
-/** `2026-11-21 02:55:53`, in UTC like all times of the API; empty without one. */
+/** `2026-11-21 02:55:53`, in UTC like all times of the API; empty if `time` is missing. */
 export function timeCell(time: string | null | undefined): string {
   return cellOf(time).replace(/^(\S{10})T(\S{8})\S*$/, '$1 $2')
 }

@@ -23,7 +23,7 @@ export function splitLookaheads(pattern: string): { lookaheads: Lookahead[]; res
   return { lookaheads, rest: `^${pattern.slice(at)}` }
 }
 
-/** Index of the next `wanted` that is not in a group, class or escape; the pattern's length without one. */
+/** Index of the next `wanted` that is not in a group, class or escape; the pattern's length if it is not found. */
 function findOutsideGroups(pattern: string, wanted: string, from: number): number {
   let depth = 0
   let inClass = false

@@ -2,7 +2,7 @@
 
 export type OtlpProtocol = (typeof PROTOCOLS)[number]
 
-/** `issue`: why spans are not exported although a variable enables it. */
+/** `issue`: why spans are not exported although a variable enables the export. */
 export type OtlpSettings = { protocol: OtlpProtocol } | { issue: string }
 
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../lib/abort.ts'
 import { ARCHIVER_TYPE, archiverId } from '../../protocol/trace/keys.ts'
 import { toRunRef } from '../../temporal/describe-run.ts'
 import { ActivityIdConflictPolicy, ActivityIdReusePolicy } from '../../temporal/enums.ts'
-import { nullWhenNotFound } from '../../temporal/grpc-code.ts'
+import { nullOnGrpcNotFound } from '../../temporal/grpc-code.ts'
 import type { HistoryEvent } from '../../temporal/outcome.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
@@ -87,7 +87,7 @@ export function createArchiverEngine({
     },
 
     async history(run, signal) {
-      const first = await page(run, null, signal).catch(nullWhenNotFound)
+      const first = await page(run, null, signal).catch(nullOnGrpcNotFound)
       if (first === null) return null
       return (async function* () {
         let current = first

@@ -2,7 +2,7 @@ import * as sdk from '@temporalio/worker'
 
 /**
  * Delays a worker's polls for workflow tasks until `release` is called. Call it before `next(worker)` in a plugin's
- * `runWorker`. `isHeld` is false if this version of the SDK is without the members it needs.
+ * `runWorker`. `isHeld` is false if this version of the SDK does not have the members.
  *
  * Delaying `next(worker)` would hang, because a worker that is not RUNNING ignores `runUntil()` and `shutdown()`. The
  * worker therefore runs at once and only its poll function waits.

@@ -12,7 +12,7 @@ import { isOpen } from '../../protocol/execution.ts'
 import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version.ts'
 import { describeRun } from '../../temporal/describe-run.ts'
 import { TaskQueueType, WorkflowIdConflictPolicy } from '../../temporal/enums.ts'
-import { nullWhenNotFound } from '../../temporal/grpc-code.ts'
+import { nullOnGrpcNotFound } from '../../temporal/grpc-code.ts'
 import { fromMemo, toMemo } from '../../temporal/memo.ts'
 import { toPayload } from '../../temporal/payload.ts'
 import { TEN_YEARS_MS, toDuration } from '../../temporal/time.ts'
@@ -91,7 +91,7 @@ export async function publishCatalog(options: PublishOptions): Promise<Publicati
 async function readPublished({ connection, namespace, catalog }: PublishOptions): Promise<CatalogMemo | null> {
   const { workflowService } = connection
   const execution = { workflowId: catalogWorkflowId(catalog) }
-  const described = await workflowService.describeWorkflowExecution({ namespace, execution }).catch(nullWhenNotFound)
+  const described = await workflowService.describeWorkflowExecution({ namespace, execution }).catch(nullOnGrpcNotFound)
   if (described === null) return null
   const { status, memo } = describeRun(described.workflowExecutionInfo)
   return isOpen(status) ? parseCatalogMemo(fromMemo(memo)) : null

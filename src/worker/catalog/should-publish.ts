@@ -5,7 +5,7 @@ import { isSameVersion, type WorkerVersion } from '../../protocol/worker-version
 export interface Routing {
   /** Null if new workflows go to unversioned workers. */
   current: WorkerVersion | null
-  /** The version that receives at least half of new workflows during a ramp; undefined without one. */
+  /** The version that receives at least half of new workflows during a ramp; undefined if no version is ramping. */
   ramping: WorkerVersion | null | undefined
 }
 
