@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client'
 import { type RunningEngine, startEngine } from '../../src/cli/dev/servers/engine.ts'
 import { until } from '../../src/cli/dev/servers/until.ts'
 import { mapConcurrent } from '../../src/lib/map-concurrent.ts'
+import { nullOnGrpcNotFound } from '../../src/temporal/grpc-code.ts'
 import { defineCatalog } from '../../src/worker/catalog/define-catalog.ts'
 import type { Inventory } from './observed-service.ts'
 import { type RunResponse, runAlone } from './run-alone.ts'
@@ -28,7 +29,10 @@ const ENDS_AT_ONCE = 4
 const SERVICE_CATALOG_TTL = '1h'
 
 // Nothing here takes longer, on any machine.
-const TIMEOUT_MS = 3_600_000
+const TIMEOUT = '1h'
+
+// After the last run has ended. The next poll or batch of the service finds the end.
+const LAST_RESPONSE_MS = 300_000
 
 export interface ServiceWithCrowd {
   url: string
@@ -79,28 +83,28 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
     env: { SERVICE_CATALOG_TTL },
   })
 
-  async function countRunning(): Promise<number> {
-    const query = `WorkflowType = '${WORKFLOW}' AND ExecutionStatus = 'Running'`
+  // The runs of one crowd only: the engine may still count runs of another that have ended.
+  async function countRunning(crowdId: string): Promise<number> {
+    const query = `WorkflowId STARTS_WITH '${crowdId}' AND ExecutionStatus = 'Running'`
     const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'default', query })
     return Number(count)
   }
 
   async function gather(count: number, report: Report = () => {}): Promise<Crowd> {
-    const before = await countRunning()
+    const crowdId = crypto.randomUUID()
     const requests: { workflowId: string; response: Promise<RunResponse & { at: number }> }[] = []
     let answered = 0
     while (requests.length < count) {
       for (let sent = Math.min(STARTS_AT_ONCE, count - requests.length); sent > 0; sent--) {
-        const workflowId = crypto.randomUUID()
-        const body = { workflowName: WORKFLOW, workflowId, input: null, timeout: TIMEOUT_MS }
+        const workflowId = `${crowdId}-${requests.length}`
+        const body = { workflowName: WORKFLOW, workflowId, input: null, timeout: TIMEOUT }
         const response = runAlone(service.url, body).then((received) => ({ ...received, at: performance.now() }))
         const count = () => void answered++
         response.then(count, count) // disperse() reports a rejection
         requests.push({ workflowId, response })
       }
-      const areStarted = async () => (await countRunning()) - before + answered >= requests.length
+      const areStarted = async () => (await countRunning(crowdId)) + answered >= requests.length
       await until(`${requests.length} runs have started`, areStarted, {
-        timeoutMs: TIMEOUT_MS,
         // The engine counts thousands of runs.
         everyMs: 150,
         signal: service.died,
@@ -114,9 +118,13 @@ export async function startServiceWithCrowd(): Promise<ServiceWithCrowd> {
         await mapConcurrent(requests.toReversed(), ENDS_AT_ONCE, async ({ workflowId }) => {
           const request = { namespace: 'default', workflowExecution: { workflowId } }
           // A run that has not started has a response that says why.
-          await connection.workflowService.terminateWorkflowExecution(request).catch(() => {})
+          await connection.workflowService.terminateWorkflowExecution(request).catch(nullOnGrpcNotFound)
           endedAt.set(workflowId, performance.now())
           if (endedAt.size % REPORTED_EVERY === 0) report(`${endedAt.size} runs have ended`)
+        })
+        await until('all requests have a response', () => answered === count, {
+          timeoutMs: LAST_RESPONSE_MS,
+          signal: service.died,
         })
         return Promise.all(
           requests.map(async ({ workflowId, response }) => {
